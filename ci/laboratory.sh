@@ -14,6 +14,8 @@ mkdir -p "$results"
 
 if [[ ${LABORATORY:-short} == long ]]; then
     profile=release folder=release thousand=10000 swept=()
+    # The quick evaluation as a user runs it: a wrong answer ends it with an error.
+    cargo run --release
 else
     # Each task of a Java rival starts a JVM, and `latency` has already run these tasks.
     profile=dev folder=debug thousand=1000 swept=(--contender lapwing,disruptor,std-mpsc,cpp-mutex-queue)

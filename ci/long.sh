@@ -17,6 +17,7 @@ export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 export MUTANTS="${MUTANTS:-all}"
 export LAPWING_WAKE_UPS="${LAPWING_WAKE_UPS:-10000}"
 export LAPWING_MIXED_SEEDS="${LAPWING_MIXED_SEEDS:-4000}"
+export PROPTEST_CASES="${PROPTEST_CASES:-200000}"
 export MIRI_TESTS="${MIRI_TESTS:-all}"
 export MIRI_SEEDS="${MIRI_SEEDS:-0..16}"
 export MIRI_SECONDS="${MIRI_SECONDS:-14400}"
@@ -24,5 +25,5 @@ export LABORATORY="${LABORATORY:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
-if (($# == 0)); then set -- book package portable plain models_plain models mutants wake_ups miri laboratory examples; fi
+if (($# == 0)); then set -- book package properties portable plain models_plain models mutants wake_ups miri laboratory examples; fi
 exec bash .ci/run "$@"

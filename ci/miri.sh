@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Checks with Miri that the unsafe code has no undefined behaviour on the paths of the `miri_` tests. Miri interprets
 # them and detects aliasing violations, data races, uses of uninitialised memory and leaks. Each seed is another
-# schedule. Miri is slow, so only tests whose names start with `miri_` run: those of the library and of the test
-# programs listed below. MIRI_TESTS=all runs those of every test program.
+# schedule. Miri is slow, so only tests whose names start with `miri_` run: those of the library and of the modules
+# listed below. MIRI_TESTS=all runs those of every module.
 # Needs a nightly toolchain with Miri. Exits with 77 if there is none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Together they claim, publish, read, poll, send, tap and share events by key, as the modules with unsafe code do.
-essential=(broadcast channel_drops lifecycle monitor panics_of_callers pollers publishing tap traps_12_to_16 up_to
-    workers_by_key)
+# A module of a test program is `program::module`.
+essential=(values::broadcast values::channel_drops values::tap graph::lifecycle graph::workers_by_key waits::monitor
+    ring::panics_of_callers ring::pollers ring::publishing ring::traps_12_to_16 ring::up_to)
 seeds="${MIRI_SEEDS:-0..1}"
 limit_seconds="${MIRI_SECONDS:-1200}"
 skip() {
@@ -25,17 +26,22 @@ fi
 timeout 120 rustup +nightly component add miri rust-src || skip 'this nightly toolchain has no Miri'
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-miri"
-selections=(--lib)
 if [[ ${MIRI_TESTS:-essential} == all ]]; then
-    mapfile -t essential < <(grep -rl 'fn miri_' lapwing/tests | sed 's,^lapwing/tests/,,; s,/.*,,; s,\.rs$,,' | sort -u)
+    mapfile -t essential < <(grep -rl 'fn miri_' lapwing/tests |
+        sed 's,^lapwing/tests/,,; s,\.rs$,,; s,/main$,,; s,/mod$,,; s,/,::,g' | sort -u)
 fi
-for name in "${essential[@]}"; do selections+=("--test=$name"); done
-cargo +nightly miri test --package lapwing "${selections[@]}" --no-run
+mapfile -t programs < <(printf -- '--test=%s\n' "${essential[@]%%::*}" | sort -u)
+cargo +nightly miri test --package lapwing --lib "${programs[@]}" --no-run
 
-# Miri runs the tests of one program one after another, so several programs run in parallel.
+# Miri runs the tests of one program one after another, so several modules run in parallel.
 run() {
-    local output status=0
-    output=$(cargo +nightly miri test --package lapwing "$1" miri_ 2>&1) || status=$?
+    local output status=0 target=--lib filters=(miri_)
+    if [[ $1 != lib ]]; then target="--test=${1%%::*}"; fi
+    if [[ $1 == *::* ]]; then
+        local module="${1#*::}"
+        filters=("$module::miri_" "$module::single_producer::miri_" "$module::multi_producer::miri_")
+    fi
+    output=$(cargo +nightly miri test --package lapwing "$target" -- "${filters[@]}" 2>&1) || status=$?
     if ((status != 0)); then printf '%s\n' "$output" >&2; fi
     awk -v program="$1" '/^test result: ok/ { tests += $4 } END { print program ": " tests + 0 " passed" }' <<<"$output"
     return "$status"
@@ -44,14 +50,14 @@ export -f run
 export MIRIFLAGS="${MIRIFLAGS:-} -Zmiri-many-seeds=$seeds"
 log="$CARGO_TARGET_DIR/miri.log"
 status=0
-printf '%s\n' "${selections[@]}" |
+printf '%s\n' lib "${essential[@]}" |
     timeout "$limit_seconds" xargs -P "$(nproc)" -I{} bash -c 'run {}' | tee "$log" || status=$?
 if ((status == 124)); then
     echo "miri: not finished after $limit_seconds s: make the tests smaller, or set MIRI_SECONDS" >&2
 fi
 if ((status != 0)); then exit "$status"; fi
 if grep -q ': 0 passed$' "$log"; then
-    echo 'miri: a test program has no miri_ test, or does not exist' >&2
+    echo 'miri: a module has no miri_ test, or does not exist' >&2
     exit 1
 fi
-echo "miri: ${#selections[@]} test programs passed, seeds $seeds"
+echo "miri: the library and ${#essential[@]} modules passed, seeds $seeds"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the library and its examples compile with the oldest compiler that Cargo.toml supports (`rust-version`).
+# Checks that the library, its examples and the quick evaluation compile with the oldest compiler that Cargo.toml supports (`rust-version`).
 # The laboratory in perf/ uses the compiler that its rivals need, as its Cargo.toml says.
 # Needs rustup and that toolchain. Exits with 77 if they are not available.
 set -euo pipefail
@@ -22,4 +22,4 @@ if ! rustup run "$version" rustc --version >/dev/null 2>&1; then
 fi
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-msrv"
-cargo "+$version" check --locked --package lapwing --package lapwing-examples
+cargo "+$version" check --locked --package lapwing --package lapwing-examples --package lapwing-quick

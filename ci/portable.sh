@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tests=(broadcast channel ends_of_waits full_ring joining lifecycle panics stopping together waiting wake_ups workers)
+tests=(graph values waits wake_ups)
 
 selection=(--lib)
 if [[ ${PORTABLE:-waits} == all ]]; then

@@ -8,7 +8,7 @@ use std::process::Command;
 /// Changes with every commit.
 const HEAD: &str = "../.git/logs/HEAD";
 
-/// Asks the compiler of this build and the checkout; whoever does not answer is `unknown`.
+/// Asks the compiler of this build, and git. What gives no answer is `unknown`.
 fn main() {
     let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let rustc = answer(compiler, &["--version"]);

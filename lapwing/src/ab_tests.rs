@@ -14,9 +14,15 @@ use crate::sync::{Figure, Ordering};
 /// What an A/B test turns on or off.
 ///
 /// ```
-/// use lapwing::monitor::AbTestSubject;
+/// use lapwing::{Disruptor, monitor::AbTestSubject};
 ///
-/// assert_eq!(AbTestSubject::AcquireLines.to_string(), "acquire lines before release");
+/// let (producer, _consumers) =
+///     Disruptor::single_producer(1024, || 0_u64).stage("all").poller().build()?;
+/// let tests = producer.monitor().ab_tests();
+/// let prefetch = tests.iter().find(|test| test.subject == AbTestSubject::PrefetchSlots);
+/// assert!(prefetch.is_none_or(|test| !test.is_on)); // off before the first test
+/// assert_eq!(AbTestSubject::PrefetchSlots.to_string(), "prefetch slots");
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -46,9 +46,9 @@
 //! # How a ring works
 //!
 //! ```text
-//!                                    +-- journal
-//! producer --> [ring] <-- notional <-+             A <-- B: stage B runs after stage A
-//!                                    +-- risk
+//!                                  ┌─> journal
+//! producer ──> [ring] ──> notional ┤
+//!                                  └─> risk
 //! ```
 //!
 //! - The ring makes its events once, one for each slot, and reuses them.
@@ -84,6 +84,9 @@
 //! ```
 
 #![deny(unsafe_code)]
+
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that threads share");
 
 mod ab_tests;
 mod activity;

@@ -22,33 +22,32 @@ use crate::report::html::ReportArguments;
 
 /// The performance laboratory of Lapwing.
 ///
-/// Without a subcommand: a quick evaluation of the five configurations of the Disruptor paper,
-/// Lapwing and four queues side by side. Every run checks its answer; a wrong answer is an error,
-/// not a speed.
+/// Each subcommand is a benchmark of Lapwing beside its rivals. Every run checks its answer; a wrong answer is an
+/// error, not a speed. The quick evaluation is another program: `cargo run --release` in the repository.
 #[derive(Debug, Parser)]
-#[command(name = "lapwing", version)]
+#[command(name = "lapwing", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// What to measure; the quick evaluation if absent.
+    /// What to measure.
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Command,
 }
 
 /// The benchmarks, and the report of them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Events per second in the paper's five configurations, contenders side by side
+    /// Events per second in the paper's five graphs, contenders side by side
     ///
-    /// Runs of all contenders are interleaved in rounds, in a shuffled order; a first round warms
-    /// up and is not counted. Reported are the median of the rounds, their range, the median of the
-    /// per-round ratio to the baseline (bounded-queue, or the last contender if that does not run) with
-    /// its 95 % interval, CPUs used, and the mean number of events that a
-    /// consumer is handed at once. A rival with several ways to wait runs with the fastest of them.
+    /// Runs of all contenders are interleaved in rounds, in a shuffled order. A first round warms up
+    /// and is not counted. The table shows the median of the rounds, their range, the CPUs used, and
+    /// the mean length of a batch. It also shows the median of the per-round ratio to the baseline
+    /// with its 95 % interval. The baseline is bounded-queue, or the last contender if that does not
+    /// run. A rival with several wait strategies runs with the fastest of them.
     Throughput(ThroughputArguments),
 
     /// What an increment of a counter costs, with and without contention: Table 1 of the paper
     ///
-    /// Runs of all cases are interleaved in rounds, in a shuffled order; a first round warms up and
-    /// is not counted. Reported are nanoseconds from one increment to the next: the median of the
+    /// Runs of all cases are interleaved in rounds, in a shuffled order. A first round warms up and
+    /// is not counted. The table shows nanoseconds from one increment to the next: the median of the
     /// rounds, their range, and the median of the per-round ratio to one thread without any
     /// protection. Every run checks that no increment was lost.
     Contention(ContentionArguments),
@@ -58,25 +57,26 @@ pub(crate) enum Command {
     /// One thread sends a number and waits for it to come back before it sends the next. Two words
     /// in memory are the limit of the machine, and a bare cursor and slot each way that of events
     /// which lie side by side; the words in C++ and in Java are compiled and run where `g++` and
-    /// `javac` are there. Runs are interleaved in rounds, in a shuffled order; a first round warms
-    /// up and is not counted. Reported are nanoseconds one way: half of the mean of a run, the
+    /// `javac` are there. Runs are interleaved in rounds, in a shuffled order. A first round warms
+    /// up and is not counted. The table shows nanoseconds one way: half of the mean of a run, the
     /// median of the rounds, their range, and the per-round ratio to the two words. Every run
     /// checks that every number came back.
     PingPong(PingPongArguments),
 
     /// How long an event takes through three stages at a given rate: Table 3 of the paper
     ///
-    /// A sender has an event due each microsecond. A delay begins when the event was to be sent, not
-    /// when it was: who is late is not forgiven (no coordinated omission). Runs of all contenders are
-    /// interleaved in rounds, in a shuffled order; a first round warms up and is not counted. Reported
-    /// are percentiles over all runs, in nanoseconds, of the whole way and of each hop, and beside them
-    /// those of one thread that hands nothing over. Every run checks that every event came in order.
+    /// A sender has an event due each microsecond. A delay begins when the event was due, not when it
+    /// was sent, so a late sender does not hide delays (no coordinated omission). Runs of all
+    /// contenders are interleaved in rounds, in a shuffled order. A first round warms up and is not
+    /// counted. The table shows percentiles over all runs, in nanoseconds, of the whole path and of
+    /// each hop. Beside them are those of one thread that hands nothing over. Every run checks that
+    /// every event arrived in order.
     Latency(LatencyArguments),
 
-    /// Delays through three stages against the rate, from idle to what is too much
+    /// Delays through three stages at rates from idle to overload
     ///
-    /// As `latency`, at one rate after the other. The curve of a contender ends at the first rate that
-    /// it cannot take.
+    /// Measures what `latency` measures, at one rate after the other. The curve of a contender ends
+    /// at the first rate that it cannot sustain.
     Sweep(SweepArguments),
 
     /// The order-dispatch pipeline: strategies, one orchestrator, gateways that hold each order
@@ -84,7 +84,7 @@ pub(crate) enum Command {
     /// Six techniques carry the contended hand-offs of a trading engine's round trip. Each order has
     /// eight stamps; reported are seven segments, the round trip, and the round trip without the time at
     /// the venue (`rt-venue`), as percentiles of each run and their median over runs. Runs are interleaved
-    /// in rounds, in a shuffled order; a first round warms up and is not counted. Every run checks
+    /// in rounds, in a shuffled order. A first round warms up and is not counted. Every run checks
     /// that each order came back once, and the report says whether the load was what it should be. On a
     /// machine with few CPUs roles share threads, and the report says so.
     Dispatch(DispatchArguments),
@@ -93,39 +93,40 @@ pub(crate) enum Command {
     ///
     /// Each event is handled by exactly one of the consumers. Lapwing has a ring with a group of workers and
     /// its default settings in every cell. Runs of a cell's contenders are interleaved in rounds, in a
-    /// shuffled order; a first round warms up and is not counted. Reported are nanoseconds from one event
-    /// to the next: the median of the rounds, who is first, how much longer Lapwing takes, and how
+    /// shuffled order. A first round warms up and is not counted. The table shows nanoseconds from one event
+    /// to the next: the median of the rounds, the fastest contender, how much longer Lapwing takes, and how
     /// much longer than with one producer and one consumer. Every run checks that each event was
     /// handled once.
     Oversubscribed(OversubscribedArguments),
 
     /// Bounded channels under load: on a quiet machine, beside busy threads, and on one CPU
     ///
-    /// One to eight senders, or as many as are asked for, send words, 64 bytes or strings through a channel to one
-    /// receiver until the time of a run is over; and values go there and back one at a time over two channels of one
-    /// slot. Each cell runs on a quiet machine, beside busy threads of another process, and with all its threads on
-    /// one CPU. Runs of a cell's contenders are interleaved in rounds, in a shuffled order; a first round warms up and
-    /// is not counted. Reported are the median rate with its quartiles, the median of the per-round ratio to the best
-    /// rival, CPUs used and context switches. Every run checks that every value came once.
+    /// One to eight senders send to one receiver until the time of a run is over. They send words, 64
+    /// bytes or strings. Values also go there and back one at a time, over two channels of one slot.
+    /// Each cell runs on a quiet machine, beside busy threads of another process, and with all its
+    /// threads on one CPU. Runs of a cell's contenders are interleaved in rounds, in a shuffled
+    /// order. A first round warms up and is not counted. The table shows the median rate with its
+    /// quartiles, the median of the per-round ratio to the best rival, CPUs used and context
+    /// switches. Every run checks that every value arrived once.
     Channels(ChannelsArguments),
 
     /// The paper's five configurations beside busy threads of another process
     ///
     /// None, one, two or four threads of another process compute without end, so the system takes CPUs away in the middle
-    /// of a run. Runs of a cell's contenders are interleaved in rounds, in a shuffled order; a first round warms up and is
+    /// of a run. Runs of a cell's contenders are interleaved in rounds, in a shuffled order. A first round warms up and is
     /// not counted. Lapwing has its default strategy, with a thread for each consumer and with its automatic placement; a
-    /// rival has the fastest of its ways to wait, found beside the same threads. Reported are the median rate with its
+    /// rival has the fastest of its ways to wait, found beside the same threads. The table shows the median rate with its
     /// quartiles, the median of the per-round ratio to the first of the cell, CPUs used and context switches. Every run
     /// checks its answer.
     Neighbours(NeighboursArguments),
 
-    /// What waiting costs: CPU time, wake-ups and delays, of each wait strategy, from no load to much
+    /// What waiting costs: CPU time, wake-ups and delays of each wait strategy
     ///
-    /// Three stages in a row under each of Lapwing's strategies at each rate; eight consumers to which
-    /// nothing is published; and lone events after a tenth of a second of silence, beside a bare
-    /// wake of as many threads. The sender sleeps between events, and its CPU time is no part of the
-    /// bill. Runs are interleaved in rounds, in a shuffled order; a first round warms up and is not
-    /// counted. Every run checks that every event came in order.
+    /// Three stages in a row run under each of Lapwing's strategies at each rate. Eight consumers
+    /// wait while nothing is published. Single events follow idle periods of a tenth of a second,
+    /// beside a bare wake of as many threads. The sender sleeps between events, and its CPU time is
+    /// not counted. Runs are interleaved in rounds, in a shuffled order. A first round warms up and
+    /// is not counted. Every run checks that every event arrived in order.
     Idle(IdleArguments),
 
     /// What this machine can do at all: the limits that every other table can be compared with
@@ -141,7 +142,7 @@ pub(crate) enum Command {
     ///
     /// Rings, batches, wait strategies of the consumers, and what counts as an operation are those of
     /// LMAX's Disruptor 4.0; the number of events is too with `--full`. Runs of all tests are interleaved
-    /// in rounds, in a shuffled order; a first round warms up and is not counted. Reported are the median
+    /// in rounds, in a shuffled order. A first round warms up and is not counted. The table shows the median
     /// of the rounds, their range, and how large the batches were. Every run checks its sums.
     Perftest(PerftestArguments),
 
@@ -184,7 +185,7 @@ impl Cli {
     /// Checks what concerns more than one argument.
     fn check(&self) -> Result<(), clap::Error> {
         match &self.command {
-            Some(Command::Throughput(arguments)) => arguments
+            Command::Throughput(arguments) => arguments
                 .check()
                 .map_err(|message| Self::command().error(ErrorKind::ValueValidation, message)),
             _ => Ok(()),
@@ -204,7 +205,7 @@ mod tests {
         let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
         cli.check().map_err(|error| error.to_string())?;
         match cli.command {
-            Some(Command::Throughput(arguments)) => Ok(arguments),
+            Command::Throughput(arguments) => Ok(arguments),
             _ => unreachable!("the subcommand is given"),
         }
     }
@@ -215,9 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn no_arguments_mean_the_quick_evaluation() {
-        let cli = Cli::try_parse_from(["lapwing"]).unwrap();
-        assert!(cli.command.is_none());
+    fn no_arguments_mean_the_help() {
+        let help = Cli::try_parse_from(["lapwing"]).unwrap_err().to_string();
+        for command in ["throughput", "report", "all"] {
+            assert!(help.contains(command), "{help}");
+        }
     }
 
     #[test]

@@ -45,26 +45,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// Dispatches on the subcommand; none means the quick evaluation.
+/// Dispatches on the subcommand.
 fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
-        None => commands::quick::run(),
-        Some(Command::Throughput(arguments)) => commands::throughput::run(&arguments),
-        Some(Command::Contention(arguments)) => commands::contention::run(&arguments),
-        Some(Command::PingPong(arguments)) => commands::ping_pong::run(&arguments),
-        Some(Command::Latency(arguments)) => commands::latency::run(&arguments),
-        Some(Command::Sweep(arguments)) => commands::sweep::run(&arguments),
-        Some(Command::Dispatch(arguments)) => commands::dispatch::run(&arguments),
-        Some(Command::Oversubscribed(arguments)) => commands::oversubscribed::run(&arguments),
-        Some(Command::Channels(arguments)) => commands::channels::run(&arguments),
-        Some(Command::Neighbours(arguments)) => commands::neighbours::run(&arguments),
-        Some(Command::OneCpuRun(arguments)) => commands::channels::one_cpu::serve(&arguments),
-        Some(Command::BusyThreads { count }) => Ok(machine::busy_threads::serve(count)?),
-        Some(Command::Idle(arguments)) => commands::idle::run(&arguments),
-        Some(Command::Limits(arguments)) => commands::limits::run(&arguments),
-        Some(Command::Perftest(arguments)) => commands::perftest::run(&arguments),
-        Some(Command::Report(arguments)) => report::html::run(&arguments),
-        Some(Command::All(arguments)) => {
+        Command::Throughput(arguments) => commands::throughput::run(&arguments),
+        Command::Contention(arguments) => commands::contention::run(&arguments),
+        Command::PingPong(arguments) => commands::ping_pong::run(&arguments),
+        Command::Latency(arguments) => commands::latency::run(&arguments),
+        Command::Sweep(arguments) => commands::sweep::run(&arguments),
+        Command::Dispatch(arguments) => commands::dispatch::run(&arguments),
+        Command::Oversubscribed(arguments) => commands::oversubscribed::run(&arguments),
+        Command::Channels(arguments) => commands::channels::run(&arguments),
+        Command::Neighbours(arguments) => commands::neighbours::run(&arguments),
+        Command::OneCpuRun(arguments) => commands::channels::one_cpu::serve(&arguments),
+        Command::BusyThreads { count } => Ok(machine::busy_threads::serve(count)?),
+        Command::Idle(arguments) => commands::idle::run(&arguments),
+        Command::Limits(arguments) => commands::limits::run(&arguments),
+        Command::Perftest(arguments) => commands::perftest::run(&arguments),
+        Command::Report(arguments) => report::html::run(&arguments),
+        Command::All(arguments) => {
             commands::campaign::run(&arguments, |line| run(Cli::parse_from(line)))
         }
     }

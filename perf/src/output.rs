@@ -1,6 +1,6 @@
-//! What is printed. A reader that has left, such as `head`, is no error: the command comes to its end and writes its files.
-//!
-//! Not here: `println!` and `eprintln!`, which panic if the reader has left.
+//! Output to the terminal. If the reader of the output has exited, such as `head`, the command
+//! continues and writes its files. `println!` and `eprintln!` would panic, so the laboratory does
+//! not use them.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Write};
 ///
 /// # Errors
 ///
-/// What the system reports, except that the reader has left.
+/// An I/O error, except that the reader has exited.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     match writeln!(output, "{text}").and_then(|()| output.flush()) {
@@ -18,7 +18,8 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints `text` to standard error, which is the last place for a complaint: one about itself has none.
+/// Prints `text` to standard error. It ignores errors, because there is no other place to report
+/// them.
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -80,7 +80,7 @@ fn progress_is_plain_lines_without_a_terminal() {
 
 #[test]
 #[cfg(unix)]
-fn a_rival_without_its_tools_is_a_row_that_says_so() {
+fn a_rival_without_its_tools_is_a_line_that_says_so() {
     let output = Command::new(env!("CARGO_BIN_EXE_lapwing"))
         .args(["throughput", "--topology=unicast", "--runs=1", "--events=100"])
         .arg("--contender=std-mpsc,lmax,array-blocking-queue,moodycamel")
@@ -91,4 +91,30 @@ fn a_rival_without_its_tools_is_a_row_that_says_so() {
     let report = String::from_utf8_lossy(&output.stdout);
     assert_eq!(report.matches("javac is not installed").count(), 2, "{report}");
     assert_eq!(report.matches("g++ is not installed").count(), 1, "{report}");
+}
+
+#[test]
+fn no_subcommand_means_the_help() {
+    let output = Command::new(env!("CARGO_BIN_EXE_lapwing")).output().expect("the binary starts");
+    assert_eq!(output.status.code(), Some(2));
+    let help = complaint(&output);
+    assert!(help.contains("Usage: lapwing <COMMAND>") && help.contains("ping-pong"), "{help}");
+}
+
+#[test]
+fn tables_fit_a_hundred_columns_and_say_what_they_leave_out() {
+    let table = |columns: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lapwing"));
+        command.args(["throughput", "--topology=unicast", "--runs=1", "--events=100"]);
+        command.arg("--contender=lapwing,crossbeam-arrayqueue,disruptor").env_remove("COLUMNS");
+        columns.map(|columns| command.env("COLUMNS", columns));
+        let output = command.output().expect("the binary starts");
+        assert!(output.status.success(), "{}", complaint(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let narrow = table(None);
+    let widest = narrow.lines().filter(|line| line.starts_with('|')).map(str::len).max();
+    assert!(widest <= Some(100) && narrow.contains("left out, for 100 columns"), "{narrow}");
+    let wide = table(Some("200"));
+    assert!(wide.contains("events/batch") && !wide.contains("left out"), "{wide}");
 }

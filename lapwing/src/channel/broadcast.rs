@@ -50,7 +50,7 @@ impl<T> BroadcastReceiver<T> {
         Self { inbox: Inbox::new(poller, capacity) }
     }
 
-    /// Number of values that the channel can hold.
+    /// Returns the number of values that the channel can hold.
     ///
     /// ```
     /// let (_sender, receivers) = lapwing::channel::broadcast::<u64>(5, 2)?;
@@ -84,7 +84,7 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// Waits until a value is sent or no sender is left. It uses the receiver's wait strategy.
     /// [`try_recv_with`](Self::try_recv_with) does not wait.
     #[inline]
     pub fn recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, RecvError> {
@@ -119,8 +119,8 @@ impl<T> BroadcastReceiver<T> {
     /// Lends the next value to `look`, waiting for it at most `timeout`, and returns the result of
     /// `look`.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`recv_with`](Self::recv_with) waits
-    /// without a limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`recv_with`](Self::recv_with)
+    /// waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -155,10 +155,10 @@ impl<T> BroadcastReceiver<T> {
         Ok(lend_first(self.inbox.wait_first_timeout(timeout)?, look))
     }
 
-    /// Receives all available values up to the end of the ring, waiting for at least one. The batch
-    /// lends them.
+    /// Receives the available values as a batch that lends them, waiting for at least one.
     ///
-    /// Values that are not read from the batch are received again by a later call.
+    /// A batch ends at the last slot of the ring, even if more values are available. The next call
+    /// returns them, after the values that were not read from this batch.
     ///
     /// ```
     /// use lapwing::channel;
@@ -177,14 +177,17 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// Waits until a value is sent or no sender is left. It uses the receiver's wait strategy.
     /// [`try_recv_batch`](Self::try_recv_batch) does not wait.
     pub fn recv_batch(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
         Ok(SharedValues::new(self.inbox.wait_batch()?))
     }
 
-    /// Receives all available values up to the end of the ring, without waiting. The batch lends
-    /// them.
+    /// Receives the available values as a batch that lends them, without waiting.
+    ///
+    /// A batch ends at the last slot of the ring, even if more values are available. The next call
+    /// returns them, after the values that were not read from this batch.
+    /// [`recv_batch`](Self::recv_batch) waits for at least one value instead.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -204,10 +207,14 @@ impl<T> BroadcastReceiver<T> {
         Ok(SharedValues::new(self.inbox.poll_batch()?))
     }
 
-    /// Receives all available values up to the end of the ring, waiting at most `timeout` for at
-    /// least one. The batch lends them.
+    /// Receives the available values as a batch that lends them, waiting at most `timeout` for at
+    /// least one.
     ///
-    /// A `timeout` that is too long for the clock is no limit.
+    /// A batch ends at the last slot of the ring, even if more values are available. The next call
+    /// returns them, after the values that were not read from this batch.
+    ///
+    /// If `timeout` is too long for the clock, there is no limit. [`recv_batch`](Self::recv_batch)
+    /// waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -229,8 +236,9 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent, no sender is left, or `timeout` has passed, plus the time that
-    /// the system takes to wake the thread. [`try_recv_batch`](Self::try_recv_batch) does not wait.
+    /// Waits until a value is sent, no sender is left, or `timeout` has passed. The call can take
+    /// longer than `timeout` by the time that the system takes to wake the thread.
+    /// [`try_recv_batch`](Self::try_recv_batch) does not wait.
     pub fn recv_batch_timeout(
         &mut self,
         timeout: Duration,
@@ -243,6 +251,7 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// Receives a clone of the next value, waiting for it.
     ///
     /// [`recv_with`](Self::recv_with) lends the value instead of cloning it.
+    /// If `clone` panics, the panic is passed on and the value counts as received.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
@@ -257,7 +266,7 @@ impl<T: Clone> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// Waits until a value is sent or no sender is left. It uses the receiver's wait strategy.
     /// [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
@@ -265,6 +274,9 @@ impl<T: Clone> BroadcastReceiver<T> {
     }
 
     /// Receives a clone of the next value if there is one, without waiting.
+    ///
+    /// [`recv`](Self::recv) waits for a value instead.
+    /// If `clone` panics, the panic is passed on and the value counts as received.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -287,7 +299,8 @@ impl<T: Clone> BroadcastReceiver<T> {
 
     /// Receives a clone of the next value, waiting for it at most `timeout`.
     ///
-    /// A `timeout` that is too long for the clock is no limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`recv`](Self::recv) waits
+    /// without a limit. If `clone` panics, the panic is passed on and the value counts as received.
     ///
     /// ```
     /// use std::time::Duration;
@@ -308,8 +321,9 @@ impl<T: Clone> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent, no sender is left, or `timeout` has passed, plus the time that
-    /// the system takes to wake the thread. [`try_recv`](Self::try_recv) does not wait.
+    /// Waits until a value is sent, no sender is left, or `timeout` has passed. The call can take
+    /// longer than `timeout` by the time that the system takes to wake the thread.
+    /// [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_timeout_with(timeout, T::clone)
@@ -333,8 +347,10 @@ impl<T: Clone> BroadcastReceiver<T> {
         Iter::new(self)
     }
 
-    /// Returns an iterator over clones of the available values. It ends where [`recv`](Self::recv)
-    /// would wait.
+    /// Returns a non-blocking iterator over clones of the values. It ends when no value is
+    /// available.
+    ///
+    /// The end does not tell whether a sender is left. [`try_recv`](Self::try_recv) does.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;

@@ -19,6 +19,9 @@ const RECEIVER: &str = "receiver";
 /// Settings of a channel that is not yet made: its capacity, how its ends wait, and whether they
 /// run A/B tests.
 ///
+/// [`spsc`](Self::spsc), [`mpsc`](Self::mpsc), [`broadcast`](Self::broadcast) or
+/// [`multi_broadcast`](Self::multi_broadcast) makes the channel.
+///
 /// ```
 /// use lapwing::channel::Builder;
 /// use lapwing::wait::{Blocking, BusySpin};
@@ -41,7 +44,11 @@ pub struct Builder<R = Adaptive, S = Adaptive> {
 }
 
 impl Builder {
-    /// Starts a channel of at least `capacity` values. The number is rounded up to a power of two.
+    /// Creates the settings of a channel for at least `capacity` values. The capacity is rounded up
+    /// to a power of two.
+    ///
+    /// The call that makes the channel, such as [`spsc`](Self::spsc), returns an error if the
+    /// capacity is 0 or above [`MAX_CAPACITY`].
     ///
     /// ```
     /// use lapwing::channel::Builder;
@@ -57,7 +64,8 @@ impl Builder {
 }
 
 impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
-    /// Sets how receivers wait on an empty channel. The default is [`Adaptive`].
+    /// Sets how receivers wait on an empty channel. Each receiver gets a clone of `strategy`. The
+    /// default is [`Adaptive`].
     ///
     /// ```
     /// use lapwing::{channel::Builder, wait::Blocking};
@@ -74,7 +82,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         Builder { capacity, receiver_wait: strategy, sender_wait, ab_tests }
     }
 
-    /// Sets how senders wait on a full channel. The default is [`Adaptive`].
+    /// Sets how senders wait on a full channel. Each sender has its own clone of `strategy`. The
+    /// default is [`Adaptive`].
     ///
     /// ```
     /// use lapwing::{channel::Builder, wait::Yielding};
@@ -139,7 +148,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// let mut second = first.clone();
     /// first.send(1)?;
     /// second.send(2)?;
-    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Ok(2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -152,7 +162,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self.with_one_receiver(ring)
     }
 
-    /// Makes a channel with one sender and `receivers` receivers, each of which gets every value.
+    /// Makes a channel with one sender and `receivers` receivers. Each receiver gets every value.
     ///
     /// ```
     /// use lapwing::{channel::Builder, error::BuildError};
@@ -180,8 +190,9 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self.with_receivers(ring, receivers)
     }
 
-    /// Makes a channel with a sender that can be cloned and `receivers` receivers, each of which
-    /// gets every value in the same order.
+    /// Makes a channel with a sender that can be cloned and `receivers` receivers.
+    ///
+    /// Each receiver gets every value, and all receivers get the values in the same order.
     ///
     /// ```
     /// use lapwing::channel::Builder;

@@ -17,7 +17,9 @@ use sealed::Receive;
 /// sender.send(7)?;
 /// drop(sender);
 /// let mut values: Iter<'_, Receiver<u64>> = receiver.iter();
-/// assert_eq!((values.next(), values.next(), values.next()), (Some(7), None, None));
+/// assert_eq!(values.next(), Some(7));
+/// assert_eq!(values.next(), None);
+/// assert_eq!(values.next(), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -55,7 +57,8 @@ impl<R: Receive> FusedIterator for Iter<'_, R> {}
 /// let (mut sender, mut receiver) = channel::spsc(8)?;
 /// sender.send(7)?;
 /// let mut values: TryIter<'_, Receiver<u64>> = receiver.try_iter();
-/// assert_eq!((values.next(), values.next()), (Some(7), None));
+/// assert_eq!(values.next(), Some(7));
+/// assert_eq!(values.next(), None);
 /// sender.send(8)?;
 /// assert_eq!(values.next(), Some(8)); // there is one again
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -193,7 +193,8 @@ pub fn broadcast<T: Send + Sync>(
 /// first.send(1)?;
 /// second.send(2)?;
 /// for receiver in &mut receivers {
-///     assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+///     assert_eq!(receiver.recv(), Ok(1));
+///     assert_eq!(receiver.recv(), Ok(2));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -61,7 +61,7 @@ impl<T> Receiver<T> {
         Self { inbox: Inbox::new(poller, capacity), taken: Taken::default() }
     }
 
-    /// Number of values that the channel can hold.
+    /// Returns the number of values that the channel can hold.
     ///
     /// ```
     /// let (_sender, receiver) = lapwing::channel::spsc::<u64>(5)?;
@@ -82,7 +82,7 @@ impl<T> Receiver<T> {
     /// let thread = std::thread::spawn(move || sender.send(7));
     /// assert_eq!(receiver.recv(), Ok(7)); // whichever thread is first
     /// assert_eq!(receiver.recv(), Err(RecvError)); // no sender is left
-    /// # thread.join().unwrap()?;
+    /// thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -92,8 +92,8 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits while the channel is empty, until a value is sent or no sender is left. It waits by
-    /// the receiver's wait strategy. [`try_recv`](Self::try_recv) does not wait.
+    /// Waits while the channel is empty, until a value is sent or no sender is left. It uses the
+    /// receiver's wait strategy. [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         loop {
@@ -134,8 +134,8 @@ impl<T> Receiver<T> {
 
     /// Receives the next value, waiting for it at most `timeout`.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`recv`](Self::recv) waits without a
-    /// limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`recv`](Self::recv) waits
+    /// without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -183,9 +183,10 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Receives all available values up to the end of the ring, waiting for at least one.
+    /// Receives the available values as a batch, waiting for at least one.
     ///
-    /// Values that are not taken from the batch are received again by a later call.
+    /// A batch ends at the last slot of the ring, even if more values are available. The next call
+    /// returns them, after the values that were not taken from this batch.
     ///
     /// A batch of any size costs one poll of the ring and at most four releases of slots.
     /// [`recv`](Self::recv) releases the slot of each value separately.
@@ -210,16 +211,18 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits while the channel is empty, until a value is sent or no sender is left. It waits by
-    /// the receiver's wait strategy. [`try_recv_batch`](Self::try_recv_batch) does not wait.
+    /// Waits while the channel is empty, until a value is sent or no sender is left. It uses the
+    /// receiver's wait strategy. [`try_recv_batch`](Self::try_recv_batch) does not wait.
     #[inline]
     pub fn recv_batch(&mut self) -> Result<Values<'_, T>, RecvError> {
         let capacity = self.capacity();
         Ok(Values::new(self.inbox.wait_batch()?, &mut self.taken, capacity))
     }
 
-    /// Receives all available values up to the end of the ring, without waiting.
+    /// Receives the available values as a batch, without waiting.
     ///
+    /// A batch ends at the last slot of the ring, even if more values are available. The next call
+    /// returns them, after the values that were not taken from this batch.
     /// [`recv_batch`](Self::recv_batch) waits for at least one value instead.
     ///
     /// ```
@@ -242,10 +245,12 @@ impl<T> Receiver<T> {
         Ok(Values::new(self.inbox.poll_batch()?, &mut self.taken, capacity))
     }
 
-    /// Receives all available values up to the end of the ring, waiting at most `timeout` for at
-    /// least one.
+    /// Receives the available values as a batch, waiting at most `timeout` for at least one.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`recv_batch`](Self::recv_batch)
+    /// A batch ends at the last slot of the ring, even if more values are available. The next call
+    /// returns them, after the values that were not taken from this batch.
+    ///
+    /// If `timeout` is too long for the clock, there is no limit. [`recv_batch`](Self::recv_batch)
     /// waits without a limit.
     ///
     /// ```
@@ -286,7 +291,7 @@ impl<T> Receiver<T> {
     /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;
     /// let thread = std::thread::spawn(move || (1..=3).try_for_each(|number| sender.send(number)));
     /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3]);
-    /// # thread.join().unwrap()?;
+    /// thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -298,8 +303,9 @@ impl<T> Receiver<T> {
         Iter::new(self)
     }
 
-    /// Returns an iterator over the available values. It ends where [`recv`](Self::recv) would
-    /// wait.
+    /// Returns a non-blocking iterator over the values. It ends when no value is available.
+    ///
+    /// The end does not tell whether a sender is left. [`try_recv`](Self::try_recv) does.
     ///
     /// ```
     /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;

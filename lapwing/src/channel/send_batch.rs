@@ -47,7 +47,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// # Blocking
     ///
     /// Waits while the channel is full, until the slowest receiver has received a value or no
-    /// receiver is left, and again for each run. It waits by the sender's wait strategy.
+    /// receiver is left, and again for each run. It uses the sender's wait strategy.
     /// [`try_send_batch`](Self::try_send_batch) does not wait.
     pub fn send_batch(&mut self, values: &mut Vec<T>) -> Result<(), SendError<()>> {
         let longest = self.longest_run();

@@ -38,7 +38,8 @@ pub type SingleSender<T> = Sender<T, Single>;
 /// let mut second = first.clone();
 /// first.send(1)?;
 /// second.send(2)?;
-/// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+/// assert_eq!(receiver.recv(), Ok(1));
+/// assert_eq!(receiver.recv(), Ok(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type MultiSender<T> = Sender<T, Multi>;
@@ -73,7 +74,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         Self { producer, keeping }
     }
 
-    /// Number of values that the channel can hold.
+    /// Returns the number of values that the channel can hold.
     ///
     /// ```
     /// let (sender, _receiver) = lapwing::channel::spsc::<u64>(5)?;
@@ -113,7 +114,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///     sender.send(2)?; // waits until the 1 is received
     ///     sender.send(3) // fails if the receiver is gone
     /// });
-    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Ok(2));
     /// drop(receiver);
     /// assert!(matches!(thread.join().unwrap(), Ok(()) | Err(SendError(3))));
     /// # Ok::<(), lapwing::error::BuildError>(())
@@ -127,7 +129,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// # Blocking
     ///
     /// Waits while the channel is full, until the slowest receiver has received a value or no
-    /// receiver is left. It waits by the sender's wait strategy. While a slot is free, the call is
+    /// receiver is left. It uses the sender's wait strategy. While a slot is free, the call is
     /// wait-free with a single sender and lock-free with several. [`try_send`](Self::try_send) does
     /// not wait.
     ///
@@ -170,8 +172,8 @@ impl<T, S: Sequencer> Sender<T, S> {
 
     /// Sends a value, waiting at most `timeout` for a free slot.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`send`](Self::send) waits without a
-    /// limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`send`](Self::send) waits
+    /// without a limit.
     ///
     /// ```
     /// use std::time::Duration;

@@ -70,7 +70,8 @@ impl Taken {
 /// let (mut sender, mut receiver) = channel::spsc(8)?;
 /// sender.send_batch(&mut vec![1, 2, 3])?;
 /// let mut values = receiver.recv_batch()?;
-/// assert_eq!((values.len(), values.next()), (3, Some(1)));
+/// assert_eq!(values.len(), 3);
+/// assert_eq!(values.next(), Some(1));
 /// assert_eq!(values.len(), 2);
 /// drop(values);
 /// assert_eq!(receiver.recv(), Ok(2));
@@ -155,7 +156,7 @@ impl<'a, T> SharedValues<'a, T> {
         Self { batch }
     }
 
-    /// Number of values that are left.
+    /// Returns the number of values that are left.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;

@@ -43,17 +43,17 @@ pub enum Action {
     /// pollers see it with [`Batch::is_failed`](crate::consumer::Batch::is_failed). Downstream
     /// closures get it like any other event.
     Skip,
-    /// The stage handles the event again, after a pause.
+    /// The stage handles the event again, after a pause of this duration.
     ///
     /// It releases the events before this one first.
     Retry(Duration),
-    /// The stage handles the batch again, after a pause.
+    /// The stage handles the batch again, after a pause of this duration.
     ///
     /// It begins with the first event of the batch that is not released. A handler with `&mut E`
     /// finds in these events what it wrote before.
     Rewind(Duration),
-    /// The stage calls [`on_restart`](crate::EventHandler::on_restart) after a pause, and then
-    /// handles the event again.
+    /// The stage calls [`on_restart`](crate::EventHandler::on_restart) after a pause of this
+    /// duration, and then handles the event again.
     ///
     /// It releases the events before this one first.
     Restart(Duration),
@@ -64,7 +64,10 @@ pub enum Action {
     /// on the stages that this one depended on. The ring halts if this was the last consumer, or
     /// the last worker of its group.
     Stop,
-    /// The ring halts.
+    /// The stage releases the events before this one, halts the ring, and ends.
+    ///
+    /// This event and all later ones do not count as handled by it. The other stages stop after
+    /// their current batch.
     Halt,
 }
 

@@ -1,16 +1,12 @@
 //! The policy of a stage for an event whose handler returned an error or panicked. Not here: how a
-//! stage applies it (`recovery`).
+//! stage applies it (`recovery`), and the policy that repeats (`retries`).
 
 use std::error::Error;
 use std::fmt;
-use std::time::Duration;
 
 use super::action::Action;
 use crate::Sequence;
 use crate::unshared::Unshared;
-
-/// After so many doublings, one nanosecond exceeds every `Duration`.
-const MAX_DOUBLINGS: u32 = 94;
 
 /// A failed call of a handler, as the stage's [policy](FailurePolicy) gets it.
 ///
@@ -74,6 +70,20 @@ pub enum Cause<'a> {
 
 impl<'a> Failure<'a> {
     /// Returns the name of the stage.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor, consumer::Failure};
+    ///
+    /// let policy = |failure: &Failure<'_>| {
+    ///     if failure.stage() == "send" { Action::Skip } else { Action::Halt }
+    /// };
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("send").on_error(policy).read(|_, _, _| Err::<(), _>("no route"))
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(consumers.start()?.shutdown()?.stages().next().unwrap().skipped(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn stage(&self) -> &'a str {
         self.stage
@@ -83,6 +93,22 @@ impl<'a> Failure<'a> {
     ///
     /// For a handler that gets a batch at a time, it is the first event of the batch. For a call
     /// between batches, it is the next event.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor, consumer::Failure};
+    ///
+    /// // Skips the first events, for example while a connection is being made.
+    /// let policy = |failure: &Failure<'_>| {
+    ///     if failure.sequence() < 3 { Action::Skip } else { Action::Halt }
+    /// };
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("send").on_error(policy).read(|_, _, _| Err::<(), _>("no route"))
+    ///     .build()?;
+    /// producer.publish_batch(5, |_| {})?;
+    /// let finished = consumers.into_iter().next().unwrap().run(); // event 3 halts the ring
+    /// assert_eq!(finished.skipped(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.sequence
@@ -91,12 +117,45 @@ impl<'a> Failure<'a> {
     /// Returns how many times in a row the same event has failed: 1 for the first failure.
     ///
     /// After an [`Action::Rewind`] it counts how many times the same batch has failed.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lapwing::{Action, Disruptor, consumer::Failure};
+    ///
+    /// let policy = |failure: &Failure<'_>| {
+    ///     if failure.attempt() < 3 { Action::Retry(Duration::ZERO) } else { Action::Skip }
+    /// };
+    /// let mut calls = 0;
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("send").on_error(policy).read(|_, _, _| { calls += 1; Err::<(), _>("no route") })
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer);
+    /// assert_eq!(consumers.into_iter().next().unwrap().run().skipped(), 1);
+    /// assert_eq!(calls, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
     /// Returns the error, or the message of the panic.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor, consumer::{Cause, Failure}};
+    ///
+    /// let policy = |failure: &Failure<'_>| match failure.cause() {
+    ///     Cause::Panic(message) if message.starts_with("too high") => Action::Skip,
+    ///     _ => Action::Halt,
+    /// };
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("limit").on_panic(policy).read(|price, _, _| assert!(*price < 9, "too high"))
+    ///     .build()?;
+    /// producer.publish(|event| *event = 9)?;
+    /// assert_eq!(consumers.start()?.shutdown()?.stages().next().unwrap().skipped(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn cause(&self) -> Cause<'a> {
         self.cause
@@ -124,7 +183,7 @@ impl fmt::Display for Failure<'_> {
 /// A policy is one of these:
 ///
 /// - an [`Action`], if the decision is always the same;
-/// - [`Retries`], which repeats a number of times, with pauses;
+/// - [`Retries`](crate::consumer::Retries), which repeats a number of times, with pauses;
 /// - a closure that gets the [`Failure`] and returns an [`Action`];
 /// - a type of yours that implements [`decide`](Self::decide).
 ///
@@ -188,6 +247,32 @@ impl fmt::Display for Failure<'_> {
 /// ```
 pub trait FailurePolicy: Clone + Send + 'static {
     /// Returns what the stage does after `failure`.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor, consumer::{Failure, FailurePolicy}};
+    ///
+    /// /// Skips a number of events, then halts the ring.
+    /// #[derive(Clone)]
+    /// struct Budget(u64);
+    ///
+    /// impl FailurePolicy for Budget {
+    ///     fn decide(&mut self, _: &Failure<'_>) -> Action {
+    ///         if self.0 == 0 {
+    ///             return Action::Halt;
+    ///         }
+    ///         self.0 -= 1;
+    ///         Action::Skip
+    ///     }
+    /// }
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("send").on_error(Budget(2)).read(|_, _, _| Err::<(), _>("no route"))
+    ///     .build()?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// let finished = consumers.into_iter().next().unwrap().run(); // the third failure halts it
+    /// assert_eq!(finished.skipped(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn decide(&mut self, failure: &Failure<'_>) -> Action;
 }
 
@@ -225,134 +310,5 @@ impl<P: FailurePolicy> AnyPolicy for P {
 impl Clone for Box<dyn AnyPolicy> {
     fn clone(&self) -> Self {
         (**self).boxed_clone()
-    }
-}
-
-/// A policy that repeats a number of times, with growing pauses.
-///
-/// By default it repeats without a limit and without pauses:
-///
-/// - [`attempts`](Self::attempts) limits how often the event or the batch is handled.
-/// - [`or`](Self::or) says what happens after the last attempt.
-/// - [`pause`](Self::pause) sets the pause before the second attempt. Each later pause is twice as
-///   long as the one before it, up to [`longest_pause`](Self::longest_pause).
-///
-/// ```
-/// use std::time::Duration;
-/// use lapwing::{Action, Disruptor, consumer::{Outcome, Retries}};
-///
-/// let policy = Retries::of_event()
-///     .pause(Duration::from_micros(10)) // then 20 µs, 40 µs, ...
-///     .longest_pause(Duration::from_millis(1))
-///     .attempts(3)
-///     .or(Action::Skip);
-/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("send").on_error(policy).read(|_, _, _| Err::<(), _>("no route"))
-///     .build()?;
-/// producer.publish(|event| *event = 7)?;
-/// drop(producer);
-/// let finished = consumers.into_iter().next().unwrap().run();
-/// assert_eq!((finished.skipped(), finished.outcome()), (1, &Outcome::Drained));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy)]
-#[must_use = "a policy is given to `Stage::on_error` or `Stage::on_panic`"]
-pub struct Retries {
-    again: fn(Duration) -> Action,
-    attempts: Option<u32>,
-    pause: Duration,
-    /// `None` for the default.
-    longest_pause: Option<Duration>,
-    give_up: Action,
-}
-
-impl Retries {
-    /// Default of the [longest pause](Self::longest_pause): 1 s.
-    ///
-    /// The stage handles nothing during a pause, so a long pause delays the ring even after its
-    /// cause is gone. One attempt per second costs almost nothing.
-    pub const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
-    fn new(again: fn(Duration) -> Action) -> Self {
-        let pause = Duration::ZERO;
-        Self { again, attempts: None, pause, longest_pause: None, give_up: Action::Halt }
-    }
-
-    /// Creates a policy that handles the failed event again: [`Action::Retry`].
-    pub fn of_event() -> Self {
-        Self::new(Action::Retry)
-    }
-
-    /// Creates a policy that handles the batch of the failed event again: [`Action::Rewind`].
-    pub fn of_batch() -> Self {
-        Self::new(Action::Rewind)
-    }
-
-    /// Creates a policy that calls [`on_restart`](crate::EventHandler::on_restart) and then handles
-    /// the failed event again: [`Action::Restart`].
-    pub fn with_restart() -> Self {
-        Self::new(Action::Restart)
-    }
-
-    /// Sets the number of attempts, including the first one; 0 counts as 1. There is no limit by
-    /// default.
-    pub fn attempts(mut self, attempts: u32) -> Self {
-        self.attempts = Some(attempts);
-        self
-    }
-
-    /// Sets the pause before the second attempt. Zero by default.
-    ///
-    /// Each later pause is twice as long as the one before it, up to
-    /// [`longest_pause`](Self::longest_pause).
-    pub fn pause(mut self, pause: Duration) -> Self {
-        self.pause = pause;
-        self
-    }
-
-    /// Sets the longest pause. [`Duration::MAX`] is no limit.
-    ///
-    /// If it equals [`pause`](Self::pause), all pauses are the same. By default it is 1 s
-    /// ([`LONGEST_PAUSE`](Self::LONGEST_PAUSE)), or the first pause if that is longer.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::{Action, Disruptor, consumer::Retries};
-    ///
-    /// let policy = Retries::of_event()
-    ///     .pause(Duration::from_micros(1))
-    ///     .longest_pause(Duration::from_micros(4)) // pauses of 1, 2, 4, 4, 4, ... µs
-    ///     .attempts(100)
-    ///     .or(Action::Skip);
-    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("send").on_error(policy).read(|_, _, _| Err::<(), _>("no route"))
-    ///     .build()?;
-    /// producer.publish(|event| *event = 7)?;
-    /// drop(producer);
-    /// let finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!(finished.skipped(), 1); // without the limit, the last pause would be 2^98 µs
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn longest_pause(mut self, longest: Duration) -> Self {
-        self.longest_pause = Some(longest);
-        self
-    }
-
-    /// Sets what the stage does after the last attempt has failed. [`Action::Halt`] by default.
-    pub fn or(mut self, action: Action) -> Self {
-        self.give_up = action;
-        self
-    }
-}
-
-impl FailurePolicy for Retries {
-    fn decide(&mut self, failure: &Failure<'_>) -> Action {
-        if self.attempts.is_some_and(|attempts| failure.attempt >= attempts) {
-            return self.give_up;
-        }
-        let doublings = (failure.attempt - 1).min(MAX_DOUBLINGS);
-        let pause = (0..doublings).fold(self.pause, |pause, _| pause.saturating_add(pause));
-        let longest = self.longest_pause.unwrap_or(Self::LONGEST_PAUSE.max(self.pause));
-        (self.again)(pause.min(longest))
     }
 }

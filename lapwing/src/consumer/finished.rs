@@ -82,18 +82,23 @@ impl Outcome {
     }
 }
 
-/// The result of a stage that has ended.
+/// The result of a stage, or of a worker, that has ended: its outcome, its counts and its handler.
+///
+/// [`Report::stages`](crate::Report::stages) lists the results of a ring. If the program runs a
+/// stage itself, [`Consumer::run`](crate::consumer::Consumer::run) returns the result.
 ///
 /// ```
-/// use lapwing::{Disruptor, consumer::Outcome};
+/// use lapwing::{Disruptor, consumer::{Finished, Outcome}};
 ///
-/// let (producer, consumers) =
+/// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
-/// drop(producer);
-/// let finished = consumers.into_iter().next().unwrap().run();
-/// assert_eq!((finished.name(), finished.processed()), ("sum", 0));
+/// let running = consumers.start()?;
+/// producer.publish(|event| *event = 7)?;
+/// let report = running.shutdown()?;
+/// let finished: &Finished = report.stages().next().unwrap();
+/// assert_eq!((finished.name(), finished.processed()), ("sum", 1));
 /// assert_eq!(*finished.outcome(), Outcome::Drained);
-/// # Ok::<(), lapwing::error::BuildError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "it says whether the stage panicked"]
 pub struct Finished {

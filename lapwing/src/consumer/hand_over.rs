@@ -18,7 +18,8 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 /// With this trait, the state moves too. Without it, the state stays in the old handler, and the
 /// new worker of the key begins without any.
 ///
-/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) takes handlers with this
+/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) and
+/// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) take handlers with this
 /// trait.
 ///
 /// # When the library calls it
@@ -93,6 +94,7 @@ pub trait HandOver {
     /// Takes the states of the keys in `moved` out of this handler, and returns them.
     ///
     /// If it returns a state for another key, this handler gets that state back.
+    /// [`MovedKeys`] has an example.
     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Self::State)>;
 
     /// Stores the state of a key that has moved to this worker.

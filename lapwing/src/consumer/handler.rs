@@ -148,6 +148,10 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// ends when no further event is available, at the last slot of the ring, or at the [longest
     /// batch](crate::Stage::max_batch) of the stage.
     ///
+    /// If this call fails in the middle of a batch, the events before it are released, although
+    /// `end_of_batch` has not come. A stage whose downstream stages rely on a sync therefore uses
+    /// [`read_batch`](crate::Stage::read_batch) and syncs in each call.
+    ///
     /// The stage holds the slots of the whole batch during this call, even if `end_of_batch` is
     /// true. So a `try_publish` on another thread may still return `Full`. A handler that tells
     /// another thread about free slots does so in [`on_released`](Self::on_released).
@@ -267,7 +271,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(released.recv()?, 1); // the only slot is free
     /// assert_eq!(producer.try_publish(|event| *event = 8), Ok(1));
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_released(&mut self, next_sequence: Sequence) {
@@ -299,7 +303,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// let (_producer, consumers) = ring.stage(stage).read_handler(Watchdog(sender)).build()?;
     /// let running = consumers.start()?;
     /// assert_eq!(alarms.recv()?, 0); // nothing is published
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_timeout(&mut self, next_sequence: Sequence) {

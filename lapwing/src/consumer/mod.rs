@@ -15,6 +15,7 @@ mod pause;
 mod poller;
 mod processor;
 mod recovery;
+mod retries;
 mod several;
 mod source;
 mod stage_loop;
@@ -37,11 +38,12 @@ pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
 pub use events::Events;
 pub(crate) use failure::KeptPolicy;
-pub use failure::{Cause, Failure, FailurePolicy, Retries};
+pub use failure::{Cause, Failure, FailurePolicy};
 pub use finished::{Finished, Outcome};
 pub use hand_over::HandOver;
 pub use handler::EventHandler;
 pub use poller::Poller;
+pub use retries::Retries;
 pub use stop::StopHandle;
 
 pub use crate::protocol::group::MovedKeys;
@@ -57,14 +59,14 @@ pub(crate) use together::run_together;
 pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
 pub(crate) use worker::Worker;
 
-/// A stage with its handler, not started.
+/// A stage, or a worker of a group, with its handler. It is not started yet.
 ///
-/// [`Consumers::start`](crate::Consumers::start) runs all stages of a ring on new threads. To run a
-/// stage on a thread of yours, scoped or not, move its consumer there and call [`run`](Self::run).
+/// [`Consumers::start`](crate::Consumers::start) runs all stages of a ring on new threads. To run
+/// the stages on threads of your own, iterate over [`Consumers`](crate::Consumers). Move each
+/// consumer to its thread, and call [`run`](Self::run) there.
 ///
 /// A consumer that is dropped without having run halts its ring, since its events would never be
-/// handled. A consumer that took a [`Seat`](crate::graph::Seat) leaves the ring instead, without a
-/// halt.
+/// handled. A consumer in a [`Seat`](crate::graph::Seat) leaves the ring instead, without a halt.
 ///
 /// ```
 /// use std::thread;
@@ -87,9 +89,9 @@ pub(crate) use worker::Worker;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With scoped threads, the handler may borrow. The producer must move into the scope: then it is
-/// dropped, and the ring closed, however the scope ends. Otherwise the scope would wait forever for
-/// the stage after an early return.
+/// On scoped threads, the handler may borrow. Move the producer into the scope, so that it is
+/// dropped there, also after an early return. That closes the ring. If the producer lived longer
+/// than the scope, the stage would not end, and the scope would wait for it forever.
 ///
 /// ```
 /// use std::thread;
@@ -198,18 +200,25 @@ impl<'env> Consumer<'env> {
 
     /// Returns a handle with which any thread can stop this stage while the ring continues.
     ///
+    /// If this is the last consumer of the ring, stopping it [halts](StopHandle) the ring.
+    ///
     /// ```
     /// use std::thread;
     /// use lapwing::{Disruptor, consumer::Outcome};
     ///
-    /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
-    /// let consumer = consumers.into_iter().next().unwrap();
-    /// let stop = consumer.stop_handle();
-    /// let thread = thread::spawn(move || consumer.run());
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("sum").read(|_, _, _| {})
+    ///     .stage("ticks").poller()
+    ///     .build()?;
+    /// let mut ticks = consumers.take_poller("ticks")?;
+    /// let sum = consumers.into_iter().next().unwrap();
+    /// let stop = sum.stop_handle();
+    /// let thread = thread::spawn(move || sum.run());
     /// stop.stop();
     /// assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
-    /// # Ok::<(), lapwing::error::BuildError>(())
+    /// producer.publish(|event| *event = 7)?; // the ring continues
+    /// assert_eq!(ticks.poll()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn stop_handle(&self) -> StopHandle {
@@ -219,9 +228,12 @@ impl<'env> Consumer<'env> {
     /// Runs several stages on this thread until all of them have ended. Returns their results, in
     /// the order of `consumers`.
     ///
-    /// The stages take turns in this order. In each turn, a stage handles a batch of at most 16 KiB
-    /// of events. The thread waits with the strategy of the first stage. The stages may belong to
-    /// different rings.
+    /// The stages take turns in this order. In each turn, a stage handles one batch of at most
+    /// 16 KiB, or of 16 events if an event is larger than 1 KiB. The thread waits with the strategy
+    /// of the first stage. The stages may belong to different rings.
+    ///
+    /// A panic of a handler is caught. The [panic policy](crate::Stage::on_panic) of its stage
+    /// decides what happens, and the other stages continue unless the policy halts their ring.
     ///
     /// ```
     /// use std::thread;
@@ -236,20 +248,19 @@ impl<'env> Consumer<'env> {
     ///     bids.publish(|event| *event = price)?;
     ///     asks.publish(|event| *event = price)?;
     /// }
-    /// drop((bids, asks));
+    /// drop((bids, asks)); // closes both rings
     /// assert!(both.join().unwrap().iter().all(|stage| stage.processed() == 100));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Blocking
     ///
-    /// Waits for events until all stages have ended. [`Poller::poll`] handles events without a
-    /// wait.
+    /// Waits for events until all stages have ended. A thread that must not wait calls
+    /// [`Poller::poll`] instead.
     ///
-    /// A ring can wake this thread only if it knows that its stages share threads: from
-    /// [`Stage::on_thread`](crate::Stage::on_thread) or its [`Placement`](crate::graph::Placement).
-    /// If it does not know, or if there are several rings, the thread polls at least once per
-    /// millisecond.
+    /// A ring wakes this thread only if all stages belong to that ring, and if
+    /// [`Stage::on_thread`](crate::Stage::on_thread) or [`Placement`](crate::graph::Placement) puts
+    /// some of its stages on one thread. Otherwise, a parked thread polls once per millisecond.
     pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
         let mut finished = BTreeMap::new();
         run_together(consumers, &mut |place, end| {
@@ -281,8 +292,8 @@ impl<'env> Consumer<'env> {
     ///
     /// # Blocking
     ///
-    /// Waits for events with the stage's strategy, until the stage ends.
-    /// [`Poller::poll`] handles events without a wait.
+    /// Waits for events with the stage's strategy, until the stage ends. A thread that must not
+    /// wait calls [`Poller::poll`] instead.
     pub fn run(self) -> Finished {
         match self.begin() {
             Ok(mut task) => {

@@ -165,7 +165,7 @@ impl<E, A: Access> Poller<E, A> {
     /// Returns the available events, and waits at most `timeout` for the first one if there are
     /// none.
     ///
-    /// A `timeout` that ends beyond the range of the clock is no limit.
+    /// If `timeout` is too long for the clock, there is no limit.
     ///
     /// ```
     /// use std::time::Duration;

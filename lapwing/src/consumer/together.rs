@@ -2,7 +2,7 @@
 //! together for anything that one of them can handle. Not here: the turn of a stage (`stage_loop`).
 //!
 //! ```text
-//! a <-- b <-- c, where a chunk fits into the first-level cache
+//! a ──> b ──> c, where a chunk fits into the first-level cache
 //!
 //! turn  a: chunk 0   b: chunk 0   c: chunk 0   a: chunk 1   b: chunk 1   c: chunk 1   ...
 //! ```

@@ -106,10 +106,10 @@
 //! | `build()` starts the threads | [`start`](crate::Consumers::start), [`start_scoped`](crate::Consumers::start_scoped), or your own threads | handlers may borrow |
 //! | handlers get `&E` | [`write`](crate::Stage::write) gives `&mut E` | no `UnsafeCell` in events |
 //! | `try_publish` returns `RingBufferFull` | [`TryPublishError`](crate::error::TryPublishError) | also `Closed` and `Halted` |
-//! | `publish` spins on a full ring | waits by [`producer_wait`](crate::Builder::producer_wait), or with a timeout | |
+//! | `publish` spins on a full ring | waits with [`producer_wait`](crate::Builder::producer_wait), or with a timeout | |
 //! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | |
 //! | `handle_events_and_state_with` | [`read_local`](crate::Stage::read_local) | or a handler by value, which is returned at the end |
-//! | `event_poller()`, `poll()` | [`poller`](crate::Stage::poller), [`Poller`](crate::Poller) | can wait; releases the events that were consumed |
+//! | `new_event_poller()`, `poll()` | [`poller`](crate::Stage::poller), [`Poller`](crate::Poller) | can wait; releases the events that were consumed |
 //! | dropping the producer joins | [`Running::shutdown`](crate::Running::shutdown) | returns a report; dropping `Running` drains and joins as well, for at most 10 s |
 //! | pinning panics on a wrong core | [`StartError::Pin`](crate::error::StartError::Pin) | |
 //!

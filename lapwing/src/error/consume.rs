@@ -93,20 +93,28 @@ impl From<RingError> for WaitTimeoutError {
 }
 
 /// Error of [`Acknowledger::acknowledge`](crate::consumer::Acknowledger::acknowledge): some of the
-/// events are not published.
+/// events are not published. Nothing was acknowledged.
 ///
 /// ```
-/// use lapwing::error::AcknowledgeError;
+/// use lapwing::{Disruptor, error::AcknowledgeError};
 ///
-/// let error = AcknowledgeError { sequence: 3, published: 2 };
+/// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .stage("journal").acknowledged().poller()
+///     .build()?;
+/// let disk = consumers.take_acknowledger("journal")?;
+/// producer.publish_batch(2, |_| {})?;
+/// let error = disk.acknowledge(3).unwrap_err();
+/// assert_eq!(error, AcknowledgeError { sequence: 3, published: 2 });
 /// let text = "only published events can be acknowledged: sequence=3, published=2";
 /// assert_eq!(error.to_string(), text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcknowledgeError {
-    /// End of the events to acknowledge: all events below it.
+    /// The argument of the call, which asked to acknowledge all events below this sequence.
     pub sequence: Sequence,
-    /// Number of events published, or claimed if the ring has several producers.
+    /// The first sequence that is not published. With several producers, the first sequence that is
+    /// not claimed.
     pub published: Sequence,
 }
 

@@ -66,6 +66,8 @@ pub use tap::{TapError, TapTimeoutError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// A poller gets it at the end of a closed ring:
+///
 /// ```
 /// use lapwing::{Disruptor, error::RingError};
 ///

@@ -5,7 +5,8 @@ use std::fmt;
 
 use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, RingError, TryPublishError};
 
-/// Error of [`offer`](crate::Producer::offer). The event was neither published nor dropped.
+/// Error of [`offer`](crate::Producer::offer). The event was not published, and it does not count
+/// as [dropped](crate::Producer::dropped).
 ///
 /// ```
 /// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};

@@ -107,7 +107,7 @@ impl From<RingError> for PublishError {
 ///     match producer.try_publish(|event| *event = price) {
 ///         Ok(_) => {}
 ///         Err(TryPublishError::Full) => lost += 1, // the ring has two slots
-///         Err(stopped) => Err(stopped)?,
+///         Err(stopped) => return Err(stopped.into()), // closed or halted
 ///     }
 /// }
 /// assert_eq!(lost, 1);

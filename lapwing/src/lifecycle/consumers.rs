@@ -38,7 +38,7 @@ use crate::topology::Seats;
 /// let running = consumers.start()?; // one thread, named "sum"
 /// producer.publish(|event| *event = 7)?;
 /// assert_eq!(ticks.wait()?.as_slice(), [7]);
-/// # running.shutdown()?;
+/// running.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "consumers that are dropped without having run halt their ring"]
@@ -136,8 +136,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage has no
-    /// reading poller, `AlreadyTaken` if an earlier call took it.
+    /// - [`TakeError::UnknownName`] if no stage has this name.
+    /// - [`TakeError::WrongType`] if the stage has no reading poller.
+    /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take_poller(&mut self, name: &str) -> Result<Poller<E>, TakeError>
     where
         E: Sync,
@@ -160,8 +161,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage has no poller
-    /// that changes events, `AlreadyTaken` if an earlier call took it.
+    /// - [`TakeError::UnknownName`] if no stage has this name.
+    /// - [`TakeError::WrongType`] if the stage has no poller that changes events.
+    /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take_poller_mut(&mut self, name: &str) -> Result<Poller<E, Exclusive>, TakeError> {
         match self.untaken::<Poller<E, Exclusive>>(name)?.take() {
             Some(UntakenPoller::Exclusive(poller)) => Ok(poller),
@@ -184,8 +186,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage waits for no
-    /// acknowledgements, `AlreadyTaken` if an earlier call took it.
+    /// - [`TakeError::UnknownName`] if no stage has this name.
+    /// - [`TakeError::WrongType`] if the stage waits for no acknowledgements.
+    /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take_acknowledger(&mut self, name: &str) -> Result<Acknowledger, TakeError> {
         match self.acknowledgers.get_mut(name) {
             Some(acknowledger) => acknowledger.take().ok_or_else(|| TakeError::already_taken(name)),
@@ -237,8 +240,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     }
 
     /// Returns the threads that [`start`](Self::start) makes, in the order of the graph. Each comes
-    /// with the names of its stages and workers. The [`Placement`](crate::graph::Placement) of the
-    /// ring determines them.
+    /// with the names of its stages and workers. [`Placement`](crate::graph::Placement) sets them.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -260,10 +262,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// Each stage that has a handler gets a thread with its name, and a group gets one for each
     /// worker, unless a [`Placement`](crate::graph::Placement) says otherwise.
     ///
-    /// To get results out of handlers, let them own the results
-    /// ([`read_handler`](crate::Stage::read_handler)) and take the handlers at the end
-    /// ([`Report::take`](crate::Report::take)). Or let closures borrow, with
-    /// [`start_scoped`](Self::start_scoped).
+    /// A closure that borrows needs [`start_scoped`](Self::start_scoped). With `move`, which rustc
+    /// suggests instead, a closure changes its own copy of a number. To get results out of handlers,
+    /// use [`read_handler`](crate::Stage::read_handler) and [`Report::take`](crate::Report::take).
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -280,10 +281,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// The ring is halted, and the threads that were started have ended.
     ///
-    /// - [`StartError::UntakenPoller`] or [`UntakenAcknowledger`](StartError::UntakenAcknowledger)
-    ///   if a poller or an acknowledger was not taken.
-    /// - [`StartError::Spawn`] if the operating system refuses a thread, [`Pin`](StartError::Pin)
-    ///   if it cannot be pinned.
+    /// - [`StartError::UntakenPoller`] if a poller was not taken.
+    /// - [`StartError::UntakenAcknowledger`] if an acknowledger was not taken.
+    /// - [`StartError::Spawn`] if the operating system refuses a thread.
+    /// - [`StartError::Pin`] if a thread cannot be pinned.
     ///
     /// # Blocking
     ///

@@ -99,9 +99,11 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// - [`TakeError::UnknownName`] if no stage has this name.
-    /// - [`TakeError::WrongType`] if the handler is not an `H`, or if it is not handed back: a
-    ///   closure, or a handler made on the thread of the stage.
+    /// - [`TakeError::UnknownName`] if no stage of the report has this name. A poller is not part
+    ///   of the report, and a worker group is listed by the names of its workers.
+    /// - [`TakeError::WrongType`] if the handler is not an `H`, which then stays in the report.
+    ///   Also if the stage returns no handler: a closure, or a handler made on the thread of the
+    ///   stage.
     /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
         match self.stages.iter().position(|stage| stage.name() == name) {
@@ -124,9 +126,9 @@ impl Report {
 /// let failed = consumers.start()?.shutdown().unwrap_err();
 /// let text = "a stage panicked: stage=\"limit\", sequence=0, message=\"too high: 9\"";
 /// assert_eq!(failed.to_string(), text);
+/// assert_eq!(format!("{failed:?}"), text); // so a `main` that returns this error prints the text
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct RunError {
     report: Report,
     /// Whether an earlier call has returned the report. This one is then empty.
@@ -160,7 +162,9 @@ impl RunError {
         self.is_already_reported
     }
 
-    /// Returns the report, for the outcomes and handlers of all stages.
+    /// Returns the report, which has the outcomes and the handlers of all stages.
+    ///
+    /// The report has no stages if an earlier call has [returned it](Self::is_already_reported).
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};
@@ -188,7 +192,9 @@ impl RunError {
         self.report
     }
 
-    /// Borrows the report, for the outcomes of all stages.
+    /// Returns a reference to the report, which has the outcomes of all stages.
+    ///
+    /// The report has no stages if an earlier call has [returned it](Self::is_already_reported).
     ///
     /// ```
     /// use lapwing::{Disruptor, consumer::Outcome};
@@ -204,6 +210,14 @@ impl RunError {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
+    }
+}
+
+impl fmt::Debug for RunError {
+    /// Prints the text of `Display`, and for `{:#?}` also the report.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        if f.alternate() { write!(f, "\n{:#?}", self.report) } else { Ok(()) }
     }
 }
 
@@ -237,3 +251,38 @@ impl fmt::Display for RunError {
 }
 
 impl Error for RunError {}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::time::Duration;
+
+    use crate::Disruptor;
+    use crate::consumer::Action;
+    use crate::lifecycle::ShutdownError;
+
+    #[test]
+    fn debug_prints_the_text_and_the_alternate_form_also_the_report() {
+        let text = "a stage failed: stage=\"disk\", sequence=0, message=\"full\"";
+        let run = || {
+            let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+                .stage("disk")
+                .read(|_, _, _| Err::<Action, _>("full"))
+                .build()
+                .unwrap();
+            producer.publish(|_| {}).unwrap();
+            consumers.start().unwrap()
+        };
+        let failed = run().shutdown().unwrap_err();
+        assert_eq!(format!("{failed:?}"), text);
+        let long = format!("{failed:#?}");
+        assert!(long.starts_with(&format!("{text}\nReport {{")), "{long}");
+        assert!(long.contains("outcome: Failed {"), "{long}");
+
+        let mut running = run();
+        let failed = running.shutdown_timeout(Duration::MAX).unwrap_err();
+        assert_eq!(format!("{failed:?}"), text);
+        assert_eq!(format!("{failed:#?}"), long);
+        let again = ShutdownError::AlreadyReported;
+        assert_eq!(format!("{again:?}"), again.to_string());
+    }
+}

@@ -6,9 +6,10 @@ use crate::error::ResizeError;
 use crate::protocol::group::Group;
 use crate::sync::Arc;
 
-/// A group of [`Workers`](crate::graph::Workers) that can be resized, from
-/// [`Running::workers`](crate::Running::workers) or
-/// [`Consumers::workers`](crate::Consumers::workers). A clone is the same group.
+/// A handle to a group of [`Workers`](crate::graph::Workers), which resizes the group.
+///
+/// [`Running::workers`](crate::Running::workers) and
+/// [`Consumers::workers`](crate::Consumers::workers) return it. A clone refers to the same group.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -53,17 +54,22 @@ impl WorkerGroup {
         &self.name
     }
 
-    /// Returns the number of workers that are to work: the last requested number, or the number of
-    /// workers left if that is smaller.
+    /// Returns the number of active workers, which share the events.
+    ///
+    /// This is the last requested size, or the number of workers that have not left the group, if
+    /// that is smaller. It is at least 1.
     ///
     /// ```
     /// use lapwing::Disruptor;
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("work").workers(2).read(|_| |_, _, _| {})
+    ///     .stage("work").workers(2).up_to(3).read(|_| |_, _, _| {})
     ///     .build()?;
-    /// assert_eq!(consumers.workers("work").unwrap().size(), 2);
-    /// # Ok::<(), lapwing::error::BuildError>(())
+    /// let work = consumers.workers("work").unwrap();
+    /// assert_eq!(work.size(), 2);
+    /// work.resize(3)?;
+    /// assert_eq!(work.size(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn size(&self) -> usize {
@@ -86,7 +92,7 @@ impl WorkerGroup {
         self.group.max()
     }
 
-    /// Changes how many workers of the group work, `1..=max`. Returns at once.
+    /// Sets the number of active workers, from 1 to [`max`](Self::max). Returns at once.
     ///
     /// A surplus worker finishes its claimed events, and then parks until it is needed again. If a
     /// worker has left the group, a parked one replaces it. [By
@@ -96,9 +102,10 @@ impl WorkerGroup {
     /// **State per key.** By key, a resize moves many keys to other workers. By default, the state
     /// that a handler keeps for a key, such as an average or a last value, stays in that handler,
     /// and the new worker begins without it. Handlers that implement
-    /// [`HandOver`](crate::consumer::HandOver), added by
-    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers), hand the state over.
-    /// The same holds when a worker leaves the group.
+    /// [`HandOver`](crate::consumer::HandOver) hand the state over, if
+    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) or
+    /// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) added them. The same
+    /// holds when a worker leaves the group.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::ResizeError};

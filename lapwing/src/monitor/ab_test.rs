@@ -34,7 +34,23 @@ pub struct AbTest {
     pub last: Option<AbTimes>,
 }
 
-/// The times of one A/B test, in nanoseconds per event. See [`AbTest`].
+/// The times of one A/B test, in nanoseconds per event.
+///
+/// ```
+/// use lapwing::monitor::{AbTest, AbTimes};
+///
+/// /// Returns how much faster an event is if the subject of the test is on.
+/// fn gain(test: &AbTest) -> Option<f64> {
+///     let AbTimes { on, off, .. } = test.last?;
+///     Some(off / on)
+/// }
+///
+/// let ring = lapwing::Disruptor::single_producer(1024, || 0_u64).stage("all").poller();
+/// let (producer, _consumers) = ring.build()?;
+/// let tests = producer.monitor().ab_tests();
+/// assert!(tests.iter().all(|test| gain(test).is_none())); // not tested yet
+/// # Ok::<(), lapwing::error::BuildError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct AbTimes {

@@ -13,7 +13,9 @@ use std::fmt;
 use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::state::RingState;
 
-/// What limits the throughput of a ring. See [`Throughput::bottleneck`].
+/// What limits the throughput of a ring.
+///
+/// [`Snapshot::bottleneck`] and [`Throughput::bottleneck`] return it, and describe how they choose.
 ///
 /// ```
 /// use lapwing::{Disruptor, monitor::Bottleneck};
@@ -36,7 +38,7 @@ use super::state::RingState;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bottleneck {
-    /// The producers: the stages have finished all available events.
+    /// The producers: the stages keep up with the published events.
     Producers,
     /// A stage.
     Stage {

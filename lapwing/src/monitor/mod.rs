@@ -44,7 +44,7 @@ use crate::sync::Arc;
 use history::History;
 use look::Look;
 
-/// Observes a ring: the progress of each stage, its state, and what holds up the ring.
+/// An observer of a ring: the progress and the state of each stage, and what holds up the ring.
 ///
 /// A monitor holds back no producer and no stage. It may outlive its ring, and it does not keep the
 /// events alive. Get one from [`Producer::monitor`], [`Consumers::monitor`] or
@@ -77,8 +77,8 @@ use look::Look;
 /// assert_eq!(monitor.snapshot().stages[0].state, StageState::InHandler);
 /// let stall = monitor.stall().unwrap().to_string(); // nothing has moved since the snapshot
 /// assert!(stall.starts_with("ring \"orders\" is full: stage \"journal\" is in its handler"));
-/// drop((go, begins));
-/// # let _ = running.shutdown();
+/// drop(go); // the handler returns
+/// running.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -144,8 +144,8 @@ impl Monitor {
 
     /// Takes a snapshot and returns what holds up the ring.
     ///
-    /// Equals [`stalled_for`](Self::stalled_for) with a duration of zero: two snapshots of this
-    /// monitor that show the same suffice.
+    /// This is [`stalled_for`](Self::stalled_for) with a duration of zero. Two snapshots of this
+    /// monitor that show no progress are enough.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -166,7 +166,8 @@ impl Monitor {
         self.stalled_for(Duration::ZERO)
     }
 
-    /// Takes a snapshot and returns what has held up the ring for `at_least` that long.
+    /// Takes a snapshot, and returns what has held up the ring for the duration `at_least` or
+    /// longer.
     ///
     /// Never waits. The duration is derived from the snapshots that this monitor takes, so call
     /// this periodically, for instance once a second.
@@ -213,11 +214,13 @@ impl Monitor {
         self.snapshot().stall(at_least)
     }
 
-    /// Takes a snapshot and returns whether the ring has been idle for `at_least` that long.
+    /// Takes a snapshot, and returns a description of the idle ring if it has been idle for the
+    /// duration `at_least` or longer.
     ///
-    /// A ring is idle while it is open, every event is finished and nothing is published. Use this
-    /// where silence is a fault. Never waits; the duration is derived from the snapshots that this
-    /// monitor takes.
+    /// A ring is idle while it is open and has nothing to do: every published event is finished and
+    /// acknowledged, and none of several producers holds a claim. Use this call if a ring without
+    /// events is a fault. It never waits. The duration is derived from the snapshots that this
+    /// monitor takes, so the result of the first one is `None`.
     ///
     /// ```
     /// use std::time::Duration;

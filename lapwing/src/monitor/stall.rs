@@ -112,7 +112,7 @@ pub enum Culprit {
 }
 
 impl Snapshot {
-    /// Returns what has held up the ring for `at_least` that long.
+    /// Returns what has held up the ring for the duration `at_least` or longer.
     ///
     /// The causes are those of [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for). This
     /// method judges an existing snapshot, so that a table and its verdict agree.
@@ -158,9 +158,12 @@ impl Snapshot {
         itself.into_iter().chain(acknowledgement)
     }
 
-    /// Returns whether the ring has been idle for `at_least` that long.
+    /// Returns a description of the idle ring if it has been idle for the duration `at_least` or
+    /// longer.
     ///
-    /// A ring is idle while it is open, every event is finished and nothing is published.
+    /// A ring is idle while it is open and has nothing to do: every published event is finished and
+    /// acknowledged, and none of several producers holds a claim. The first snapshot of a monitor
+    /// shows no duration, so the result is then `None`.
     /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) does the same for a new snapshot.
     ///
     /// ```

@@ -61,8 +61,24 @@ pub struct Throughput {
     bottleneck: Option<Bottleneck>,
 }
 
-/// The number of events that passed through a stage between two snapshots. See [`Throughput`] for
-/// an example.
+/// The number of events that passed through a stage between two snapshots, in
+/// [`Throughput::stages`].
+///
+/// ```
+/// use lapwing::{Disruptor, monitor::StageThroughput};
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+/// let mut ticks = consumers.take_poller("ticks")?;
+/// let monitor = producer.monitor();
+/// let earlier = monitor.snapshot();
+/// producer.publish_batch(5, |_| {})?;
+/// ticks.poll_max(3)?.consume_all();
+/// let throughput = monitor.snapshot().since(&earlier);
+/// let stage: &StageThroughput = &throughput.stages[0];
+/// assert_eq!((stage.name.as_str(), stage.finished, stage.queue_depth), ("ticks", 3, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StageThroughput {
@@ -123,7 +139,22 @@ impl Snapshot {
 }
 
 impl Throughput {
-    /// Returns the events published per second; zero if no time has passed.
+    /// Returns the number of events published per second. It is zero if no time has passed.
+    ///
+    /// ```
+    /// use std::{thread, time::Duration};
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+    /// let monitor = producer.monitor();
+    /// let earlier = monitor.snapshot();
+    /// producer.publish_batch(3, |_| {})?;
+    /// thread::sleep(Duration::from_millis(1));
+    /// let rate = monitor.snapshot().since(&earlier).published_per_second();
+    /// assert!(rate > 0.0 && rate <= 3000.0); // three events in a millisecond or more
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn published_per_second(&self) -> f64 {
         per_second(self.published, self.elapsed)
@@ -184,7 +215,25 @@ impl Throughput {
 }
 
 impl StageThroughput {
-    /// Returns the events finished per second; zero if no time has passed.
+    /// Returns the number of events finished per second. It is zero if no time has passed.
+    ///
+    /// ```
+    /// use std::{thread, time::Duration};
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+    /// let mut ticks = consumers.take_poller("ticks")?;
+    /// let monitor = producer.monitor();
+    /// let earlier = monitor.snapshot();
+    /// producer.publish_batch(3, |_| {})?;
+    /// ticks.poll()?.consume_all();
+    /// thread::sleep(Duration::from_millis(1));
+    /// let throughput = monitor.snapshot().since(&earlier);
+    /// let rate = throughput.stages[0].per_second();
+    /// assert!(rate > 0.0 && rate <= 3000.0); // three events in a millisecond or more
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn per_second(&self) -> f64 {
         per_second(self.finished, self.elapsed)

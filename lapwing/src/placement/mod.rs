@@ -15,7 +15,7 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// cycle. [`Builder::placement`](crate::Builder::placement) takes it.
 ///
 /// ```text
-/// [ring] <-- a <-- b <-- c <-- d            arrow: "waits for"
+/// [ring] ──> a ──> b ──> c ──> d
 ///
 /// thread_per_stage()             a   b   c   d       four threads; the default
 /// threads(2)                     a b     c d         "ring-0" and "ring-1"
@@ -36,10 +36,10 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// # Sharing a thread
 ///
 /// Stages that share a thread take turns, in the order of the graph. In each turn, a stage handles
-/// the events that are available to it: at most 16 KiB, and at most its [longest
-/// batch](crate::Stage::max_batch). The next stage then finds these events in the first-level
-/// cache. The thread waits with the strategy of its first stage, until any of its stages has
-/// something to do.
+/// the events that are available to it: at most 16 KiB, or 16 events if an event is larger than
+/// 1 KiB. The stage's [longest batch](crate::Stage::max_batch) also applies. The next stage then
+/// finds these events in the first-level cache. The thread waits with the strategy of its first
+/// stage, until any of its stages has something to do.
 ///
 /// A handler must not share a thread with another handler that it waits for, by a channel or a
 /// lock. It would wait forever, and the library cannot detect that. For this reason, the default is
@@ -114,7 +114,12 @@ impl Placement {
 
     /// Runs each stage, and each worker of a group, on a thread of its own. This is the default.
     ///
-    /// The thread has the name of the stage or the worker.
+    /// The thread has the name of the stage or the worker. There are three exceptions:
+    ///
+    /// - A poller has no thread.
+    /// - A stage that names a thread runs there.
+    /// - The stage of [`clear`](crate::Builder::clear) shares the thread of the stage before it, if
+    ///   that stage has a single handler.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};

@@ -2,7 +2,7 @@
 //! so that few events move to another CPU. Workers go apart, since they work at the same time.
 //!
 //! ```text
-//! a <-- w (w0, w1) <-- b <-- c, three threads      w0 to 0, w1 to 1; then the least loaded: 2, 0, 1
+//! a ──> w (w0, w1) ──> b ──> c, three threads      w0 to 0, w1 to 1; then the least loaded: 2, 0, 1
 //!
 //! 0: a w0     1: b w1     2: c                     stages in their order from thread to thread
 //! ```

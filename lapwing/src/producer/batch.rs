@@ -52,7 +52,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         Self { producer, range, events: PhantomData, thread: PhantomData }
     }
 
-    /// Sequences that the events will have.
+    /// Returns the sequences that the events will have.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -69,7 +69,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         self.range.clone()
     }
 
-    /// Number of events in the batch.
+    /// Returns the number of events in the batch.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -89,17 +89,22 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
 
     /// Returns the events, to be filled.
     ///
+    /// Each event still has the value that was written to its slot one lap before, or that the
+    /// factory made.
+    ///
     /// ```
     /// use lapwing::Disruptor;
     ///
-    /// let (mut producer, _consumers) =
+    /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     ///
     /// let mut batch = producer.claim_batch(2)?;
     /// for slot in batch.slots().iter_mut() {
     ///     *slot = 7;
     /// }
-    /// assert!(batch.slots().iter_mut().all(|slot| *slot == 7)); // not published yet
+    /// batch.publish()?;
+    /// assert_eq!(poller.poll()?.as_slice(), [7, 7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]

@@ -77,7 +77,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
         Self { claims, control, buffer, sequence, event, thread }
     }
 
-    /// Sequence that the event will have.
+    /// Returns the sequence that the event will have.
     ///
     /// ```
     /// use lapwing::Disruptor;

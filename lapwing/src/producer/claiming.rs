@@ -39,8 +39,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
-    /// closed or halted. It waits by the producer's wait strategy. [`try_claim`](Self::try_claim)
-    /// does not wait.
+    /// closed or halted. It uses the producer's wait strategy. [`try_claim`](Self::try_claim) does
+    /// not wait.
     #[inline]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
         let sequence = self.claim_sequences(1)?;
@@ -49,29 +49,20 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next slot if it is free, without waiting.
     ///
-    /// [`claim`](Self::claim) waits for the slot instead.
-    ///
-    /// A value that is moved into a claim is not lost if the ring is full, since it is moved only
-    /// after the claim:
+    /// [`claim`](Self::claim) waits for the slot instead. If the ring is full, the caller still
+    /// owns the value that it meant to move into the slot.
     ///
     /// ```
-    /// use lapwing::Disruptor;
+    /// use lapwing::{Disruptor, error::TryPublishError};
     ///
     /// let (mut producer, _consumers) = Disruptor::single_producer(1, String::new)
     ///     .stage("all").poller()
     ///     .build()?;
     ///
-    /// producer.publish(|line| line.push_str("first"))?; // the one slot
-    /// let line = String::from("second");
-    /// let unsent = match producer.try_claim() {
-    ///     Ok(mut claim) => {
-    ///         *claim = line;
-    ///         claim.publish()?;
-    ///         None
-    ///     }
-    ///     Err(_) => Some(line),
-    /// };
-    /// assert_eq!(unsent.as_deref(), Some("second"));
+    /// let mut claim = producer.try_claim()?; // the one slot
+    /// *claim = String::from("first");
+    /// claim.publish()?;
+    /// assert_eq!(producer.try_claim().err(), Some(TryPublishError::Full));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -90,8 +81,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next slot, waiting at most `timeout` until it is free.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`claim`](Self::claim) waits without
-    /// a limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`claim`](Self::claim) waits
+    /// without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -114,7 +105,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`PublishTimeoutError::Closed`] if the ring is closed.
     /// - [`PublishTimeoutError::Halted`] if the ring is halted.
     /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
-    ///   slot. It returns at once.
+    ///   slot, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///
@@ -160,8 +152,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Waits until `count` slots are free, or the ring is closed or halted. It waits by the
-    /// producer's wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait.
+    /// Waits until `count` slots are free, or the ring is closed or halted. It uses the producer's
+    /// wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait.
     #[inline]
     pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
@@ -202,8 +194,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next `count` slots, waiting at most `timeout` until they are free.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`claim_batch`](Self::claim_batch)
-    /// waits without a limit.
+    /// If `timeout` is too long for the clock, there is no limit.
+    /// [`claim_batch`](Self::claim_batch) waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -228,7 +220,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Closed`] if the ring is closed.
     /// - [`BatchError::Halted`] if the ring is halted.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more. It returns at once.
+    ///   more, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///

@@ -45,7 +45,8 @@ use crate::wait::AnyWaitStrategy;
 /// let ring = lapwing::Disruptor::multi_producer(8, || 0).stage("a").read(|_, _, _| {});
 /// let (mut producer, _consumers) = ring.build().unwrap();
 /// let mut second = producer.clone();
-/// assert_eq!((producer.publish(|_| {}), second.publish(|_| {})), (Ok(0), Ok(1)));
+/// assert_eq!(producer.publish(|_| {}), Ok(0));
+/// assert_eq!(second.publish(|_| {}), Ok(1));
 /// ```
 pub type SingleProducer<E> = Producer<E, Single>;
 
@@ -139,9 +140,9 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// # Errors
 ///
 /// A call that returns an error has published nothing and holds no slot. No consumer has handled
-/// its event, and none ever will. The closure of the call has not run, unless the ring was closed
-/// or halted while the closure ran. [`docs::errors`](crate::docs::errors) lists every result of
-/// every call.
+/// its event, and none ever will. The closure of the call may have run if the ring was closed or
+/// halted. With another error it has not. [`docs::errors`](crate::docs::errors) lists every result
+/// of every call.
 ///
 /// # End
 ///
@@ -216,7 +217,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         Self { ring, claims, strategy, is_patient: true, ticket: Ticket::default(), dropped: 0 }
     }
 
-    /// Number of slots in the ring.
+    /// Returns the number of slots in the ring.
     ///
     /// ```
     /// use lapwing::Disruptor;

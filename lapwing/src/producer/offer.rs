@@ -13,8 +13,9 @@ use crate::sync::Ordering;
 /// What [`offer`](Producer::offer) and [`offer_batch`](Producer::offer_batch) do if the ring is
 /// full.
 ///
-/// It is an argument of these two calls, not a setting of a producer. Each other call shows by its
-/// name what it does.
+/// It is an argument of these two calls, not a setting of a producer. The other calls have one
+/// fixed behavior each: [`publish`](Producer::publish) waits,
+/// [`try_publish`](Producer::try_publish) returns an error.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,7 +49,7 @@ pub enum WhenFull {
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// Number of events that this producer has dropped because the ring was full, by
+    /// Returns the number of events that this producer has dropped because the ring was full, by
     /// [`WhenFull::DropNew`].
     ///
     /// The count is exact. A clone starts at 0 and counts its own drops.
@@ -95,7 +96,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published, and it does not count as dropped.
+    /// The event is not published, and it does not count as dropped. `fill` may have run if the
+    /// ring was closed or halted. With another error it has not.
     ///
     /// - [`OfferError::Closed`] if the ring was closed before the publication.
     /// - [`OfferError::Halted`] if the ring was halted before the publication.
@@ -145,7 +147,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published, and they do not count as dropped.
+    /// None of the events is published, and they do not count as dropped. `fill` may have run if
+    /// the ring was closed or halted. With another error it has not.
     ///
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).

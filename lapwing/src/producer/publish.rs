@@ -30,7 +30,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`PublishError::Closed`] if the ring was closed before the publication.
     /// - [`PublishError::Halted`] if the ring was halted before the publication.
@@ -40,8 +41,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
-    /// closed or halted. It waits by the producer's wait strategy. While a slot is free, the call
-    /// is wait-free with a single producer and lock-free with several.
+    /// closed or halted. It uses the producer's wait strategy. While a slot is free, the call is
+    /// wait-free with a single producer and lock-free with several.
     ///
     /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
     /// may never return. [`try_publish`](Self::try_publish) does not wait.
@@ -72,7 +73,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`TryPublishError::Full`] if no slot is free.
     /// - [`TryPublishError::Closed`] if the ring was closed before the publication.
@@ -86,7 +88,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Publishes one event, waiting at most `timeout` for a free slot, and returns its sequence.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`publish`](Self::publish) waits
+    /// If `timeout` is too long for the clock, there is no limit. [`publish`](Self::publish) waits
     /// without a limit.
     ///
     /// ```
@@ -107,13 +109,15 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
     /// - [`PublishTimeoutError::Closed`] if the ring was closed before the publication.
     /// - [`PublishTimeoutError::Halted`] if the ring was halted before the publication.
     /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
-    ///   slot. It returns at once.
+    ///   slot, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///
@@ -155,7 +159,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published.
+    /// None of the events is published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
@@ -166,8 +171,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Waits until `count` slots are free, or the ring is closed or halted. It waits by the
-    /// producer's wait strategy. [`try_publish_batch`](Self::try_publish_batch) does not wait.
+    /// Waits until `count` slots are free, or the ring is closed or halted. It uses the producer's
+    /// wait strategy. [`try_publish_batch`](Self::try_publish_batch) does not wait.
     #[inline]
     pub fn publish_batch(
         &mut self,
@@ -201,7 +206,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published.
+    /// None of the events is published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`BatchError::Full`] if fewer than `count` slots are free.
     /// - [`BatchError::Zero`] if `count` is 0.
@@ -222,7 +228,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes `count` events together, waiting at most `timeout` for free slots, and returns
     /// their sequences.
     ///
-    /// A `timeout` that is too long for the clock is no limit.
+    /// If `timeout` is too long for the clock, there is no limit.
     /// [`publish_batch`](Self::publish_batch) waits without a limit.
     ///
     /// ```
@@ -244,7 +250,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published.
+    /// None of the events is published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
     /// - [`BatchError::Zero`] if `count` is 0.
@@ -252,7 +259,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Closed`] if the ring was closed before the publication.
     /// - [`BatchError::Halted`] if the ring was halted before the publication.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more. It returns at once.
+    ///   more, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///

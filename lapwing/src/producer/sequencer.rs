@@ -64,7 +64,8 @@ pub enum Multi {}
 /// let (producer, _consumers) =
 ///     Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;
 /// let [mut first, mut second] = pair(producer);
-/// assert_eq!((first.publish(|_| {}), second.publish(|_| {})), (Ok(0), Ok(1)));
+/// assert_eq!(first.publish(|_| {}), Ok(0));
+/// assert_eq!(second.publish(|_| {}), Ok(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(

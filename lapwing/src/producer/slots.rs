@@ -6,8 +6,12 @@ use std::{mem, slice};
 use crate::Sequence;
 use crate::error::LengthError;
 
-/// The events of a claimed batch, in order. A batch that crosses the end of the ring goes on at the
-/// ring's start.
+/// The events of a claimed batch, in order, to be filled.
+///
+/// [`ClaimBatch::slots`](crate::producer::ClaimBatch::slots) returns it, and
+/// [`publish_batch`](crate::Producer::publish_batch) passes it to its closure. Each event still has
+/// the value that was written to its slot one lap before, or that the factory made. A batch that
+/// crosses the end of the ring continues at the first slot.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -37,7 +41,7 @@ impl<'a, E> Slots<'a, E> {
         Self { before_wrap, after_wrap, first }
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -54,7 +58,7 @@ impl<'a, E> Slots<'a, E> {
         self.before_wrap.len() + self.after_wrap.len()
     }
 
-    /// Sequence that the first event will have.
+    /// Returns the sequence that the first event will have.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -139,7 +143,8 @@ impl<'a, E> Slots<'a, E> {
         SlotsIter { here: self.before_wrap.iter_mut(), after_wrap: self.after_wrap.iter_mut() }
     }
 
-    /// Copies `events` into the slots, one into each, across the end of the ring.
+    /// Copies `events` into the slots, one into each slot, also if the batch crosses the end of the
+    /// ring.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -173,7 +178,8 @@ impl<'a, E> Slots<'a, E> {
         Ok(())
     }
 
-    /// Clones `events` into the slots, one into each, across the end of the ring.
+    /// Clones `events` into the slots, one into each slot, also if the batch crosses the end of the
+    /// ring.
     ///
     /// It calls [`Clone::clone_from`], so a type that implements it can reuse the allocation in the
     /// slot. If a clone panics, the panic is passed on.
@@ -216,8 +222,8 @@ impl<'a, E> Slots<'a, E> {
     }
 }
 
-/// An iterator over the events of [`Slots`], across the end of the ring. [`Slots::iter_mut`]
-/// returns it.
+/// An iterator over the events of [`Slots`], also if the batch crosses the end of the ring.
+/// [`Slots::iter_mut`] returns it.
 ///
 /// ```
 /// use lapwing::Disruptor;

@@ -13,8 +13,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// drop the claim to give them up.
     ///
     /// [`claim_batch`](Self::claim_batch) waits until all requested slots are free. This call waits
-    /// only for the first one, and takes those that are free by then. So a long list enters the
-    /// ring as fast as consumers free slots:
+    /// only for the first one, and claims those that are free by then. A program can therefore
+    /// publish a list that is longer than the ring, as fast as consumers free slots:
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -37,7 +37,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A `max` above the [capacity](Self::capacity) has the effect of the capacity.
+    /// If `max` is above the [capacity](Self::capacity), the limit is the capacity.
     ///
     /// # Errors
     ///
@@ -51,8 +51,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Waits until one slot is free, or the ring is closed or halted. It waits by the producer's
-    /// wait strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
+    /// Waits until one slot is free, or the ring is closed or halted. It uses the producer's wait
+    /// strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
         let range = self.claims.try_claim_up_to(&self.ring.control, most).or_else(|_| {
@@ -63,7 +63,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the free slots, at most `max`, without waiting.
     ///
-    /// [`claim_up_to`](Self::claim_up_to) waits for the first slot instead.
+    /// [`claim_up_to`](Self::claim_up_to) waits for the first slot instead. If `max` is above the
+    /// [capacity](Self::capacity), the limit is the capacity.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BatchError};
@@ -94,8 +95,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the free slots, at least one and at most `max`, waiting at most `timeout` for the
     /// first one.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`claim_up_to`](Self::claim_up_to)
-    /// waits without a limit.
+    /// If `max` is above the [capacity](Self::capacity), the limit is the capacity. If `timeout` is
+    /// too long for the clock, there is no time limit. [`claim_up_to`](Self::claim_up_to) waits
+    /// without a time limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -118,8 +120,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Zero`] if `max` is 0.
     /// - [`BatchError::Closed`] if the ring is closed.
     /// - [`BatchError::Halted`] if the ring is halted.
-    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot. It
-    ///   returns at once.
+    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   because it handles an event or holds a claim of the same ring. The call then returns at
+    ///   once.
     ///
     /// # Blocking
     ///
@@ -138,7 +141,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(ClaimBatch::new(self, range?))
     }
 
-    /// Number of slots that are free at this moment, at most the [capacity](Self::capacity).
+    /// Returns the number of slots that are free at this moment, at most the
+    /// [capacity](Self::capacity).
     ///
     /// It is 0 once no consumer is left. It does not tell whether the ring is open.
     ///

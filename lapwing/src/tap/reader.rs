@@ -186,7 +186,8 @@ impl<E: Copy> TapReader<E> {
     ///
     /// # Errors
     ///
-    /// - [`TapError::Empty`] if no event could be read.
+    /// - [`TapError::Empty`] if no event is available, or the writer overwrote each event before it
+    ///   was copied.
     /// - [`TapError::Closed`] if the tap is closed and every remaining event has been read.
     pub fn try_next(&mut self) -> Result<Reading<E>, TapError> {
         if self.next == self.written.end {
@@ -260,7 +261,8 @@ impl<E: Copy> TapReader<E> {
     ///
     /// # Errors
     ///
-    /// - [`TapError::Empty`] if no event could be read.
+    /// - [`TapError::Empty`] if no newer event is available, or eight times in a row the writer
+    ///   overwrote the newest event before it was copied.
     /// - [`TapError::Closed`] if the tap is closed and every remaining event has been read.
     pub fn latest(&mut self) -> Result<Reading<E>, TapError> {
         for _ in 0..LOOKS_FOR_LATEST {

@@ -12,8 +12,8 @@ use crate::wait::Sleeping;
 impl<E: Copy> TapReader<E> {
     /// Returns the next event, and waits for it for `timeout` at most.
     ///
-    /// Like [`try_next`](Self::try_next), it returns the oldest available event. A timeout beyond
-    /// the range of the clock means no limit.
+    /// Like [`try_next`](Self::try_next), it returns the oldest available event. If `timeout` is
+    /// too long for the clock, there is no limit.
     ///
     /// ```
     /// use std::time::Duration;

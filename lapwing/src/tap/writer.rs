@@ -105,9 +105,11 @@ impl<E> TapWriter<E> {
         self.passed_over
     }
 
-    /// Closes the tap: readers receive the remaining events, then `Closed`.
+    /// Closes the tap. Readers receive the remaining events, and then
+    /// [`TapError::Closed`](crate::error::TapError::Closed).
     ///
-    /// A tap cannot be reopened. A second call has no effect.
+    /// A closed tap accepts no events: [`write`](Self::write) returns `false`. A second call has no
+    /// effect.
     ///
     /// ```
     /// use lapwing::{error::TapError, tap::tap};

@@ -15,9 +15,11 @@ use crate::producer::{Producer, Sequencer};
 use crate::protocol::ring_buffer::{Factory, Noticed};
 use crate::wait::WaitStrategy;
 
-/// Describes a ring before it exists: its capacity, how its threads wait, and its stages.
+/// A description of a ring that is not yet made: its settings and its stages.
 ///
-/// The stages are listed in the order in which events pass them:
+/// [`Disruptor::single_producer`](crate::Disruptor::single_producer) or
+/// [`multi_producer`](crate::Disruptor::multi_producer) begins one. The stages are listed in the
+/// order in which events pass them:
 ///
 /// - [`stage`](Self::stage) adds a stage that runs alone, after all stages before it. It may change
 ///   events.
@@ -71,8 +73,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sets the name of the ring, which a [`Monitor`](crate::monitor::Monitor) shows. Any text;
-    /// "ring" by default.
+    /// Sets the name of the ring; "ring" by default.
+    ///
+    /// The name can be any text. A [`Monitor`](crate::monitor::Monitor) shows it. A thread that
+    /// several stages share is named after the ring, such as "orders-0", unless it was given a
+    /// name.
     ///
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -100,7 +105,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
     /// assert_eq!(poller.wait()?.as_slice(), [7]); // may have parked
-    /// # thread.join().unwrap()?;
+    /// thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
@@ -199,14 +204,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
 
     /// Sets whether the producers and consumers of the ring run A/B tests; they do by default.
     ///
-    /// In a stream of events, a producer or a consumer can prefetch, can acquire ownership of cache
-    /// lines before it releases slots, or can pause longer between polls. Which of these pays
-    /// depends on the machine and its load. Each end therefore times both ways for some thousand
-    /// events now and then, and keeps the faster one.
+    /// In a stream of events, a producer can prefetch slots. A consumer can prefetch a batch,
+    /// acquire ownership of cache lines before it releases slots, or pause longer between polls.
+    /// Whether each of these pays off depends on the machine and its load. Each end therefore times
+    /// both variants from time to time, for some thousand events, and keeps the faster one.
     /// [`Monitor::ab_tests`](crate::monitor::Monitor::ab_tests) shows the choices.
     ///
-    /// Without the tests, each of these stays off. Throughput is lower, and no event is handled in
-    /// a way that is only being tried.
+    /// Without the tests, each of these stays off. Throughput can be lower, but no event passes
+    /// through the slower variant of a test.
     ///
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -235,7 +240,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stage(self, stage: impl Into<Stage>) -> Stage<Self> {
@@ -263,7 +268,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn side_by_side(
@@ -335,7 +340,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// assert_eq!(consumers.names().count(), 5);
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn graph(mut self, graph: Graph<'env, E>) -> Self {
@@ -346,8 +351,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// Makes the ring and returns its two ends: the producer, and the consumers, which are not
     /// started.
     ///
-    /// Events may be published before the consumers start. They wait in the ring; once it is full,
-    /// the producer waits too.
+    /// Events may be published before the consumers start. They stay in the ring. Once the ring is
+    /// full, [`publish`](Producer::publish) waits until the consumers start.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError};
@@ -363,17 +368,23 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// # Errors
     ///
-    /// A [`BuildError`] says what is wrong. Nothing is left behind.
+    /// No ring is made. The variants of [`BuildError`] describe the causes:
     ///
-    /// - The ring: `Capacity`, `Seats`, `FirstSequence`, `OutOfMemory`.
-    /// - A stage: `NoConsumers`, `InvalidName`, `DuplicateName`, `ZeroMaxBatch`, `UnusedSetting`,
-    ///   `Workers`.
-    /// - The order of the stages: `UnknownStage`, `Overlap`. Only a [`Graph`] can cause these.
-    /// - The threads: `Placement`, or `InvalidName` for the name of a thread.
+    /// - A setting of the ring is out of range: [`Capacity`](BuildError::Capacity),
+    ///   [`Seats`](BuildError::Seats), [`FirstSequence`](BuildError::FirstSequence).
+    /// - The allocator refuses the memory: [`OutOfMemory`](BuildError::OutOfMemory).
+    /// - There is no stage: [`NoConsumers`](BuildError::NoConsumers).
+    /// - A stage has a fault: [`InvalidName`](BuildError::InvalidName),
+    ///   [`DuplicateName`](BuildError::DuplicateName), [`ZeroMaxBatch`](BuildError::ZeroMaxBatch),
+    ///   [`UnusedSetting`](BuildError::UnusedSetting), [`Workers`](BuildError::Workers).
+    /// - A [`Graph`] has an invalid order: [`UnknownStage`](BuildError::UnknownStage),
+    ///   [`Overlap`](BuildError::Overlap).
+    /// - Stages cannot run on their threads: [`Placement`](BuildError::Placement).
     ///
     /// # Panics
     ///
-    /// If the factory of the events panics, or the `clone` of a wait strategy.
+    /// If user code panics: the factory of the events, or the `clone` of a wait strategy or of the
+    /// failure policy of a worker group.
     pub fn build(self) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         self.parts.build(self.graph)
     }

@@ -9,8 +9,8 @@ use crate::protocol::ring_buffer::Factory;
 ///
 /// The slots form one array whose first slot begins a cache line. An event of 64 bytes therefore
 /// occupies exactly one cache line, whatever its alignment. An event of 48 bytes, for example,
-/// spans two cache lines every other time, unless its type is `#[repr(align(64))]`. A stream does
-/// not notice that; a single event takes longer from CPU to CPU.
+/// spans two cache lines every other time, unless its type is `#[repr(align(64))]`. That does not
+/// change the throughput of a stream, but a single event takes longer from CPU to CPU.
 ///
 /// ```
 /// use lapwing::{Disruptor, MultiProducer, SingleProducer};
@@ -40,7 +40,7 @@ impl Disruptor {
     /// for number in 0..10 {
     ///     assert_eq!(producer.publish(|event| *event = number)?, number);
     /// }
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn single_producer<'env, E: Send + 'env>(

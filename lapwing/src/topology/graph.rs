@@ -11,7 +11,7 @@ use super::stage::{Settings, Stage};
 use super::team::Team;
 use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
 
-/// Identifies a stage of a [`Graph`], so that other stages can depend on it.
+/// The identity of a stage of a [`Graph`], by which other stages can depend on it.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BuildError, graph::{Graph, StageId}};
@@ -34,21 +34,32 @@ pub struct StageId {
 /// Stages and their order, put together at run time, for example in a loop.
 /// [`Builder::graph`](crate::Builder::graph) adds them to a ring.
 ///
-/// A [`Builder`](crate::Builder) accepts only valid orders of stages at compile time. A graph is
-/// checked when the ring is built: a stage that writes must run before or after each other stage.
-/// Otherwise [`BuildError::Overlap`](crate::error::BuildError::Overlap) names two stages that would
-/// overlap.
-///
 /// ```
-/// use lapwing::{Disruptor, Stage, error::BuildError, graph::Graph};
+/// use lapwing::{Disruptor, graph::Graph};
 ///
 /// let mut graph = Graph::new();
-/// let shards: Vec<_> = (0..4)
-///     .map(|shard| graph.stage(format!("shard {shard}")).read(|_: &u64, _, _| {}))
-///     .collect();
-/// let clear = shards.into_iter().fold(graph.stage("clear"), Stage::after); // after all of them
-/// clear.write(|event, _, _| *event = 0);
-/// assert!(Disruptor::multi_producer(64, || 0).graph(graph).build().is_ok());
+/// let decode = graph.stage("decode").write(|event: &mut u64, _, _| *event += 1);
+/// for shard in 0..4 {
+///     let shard = graph.stage(format!("shard {shard}")).after(decode);
+///     shard.read(|event, sequence, _| assert_eq!(*event, sequence + 1));
+/// }
+/// let (mut producer, consumers) = Disruptor::single_producer(64, || 0).graph(graph).build()?;
+/// let running = consumers.start()?; // five threads
+/// for number in 0..100 {
+///     producer.publish(|event| *event = number)?;
+/// }
+/// let report = running.shutdown()?;
+/// assert!(report.stages().all(|stage| stage.processed() == 100));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The methods of a [`Builder`](crate::Builder) allow only valid orders of stages. A graph is
+/// checked when the ring is built: a stage that writes must run before or after each other stage.
+/// Otherwise [`BuildError::Overlap`](crate::error::BuildError::Overlap) names two stages that would
+/// run at the same time:
+///
+/// ```
+/// use lapwing::{Disruptor, error::BuildError, graph::Graph};
 ///
 /// let mut graph = Graph::new();
 /// graph.stage("left").write(|event: &mut u64, _, _| *event += 1);
@@ -122,13 +133,18 @@ impl<E> Node<'_, E> {
 }
 
 impl<'env, E: Send + 'env> Graph<'env, E> {
-    /// Makes a graph without stages.
+    /// Creates a graph without stages.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError, graph::Graph};
     ///
-    /// let empty = Disruptor::single_producer(8, || 0_u64).graph(Graph::new());
-    /// assert_eq!(empty.build().unwrap_err(), BuildError::NoConsumers);
+    /// let empty = Graph::new();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).graph(empty);
+    /// assert_eq!(ring.build().unwrap_err(), BuildError::NoConsumers);
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.stage("sum").read(|_, _, _| {});
+    /// assert!(Disruptor::single_producer(8, || 0_u64).graph(graph).build().is_ok());
     /// ```
     pub fn new() -> Self {
         static GRAPHS: AtomicU64 = AtomicU64::new(0);
@@ -149,7 +165,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stage(&mut self, stage: impl Into<Stage>) -> Stage<&mut Self> {

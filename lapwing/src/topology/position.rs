@@ -67,7 +67,7 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 7)?;
 /// assert_eq!(result.wait()?.as_slice(), [14]);
-/// # running.shutdown()?;
+/// running.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(

@@ -2,9 +2,9 @@
 //! start (`joining`).
 //!
 //! ```text
-//! P1 --> [ring] <-- enrich (writes) <--+-- book (reads)
-//!                                      +-- seat 1             arrow: "waits for"; P1, one lap
-//!                                      +-- seat 2             ahead, waits for book and the seats
+//! P1 ──> [ring] ──> enrich (writes) ─┬─> book (reads)
+//!                                    ├─> seat 1        P1, one lap ahead, waits for book and the
+//!                                    └─> seat 2        seats
 //! ```
 
 use std::any::Any;
@@ -72,6 +72,8 @@ use crate::wait::AnyWaitStrategy;
 /// let seats = consumers.seats();
 /// ```
 ///
+/// The same ring compiles with a `Mutex`:
+///
 /// ```
 /// use std::sync::Mutex;
 /// let ring = lapwing::Disruptor::single_producer(8, || Mutex::new(0)).seats(1);
@@ -120,11 +122,13 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// No other stage may have the name of `stage` as long as the consumer is in its seat.
     ///
-    /// This call accepts settings that may turn out to have no effect. A
-    /// [`timeout`](Stage::timeout) has an effect with [`Seat::read_handler`] only, and a failure
-    /// policy has none with [`Seat::poller`]. The caller provides the thread that calls
-    /// [`Consumer::run`]. So `pin` and `on_thread` only set [`Consumer::pin`] and
-    /// [`Consumer::thread`], and `blocking` has no effect.
+    /// The call does not reject settings that have no effect:
+    ///
+    /// - [`timeout`](Stage::timeout), except with [`Seat::read_handler`].
+    /// - [`on_error`](Stage::on_error), if the handler does not return a `Result`.
+    /// - `on_error` and [`on_panic`](Stage::on_panic) with [`Seat::poller`].
+    /// - [`blocking`](Stage::blocking). The caller chooses the thread that runs the consumer, so
+    ///   `pin` and `on_thread` only set [`Consumer::pin`] and [`Consumer::thread`].
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, error::SeatError, graph::StartAt, wait::Blocking};
@@ -142,8 +146,8 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// # Errors
     ///
-    /// - [`SeatError::NoSeats`] if the ring has no seats, [`NoFreeSeat`](SeatError::NoFreeSeat) if
-    ///   all are taken.
+    /// - [`SeatError::NoSeats`] if the ring has no seats.
+    /// - [`SeatError::NoFreeSeat`] if all seats are taken.
     /// - [`SeatError::OutOfRange`] if the ring does not hold the requested sequence.
     /// - [`SeatError::Halted`] if the ring is halted. A closed ring can be joined, to read what it
     ///   holds.
@@ -184,8 +188,10 @@ impl<E> fmt::Debug for Seats<E> {
     }
 }
 
-/// A seat that is taken: it becomes a poller, or a consumer with a closure or a handler. Dropping
-/// it frees the seat.
+/// A seat that a program has [taken](Seats::take).
+///
+/// Its methods turn it into a poller, or into a consumer with a closure or a handler. Dropping it
+/// frees the seat.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};

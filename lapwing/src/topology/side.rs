@@ -23,6 +23,8 @@ use super::stage::{Settings, Stage};
 ///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
 /// ```
 ///
+/// A closure that reads gets `&E`:
+///
 /// ```compile_fail,E0594
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").read(|event, _, _| *event += 1));
@@ -125,6 +127,8 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
 /// assert_eq!(consumers.names().count(), 5);
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
+///
+/// A chain has no verb that changes events either:
 ///
 /// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64).side_by_side(|side| {

@@ -206,7 +206,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         self.made.pollers.insert(name, Some(poller));
     }
 
-    /// The reading end of a stage. It waits by the ring's strategy if the stage has none.
+    /// The reading end of a stage. It uses the ring's strategy if the stage has none.
     fn reader_of(&self, index: StageIndex, node: &Node<'env, E>) -> StageReader<E> {
         let stage = &node.stage;
         let wait = stage.wait.clone().unwrap_or_else(|| self.wait.boxed_clone());

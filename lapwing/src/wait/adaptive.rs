@@ -66,8 +66,8 @@ const WAITS_PER_PROBE: u32 = 64;
 /// waits, and this many of them take little longer than `WAITS_PER_PROBE` others.
 const NEAR_WAITS_PER_PROBE: u32 = 512;
 
-/// Polls while that pays, and parks when it does not. Has the latency of polling while events flow,
-/// and uses no CPU while they do not.
+/// A strategy that polls while that pays, and parks when it does not. It has the latency of polling
+/// while events flow, and uses no CPU while they do not.
 ///
 /// # A wait
 ///
@@ -111,16 +111,20 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// while they do not pay.
 ///
 /// ```
-/// use lapwing::Disruptor;
-/// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
+/// use lapwing::{Disruptor, wait::{Adaptive, BusySpin}};
 ///
-/// assert!(Adaptive::PARKS);
-/// // The default of both stages and producers; here for the stages only.
-/// let ring = Disruptor::single_producer(8, || 0_u64)
-///     .wait(Adaptive::default())
-///     .producer_wait(BusySpin)
-///     .stage("sum").read(|_, _, _| {});
-/// assert!(ring.build().is_ok());
+/// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .wait(BusySpin) // instead of the default, `Adaptive`
+///     .stage("hot").poller()
+///     .stage("log").wait(Adaptive::default()).poller()
+///     .build()?;
+/// let mut hot = consumers.take_poller("hot")?;
+/// let mut log = consumers.take_poller("log")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// hot.wait()?.consume_all();
+/// assert_eq!(log.wait()?.as_slice(), [7]);
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Adaptive {

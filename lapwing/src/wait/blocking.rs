@@ -2,7 +2,8 @@
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls a few times with a yield after each poll, then parks until another thread wakes it.
+/// A strategy that polls a few times with a yield after each poll, and then parks until another
+/// thread wakes it.
 ///
 /// While no thread is parked, this costs the other side one load of a cache line that is rarely
 /// written. With [`yields`](Self::yields) of 0, the thread parks at once, and each single event
@@ -12,14 +13,17 @@ use super::{WaitStrategy, Waiting};
 /// so the thread parks at once.
 ///
 /// ```
-/// use lapwing::wait::{Blocking, WaitStrategy};
+/// use lapwing::{Disruptor, wait::Blocking};
 ///
-/// assert!(Blocking::PARKS);
-/// assert_eq!(Blocking::default().yields, 10);
-/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)
+/// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .wait(Blocking { yields: 0 }) // parks at once
-///     .stage("sum").read(|_, _, _| {});
-/// assert!(ring.build().is_ok());
+///     .stage("all").poller()
+///     .build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// assert_eq!(poller.wait()?.as_slice(), [7]);
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Blocking {

@@ -4,8 +4,8 @@ use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Polls without end. Use it only if each spinning thread has a CPU of its own. Otherwise it may
-/// take the CPU from the thread that it waits for.
+/// A strategy that polls without end. Use it only if each spinning thread has a CPU of its own.
+/// Otherwise it may take the CPU from the thread that it waits for.
 ///
 /// It suits events that arrive one by one. In a fast stream, each poll acquires a cache line that
 /// the producer writes. If events are small and transfers of cache lines are slow, [the
@@ -30,9 +30,15 @@ use crate::sync::spin_loop;
 /// - The assembly needs LLVM. A thread with a shadow stack does not use the prediction.
 ///
 /// ```
-/// use lapwing::wait::{BusySpin, WaitStrategy};
+/// use lapwing::{Disruptor, wait::BusySpin};
 ///
-/// assert!(!BusySpin::PARKS);
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).wait(BusySpin).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// assert_eq!(poller.wait()?.as_slice(), [7]);
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BusySpin;

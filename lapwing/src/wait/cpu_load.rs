@@ -163,6 +163,13 @@ impl<'a> CpuLoad<'a> {
         }
     }
 
+    /// Forbids yields for longer than any test takes.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn forbid_yields(self) {
+        let until_ms = self.now_ms() + 3_600_000;
+        Ban { until_ms, level: Ban::HIGHEST }.store(self.ban);
+    }
+
     /// Records that another thread ran.
     pub(super) fn saw_others(self) {
         UNNOTED.set(0);

@@ -72,7 +72,7 @@
 //!
 //! The ring learns about the load from how long the yields of its threads take:
 //!
-//! | a yield | reason | threads that wait by `Adaptive` |
+//! | a yield | reason | threads that wait with `Adaptive` |
 //! |---|---|---|
 //! | returns at once | the thread has a CPU to itself | poll for up to 50 µs, then park |
 //! | lets another thread run, and returns soon | oversubscription: the ring has more runnable threads than CPUs | yield instead of polling, then park |

@@ -6,12 +6,15 @@ use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Polls for a duration, then polls with yields for another duration, then waits with `F`.
+/// A strategy that polls for a duration, then polls with yields for another duration, and then
+/// waits with `F`.
 ///
-/// It counts time where the other strategies count polls, so it means the same on every machine.
-/// Each poll in each phase sees the end of the wait: the event, a close, a halt or the time limit
-/// of the caller. Beside [busy threads](super#beside-busy-threads), the second phase polls without
-/// yields.
+/// Its phases are durations, so they are equally long on every machine. The phases of
+/// [`Yielding`](super::Yielding) and [`Sleeping`](super::Sleeping) are numbers of polls.
+///
+/// Each poll notices the event, a close and a halt. In the first two phases, each read of the clock
+/// notices the time limit of the caller. Beside [busy threads](super#beside-busy-threads), the
+/// second phase polls without yields.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,7 +30,7 @@ use crate::sync::spin_loop;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]); // in any phase
-/// # thread.join().unwrap()?;
+/// thread.join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -38,10 +41,12 @@ pub struct PhasedBackoff<F> {
 }
 
 impl<F: WaitStrategy> PhasedBackoff<F> {
-    /// Polls for `spin`, then polls with yields for `yielding`, then waits with `fallback`.
+    /// Creates a strategy that polls for `spin`, then polls with yields for `yielding`, and then
+    /// waits with `fallback`.
     ///
-    /// A phase of zero length is skipped. A phase that is too long for the clock never ends. The
-    /// clock is read after every 64 polls of the first phase, and after each poll of the second.
+    /// A phase of zero length is skipped. A phase that is too long for the clock ends only with the
+    /// wait. The clock is read after every 64 polls of the first phase, and after each poll of the
+    /// second. A phase is timed from its first read of the clock.
     ///
     /// ```
     /// use std::time::{Duration, Instant};

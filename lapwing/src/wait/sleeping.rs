@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls `spins` times, then `yields` times with a yield after each poll, then sleeps before each
-/// further poll.
+/// A strategy that polls `spins` times, then `yields` times with a yield after each poll, and then
+/// sleeps before each further poll.
 ///
 /// An event that arrives during a sleep waits for its end, so the sleep determines the latency.
 /// Linux adds its timer slack, 50 µs by default, to each sleep. A close or a halt ends a sleep of
@@ -17,10 +17,16 @@ use super::{WaitStrategy, Waiting};
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::wait::Sleeping;
+/// use lapwing::{Disruptor, wait::Sleeping};
 ///
 /// let relaxed = Sleeping { sleep: Duration::from_millis(1), ..Sleeping::default() };
-/// assert_eq!(relaxed.spins, 100);
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).wait(relaxed).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// assert_eq!(poller.wait()?.as_slice(), [7]); // about a millisecond late, if the thread slept
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sleeping {

@@ -51,6 +51,8 @@ use super::{Pacing, Waiting};
 /// }
 /// ```
 ///
+/// With a plain number, the same strategy compiles:
+///
 /// ```
 /// use lapwing::wait::{WaitStrategy, Waiting};
 ///
@@ -124,7 +126,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
     /// assert_eq!(poller.wait()?.as_slice(), [7]); // found by a poll, or after a wake-up
-    /// # thread.join().unwrap()?;
+    /// thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
@@ -132,9 +134,10 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Waits until about the time when [`Waiting::is_over`] becomes true. It may return early or
-    /// late. If it returns early, it is called again. It must return some time after the wait is
-    /// over or has [expired](Waiting::is_expired).
+    /// Waits until the wait [is over](Waiting::is_over) or has [expired](Waiting::is_expired).
+    ///
+    /// An implementation may return earlier: the library checks, and calls it again. It may return
+    /// later, which delays the thread. It must return at some time after the wait has ended.
     ///
     /// ```
     /// use std::time::Duration;

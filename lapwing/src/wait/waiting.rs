@@ -45,7 +45,7 @@ const DRAINING_SLEEP: Duration = Duration::from_millis(1);
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]);
-/// # thread.join().unwrap()?;
+/// thread.join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Waiting<'a> {
@@ -73,27 +73,35 @@ impl<'a> Waiting<'a> {
         Self { awaited, deadline, life, fence, is_signalled, load, sleeper: None }
     }
 
-    /// Returns whether the wait is over: what the thread waits for is there, or it will never come,
-    /// since the ring is closed or halted.
+    /// Returns whether the thread has no reason to wait any longer. That is one of the following:
+    ///
+    /// - What the thread waits for is available: an event, or a free slot.
+    /// - It will never be available, since the ring is closed or halted.
+    /// - The stage is asked to [stop](crate::consumer::StopHandle::stop).
+    /// - Only this producer thread can free a slot, so that it [would
+    ///   deadlock](crate::error::PublishError::WouldDeadlock).
     ///
     /// ```
-    /// use std::time::Duration;
     /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
-    /// struct Check;
+    /// struct Spin;
     ///
-    /// impl WaitStrategy for Check {
+    /// impl WaitStrategy for Spin {
     ///     const PARKS: bool = false;
     ///     fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///         assert!(!waiting.is_over());
+    ///         while !waiting.is_over() && !waiting.is_expired() {
+    ///             std::hint::spin_loop();
+    ///         }
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
-    /// let (_producer, mut consumers) = ring.build()?;
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Spin).stage("all").poller();
+    /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
-    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
+    /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+    /// assert_eq!(poller.wait()?.as_slice(), [7]);
+    /// thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -107,9 +115,13 @@ impl<'a> Waiting<'a> {
 
     /// Returns whether the time limit has passed. Reads the clock if there is a limit.
     ///
-    /// The limit is that of the caller. A producer of a ring with several has a limit of a
-    /// millisecond or more in each wait, after which the producers [take
-    /// turns](super#several-producers-on-a-full-ring).
+    /// The limit is that of the caller, for example the [timeout](crate::Stage::timeout) of a
+    /// stage, or an earlier one that the library sets:
+    ///
+    /// - While [several producers](super#several-producers-on-a-full-ring) wait on a full ring, to
+    ///   take turns. It also applies to the consumers of that ring.
+    /// - For a thread that [runs stages together](crate::consumer::Consumer::run_together), to poll
+    ///   those that cannot wake it.
     ///
     /// ```
     /// use std::time::Duration;
@@ -120,9 +132,8 @@ impl<'a> Waiting<'a> {
     ///
     /// impl WaitStrategy for Check {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///         assert!(waiting.is_expired()); // the limit is zero
-    ///     }
+    ///     // The caller's limit is zero.
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) { assert!(waiting.is_expired()); }
     /// }
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
@@ -138,8 +149,8 @@ impl<'a> Waiting<'a> {
 
     /// Returns when the time limit ends, if there is one.
     ///
-    /// The limit is that of the caller, or an earlier one of [several
-    /// producers](super#several-producers-on-a-full-ring).
+    /// The limit is that of the caller, or an earlier one that the library sets.
+    /// [`is_expired`](Self::is_expired) lists the cases.
     ///
     /// ```
     /// use std::time::Duration;
@@ -150,9 +161,8 @@ impl<'a> Waiting<'a> {
     ///
     /// impl WaitStrategy for Check {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///         assert!(waiting.deadline().is_some()); // of `wait_timeout`
-    ///     }
+    ///     // `wait_timeout` has a limit.
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) { assert!(waiting.deadline().is_some()); }
     /// }
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
@@ -178,9 +188,7 @@ impl<'a> Waiting<'a> {
     ///
     /// impl WaitStrategy for Check {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///         assert!(!waiting.spin(100));
-    ///     }
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) { assert!(!waiting.spin(100)); }
     /// }
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
@@ -220,9 +228,7 @@ impl<'a> Waiting<'a> {
     ///
     /// impl WaitStrategy for Check {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///         assert!(!waiting.yield_up_to(10));
-    ///     }
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) { assert!(!waiting.yield_up_to(10)); }
     /// }
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();

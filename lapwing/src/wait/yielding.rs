@@ -2,7 +2,7 @@
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls `spins` times, then yields the CPU before each further poll.
+/// A strategy that polls `spins` times, and then yields the CPU before each further poll.
 ///
 /// Under oversubscription, when the ring has more runnable threads than CPUs, the thread yields at
 /// once: the thread that it waits for may need this CPU. [Beside busy
@@ -10,9 +10,17 @@ use super::{WaitStrategy, Waiting};
 /// sleeps for about 65 µs instead.
 ///
 /// ```
-/// use lapwing::wait::Yielding;
+/// use lapwing::{Disruptor, wait::Yielding};
 ///
-/// assert_eq!(Yielding::default().spins, 100);
+/// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .wait(Yielding { spins: 1000 })
+///     .stage("all").poller()
+///     .build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// assert_eq!(poller.wait()?.as_slice(), [7]);
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Yielding {

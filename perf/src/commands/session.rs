@@ -1,4 +1,5 @@
-//! What all commands have in common: the machine, the watch over its other users, the report and its file.
+//! The common parts of all commands: the machine, the CPU time of other processes, the report and
+//! its file.
 
 use std::path::{Path, PathBuf};
 
@@ -19,8 +20,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Begins: checks that the report can be written to `json`, names the machine, watches its other
-    /// users, and listens to Ctrl-C.
+    /// Starts a session: checks that the report can be written to `json`, detects the machine,
+    /// starts to measure the CPU time of other processes, and handles Ctrl-C.
     ///
     /// # Errors
     ///
@@ -34,12 +35,13 @@ impl Session {
         Ok(Self { machine, neighbours: Neighbours::watch(), json })
     }
 
-    /// Ends: prints what `tables` makes of the machine, and writes `records` and who is `missing`.
+    /// Ends a session: prints the result of `tables` for the machine, and writes `records` and the
+    /// `missing` contenders.
     ///
     /// # Errors
     ///
-    /// A report that cannot be printed or written; [`Error::Interrupted`], after the report, if
-    /// somebody asked for the end.
+    /// A report that cannot be printed or written, or [`Error::Interrupted`] after the report if
+    /// Ctrl-C was pressed.
     pub(crate) fn end(
         mut self,
         records: &[impl Serialize],

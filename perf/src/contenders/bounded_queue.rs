@@ -1,9 +1,9 @@
-//! The paper's baseline, `ArrayBlockingQueue`, as a Rust user would write it: a ring in a mutex,
-//! one condition variable for "not full" and one for "not empty".
+//! The paper's baseline, `ArrayBlockingQueue`, in Rust: a ring in a mutex, one condition variable
+//! for "not full" and one for "not empty".
 //!
 //! A condition variable of the standard library enters the kernel at every notification. Java's
-//! does not when nobody waits, so the waiters are counted here: without the count the baseline
-//! would be slower than the one in the paper for a reason that is not the paper's.
+//! does not if no thread waits, so this queue counts the waiting threads. Without the count, the
+//! baseline would be slower than in the paper.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,9 +45,9 @@ impl SharedQueue for BoundedQueue {
     }
 }
 
-/// What both ends share.
+/// The shared state of both ends.
 struct Shared<T> {
-    /// Most messages in the queue.
+    /// The maximum number of messages.
     capacity: usize,
     /// Everything that changes.
     state: Mutex<State<T>>,
@@ -57,9 +57,9 @@ struct Shared<T> {
     not_empty: Condvar,
 }
 
-/// The queue and who is waiting, under the mutex.
+/// The queue and the counts of waiting threads, under the mutex.
 struct State<T> {
-    /// The messages, oldest first; never grows beyond the capacity.
+    /// The messages, oldest first. It never grows beyond the capacity.
     ring: VecDeque<T>,
     /// Sending ends that exist.
     senders: usize,
@@ -78,7 +78,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Gives the lock back and waits for `condition`.
+/// Releases the lock and waits for `condition`.
 fn wait<'a, T>(condition: &Condvar, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
     condition.wait(state).unwrap_or_else(PoisonError::into_inner)
 }

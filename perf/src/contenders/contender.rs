@@ -1,4 +1,4 @@
-//! What a rival must be able to do to be compared.
+//! The interface of a contender.
 
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};
@@ -11,29 +11,29 @@ use crate::report::settings;
 
 /// A rival that can run every topology.
 pub(crate) trait Contender {
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     fn name(&self) -> &'static str;
 
-    /// How its threads wait, in one word.
+    /// Returns the wait of its threads, in one word.
     fn wait(&self) -> &'static str;
 
-    /// Which of its consumers share a thread, as on the command line; none if it is not Lapwing, whose
-    /// consumers alone can.
+    /// Returns the placement of its consumers on threads, as on the command line. `None` for
+    /// rivals, which have no such choice.
     fn placement(&self) -> Option<String> {
         None
     }
 
-    /// Both in one cell.
+    /// Returns the wait and the placement for one cell.
     fn setting(&self) -> String {
         settings::setting(self.wait(), self.placement().as_deref())
     }
 
-    /// Threads of a run with so many `producers` and `consumers`, all told.
+    /// Returns the total threads of a run with this many `producers` and `consumers`.
     fn threads(&self, producers: usize, consumers: usize) -> usize {
         producers + consumers
     }
 
-    /// The fewest slots of a ring that it takes for `topology`.
+    /// Returns the minimum number of slots of its ring for `topology`.
     fn fewest_slots(&self, _topology: Topology) -> usize {
         1
     }
@@ -42,7 +42,7 @@ pub(crate) trait Contender {
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
+    /// [`RunError`] if a worker could not start or did not complete.
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError>;
 
     /// Sends the numbers of `exchange` to another thread, which sends each back before the next one
@@ -50,25 +50,25 @@ pub(crate) trait Contender {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// [`RunError`] if a worker could not start or did not complete.
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError>;
 
-    /// Sends timed events through three stages in a row.
+    /// Sends timed events through a pipeline of three stages.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// [`RunError`] if a worker could not start or did not complete.
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError>;
 
-    /// How it shares events among consumers; none if that is not measured.
+    /// Returns its way to share events among consumers, or `None` if that is not measured.
     fn sharing(&self) -> Option<&dyn Shares> {
         None
     }
 }
 
-/// A rival that can hand each event to one of several consumers.
+/// A contender that can hand each event to one of several consumers.
 pub(crate) trait Shares {
-    /// The fewest slots of a ring that it takes.
+    /// Returns the minimum number of slots of its ring.
     fn fewest_slots(&self) -> usize {
         1
     }
@@ -77,6 +77,6 @@ pub(crate) trait Shares {
     ///
     /// # Errors
     ///
-    /// As [`Contender::run`].
+    /// [`RunError`] if a worker could not start or did not complete.
     fn share(&self, sharing: &Sharing) -> Result<Pass, RunError>;
 }

@@ -41,16 +41,16 @@ impl SharedQueue for CrossbeamArrayQueue {
     }
 }
 
-/// A sign of life: an end of the queue exists as long as its sign does.
+/// A liveness token. An end of the queue exists as long as its token does.
 struct Sign;
 
 /// The sending end.
 pub(super) struct SendEnd<T> {
     /// The messages.
     queue: Arc<ArrayQueue<T>>,
-    /// Whether somebody can still receive; read only when the queue is full.
+    /// Whether a receiver exists. Read only when the queue is full.
     receiver: Weak<Sign>,
-    /// This end's own sign, shared with its clones.
+    /// This end's own token, shared with its clones.
     _sender: Arc<Sign>,
 }
 
@@ -84,9 +84,9 @@ impl<T: Payload> Sender<T> for SendEnd<T> {
 pub(super) struct ReceiveEnd<T> {
     /// The messages.
     queue: Arc<ArrayQueue<T>>,
-    /// Whether somebody can still send; read only when the queue is empty.
+    /// Whether a sender exists. Read only when the queue is empty.
     senders: Weak<Sign>,
-    /// This end's own sign, shared with its clones.
+    /// This end's own token, shared with its clones.
     _receiver: Arc<Sign>,
 }
 
@@ -109,7 +109,7 @@ impl<T: Payload> Receiver<T> for ReceiveEnd<T> {
                 return Ok(message);
             }
             if self.senders.strong_count() == 0 {
-                // The last sender may have sent once more since the first look.
+                // The last sender can have sent once more since the first poll.
                 return self.queue.pop().ok_or(Disconnected);
             }
             backoff.snooze();

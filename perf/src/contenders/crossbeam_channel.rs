@@ -1,4 +1,4 @@
-//! The channel that most Rust programs reach for: `crossbeam_channel::bounded`.
+//! The most common channel in Rust programs: `crossbeam_channel::bounded`.
 
 use crossbeam_channel as channel;
 

@@ -1,5 +1,4 @@
-//! A rival in another language as a contender. Its threads are those of its process, and so is the
-//! clock.
+//! A rival in another language as a contender. The threads and the clock are those of its process.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// The wait strategies of LMAX's consumers, of which the fastest counts, as the program takes them.
+/// The wait strategies of LMAX's consumers, as arguments of the program. The fastest one counts.
 const LMAX_WAITS: [&[&str]; 4] = [&["busy-spin"], &["yielding"], &["sleeping"], &["blocking"]];
 
 /// A rival in another language.
@@ -26,11 +25,11 @@ struct Foreign {
     shares: bool,
 }
 
-/// The LMAX Disruptor with each of its wait strategies.
+/// Returns the LMAX Disruptor with each of its wait strategies.
 ///
 /// # Errors
 ///
-/// What is missing, in a few words.
+/// The missing tool, in a few words.
 pub(super) fn lmax() -> Result<Vec<Entry>, String> {
     let program = Arc::new(JavaRival::Lmax.build().map_err(|error| error.to_string())?);
     let candidate = |arguments: &'static [&'static str]| {
@@ -41,43 +40,43 @@ pub(super) fn lmax() -> Result<Vec<Entry>, String> {
     Ok(vec![Entry { candidates: LMAX_WAITS.map(candidate).into() }])
 }
 
-/// `java.util.concurrent.ArrayBlockingQueue`.
+/// Returns `java.util.concurrent.ArrayBlockingQueue`.
 ///
 /// # Errors
 ///
-/// As [`lmax`].
+/// The missing tool, in a few words.
 pub(super) fn array_blocking_queue() -> Result<Vec<Entry>, String> {
     only("array-blocking-queue", "blocking", JavaRival::ArrayBlockingQueue.build())
 }
 
-/// A mutex with two condition variables, in C++.
+/// Returns a mutex with two condition variables, in C++.
 ///
 /// # Errors
 ///
-/// As [`lmax`].
+/// The missing tool, in a few words.
 pub(super) fn cpp_mutex_queue() -> Result<Vec<Entry>, String> {
     only("cpp-mutex-queue", "condvar", CppRival::MutexQueue.build())
 }
 
-/// Boost.Lockfree.
+/// Returns Boost.Lockfree.
 ///
 /// # Errors
 ///
-/// As [`lmax`].
+/// The missing tool, in a few words.
 pub(super) fn boost_lockfree() -> Result<Vec<Entry>, String> {
     only("boost-lockfree", "yield", CppRival::BoostLockfree.build())
 }
 
-/// `ReaderWriterQueue` and `ConcurrentQueue`.
+/// Returns `ReaderWriterQueue` and `ConcurrentQueue`.
 ///
 /// # Errors
 ///
-/// As [`lmax`].
+/// The missing tool, in a few words.
 pub(super) fn moodycamel() -> Result<Vec<Entry>, String> {
     only("moodycamel", "yield", CppRival::Moodycamel.build())
 }
 
-/// The only setting of a rival, if it was `built`.
+/// Returns the only setting of a rival, if it was `built`.
 fn only(
     name: &'static str,
     wait: &'static str,

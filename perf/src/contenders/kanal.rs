@@ -1,4 +1,4 @@
-//! A channel that hands values from stack to stack: `kanal::bounded`.
+//! A channel that copies values from stack to stack: `kanal::bounded`.
 
 use kanal as channel;
 

@@ -1,6 +1,6 @@
-//! The rivals, one adapter each. A new rival that is a queue is one file that implements
-//! [`Queue`](crate::load::queue::Queue) and [`SharedQueue`](crate::load::sharing::SharedQueue), and one line in
-//! [`ContenderName::enlist`]; every topology then runs over it.
+//! The contenders, one adapter each. A new rival with a queue is one file that implements
+//! [`Queue`](crate::load::queue::Queue) and [`SharedQueue`](crate::load::sharing::SharedQueue), and
+//! one line in [`ContenderName::enlist`]. Every topology then runs over it.
 //!
 //! ```text
 //! Contender --+-- OneRing                this project, tuned or plain: one ring for the whole graph
@@ -13,28 +13,28 @@
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
 //!
-//! Channels under load, which carry values of any type for a given time, are apart: `channels`.
+//! Channels under load carry values of any type for a fixed time. They are in `channels`.
 
 mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition variables
 pub(crate) mod channels; // bounded channels under load
-mod contender; // what a rival must be able to do
+mod contender; // the interface of a contender
 mod crossbeam_array_queue; // lock-free ring, spinning on both sides
 mod crossbeam_channel; // lock-free ring with parking
 mod disruptor; // another ring for the whole graph
 mod flume; // a lock around a queue
 mod foreign; // rivals in other languages
-mod kanal; // values handed from stack to stack
-mod lapwing; // this project
-mod lapwing_plain; // this project without its tuning
+mod kanal; // values copied from stack to stack
+mod lapwing; // Lapwing
+mod lapwing_plain; // Lapwing without its tuning
 mod over_queues; // a rival queue at every arc
-mod over_rings; // a ring for each stage that sends
+mod over_rings; // one ring per sending stage
 mod photon_ring; // stamped slots, several readers
-mod roster; // who takes part, and who cannot
+mod roster; // the contenders that take part, and those that cannot
 mod rtrb; // a wait-free ring for two threads
 mod std_mpsc; // the standard library's bounded channel
 #[cfg(test)]
-mod tests; // every topology over every contender; loss of a neighbour
-mod wrong_answer; // a contender that lies
+mod tests; // every topology over every contender; loss of a peer
+mod wrong_answer; // a contender with wrong answers
 
 use clap::ValueEnum;
 
@@ -42,27 +42,27 @@ pub(crate) use self::contender::{Contender, Shares};
 pub(crate) use self::lapwing::{PlacementName, Setting, WaitName, ping_pong, side_by_side};
 pub(crate) use self::roster::{Entry, Roster};
 
-/// The contender that every ratio is relative to: the paper's baseline.
+/// The baseline of all ratios: the queue of the paper.
 pub(crate) const BASELINE: &str = "bounded-queue";
 
 /// A contender on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ContenderName {
-    /// This project: one ring for the whole graph.
+    /// Lapwing: one ring for the whole graph.
     Lapwing,
-    /// This project with a ring for each stage that sends: for each producer, if they are several.
+    /// Lapwing with one ring per sending stage, and so one per producer.
     LapwingRings,
-    /// This project's channel for each arc: values are moved through it.
+    /// Lapwing's channel on each arc. Values are moved through it.
     LapwingChannel,
-    /// This project without its tuning, as `--cfg lapwing_plain` builds it. Runs only if it is named.
+    /// Lapwing without its tuning, as `--cfg lapwing_plain` builds it. Runs only if it is named.
     LapwingPlain,
-    /// The baseline: a ring in a mutex with two condition variables, for each arc.
+    /// The baseline: a ring in a mutex with two condition variables, on each arc.
     BoundedQueue,
     /// `std::sync::mpsc::sync_channel` for each arc.
     StdMpsc,
     /// `crossbeam_channel::bounded` for each arc.
     CrossbeamChannel,
-    /// `crossbeam_queue::ArrayQueue` for each arc, yielding on full and on empty.
+    /// `crossbeam_queue::ArrayQueue` on each arc; yields if it is full or empty.
     #[value(name = "crossbeam-arrayqueue")]
     CrossbeamArrayQueue,
     /// `flume::bounded` for each arc.
@@ -71,7 +71,7 @@ pub(crate) enum ContenderName {
     Kanal,
     /// The crate `disruptor`: one ring for the whole graph.
     Disruptor,
-    /// The crate `photon-ring`: a ring for each stage that sends.
+    /// The crate `photon-ring`: one ring per sending stage.
     PhotonRing,
     /// `rtrb::RingBuffer` for each arc.
     Rtrb,
@@ -79,13 +79,13 @@ pub(crate) enum ContenderName {
     Lmax,
     /// Java's `ArrayBlockingQueue` for each arc.
     ArrayBlockingQueue,
-    /// A ring in a mutex with two condition variables for each arc, in C++.
+    /// A ring in a mutex with two condition variables on each arc, in C++.
     CppMutexQueue,
     /// Boost.Lockfree for each arc, in C++.
     BoostLockfree,
-    /// moodycamel's queues for each arc, in C++.
+    /// moodycamel's queues on each arc, in C++.
     Moodycamel,
-    /// Computes a wrong answer, to show that it is refused.
+    /// Computes a wrong answer, to test that the error is found.
     #[value(hide = true)]
     WrongAnswer,
 }
@@ -112,15 +112,15 @@ impl ContenderName {
         Self::Moodycamel,
     ];
 
-    /// Those of the quick evaluation, which is to take a minute.
-    pub(crate) const QUICK: &[Self] = Self::ALL.split_at(5).0;
+    /// Those of a short comparison of many cells.
+    pub(crate) const FEW: &[Self] = Self::ALL.split_at(5).0;
 
-    /// How the contender of this name takes part: Lapwing, with its tuning and without, once for each of `settings`,
-    /// any other once.
+    /// Returns the settings of the contender of this name: Lapwing, tuned or plain, once for each
+    /// of `settings`, any other contender once.
     ///
     /// # Errors
     ///
-    /// Why it cannot take part: a tool is missing.
+    /// The reason why it cannot take part: a tool is missing.
     pub(crate) fn enlist(self, settings: &[Setting]) -> Result<Vec<Entry>, String> {
         let only = |contender| Ok(vec![Entry::only(contender)]);
         match self {
@@ -156,7 +156,7 @@ impl ContenderName {
         }
     }
 
-    /// Whether it is a program in another language.
+    /// Returns whether it is a program in another language.
     pub(crate) const fn is_process(self) -> bool {
         matches!(
             self,
@@ -168,7 +168,7 @@ impl ContenderName {
         )
     }
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }

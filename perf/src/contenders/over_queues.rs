@@ -12,7 +12,7 @@ use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// The contender that puts a queue of kind `Q` at every arc.
+/// Returns the contender that puts a queue of kind `Q` on every arc.
 pub(super) fn contender<Q: SharedQueue>() -> Box<dyn Contender> {
     Box::new(OverQueues::<Q>(PhantomData))
 }

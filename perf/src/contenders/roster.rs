@@ -1,39 +1,41 @@
-//! Who takes part in a comparison: each contender with its settings, and who cannot, with the reason.
+//! The contenders of a comparison with their settings, and those that cannot take part, with the
+//! reason.
 
 use super::contender::Contender;
 use super::{ContenderName, Setting};
 use crate::load::topologies::Topology;
 use crate::report::Missing;
 
-/// A contender that takes part: with its only setting, or with those of which the fastest is to be
+/// A contender that takes part, with its only setting or with several. The fastest of several is
 /// measured.
 pub(crate) struct Entry {
     /// Its settings: at least one.
     pub(crate) candidates: Vec<Box<dyn Contender>>,
 }
 
-/// Everyone who was asked for.
+/// The requested contenders.
 pub(crate) struct Roster {
-    /// Who takes part, in the order asked for.
+    /// The contenders that take part, in the requested order.
     pub(crate) entries: Vec<Entry>,
-    /// Who cannot.
+    /// The contenders that cannot take part.
     pub(crate) missing: Vec<Missing>,
 }
 
 impl Entry {
-    /// A contender with one setting.
+    /// Creates a contender with one setting.
     pub(crate) fn only(contender: Box<dyn Contender>) -> Self {
         Self { candidates: vec![contender] }
     }
 
-    /// A contender of which the fastest of its settings is measured.
+    /// Creates a contender of which the fastest setting is measured.
     pub(crate) fn fastest_of(candidates: Vec<Box<dyn Contender>>) -> Self {
         Self { candidates }
     }
 }
 
 impl Entry {
-    /// Why it does not take part in `topology` with a ring of so many slots, if it does not.
+    /// Returns the reason why it does not take part in `topology` with a ring of this many slots,
+    /// if there is one.
     pub(crate) fn refusal(&self, topology: Topology, ring: usize) -> Option<Missing> {
         let too_small = |contender: &dyn Contender| {
             let fewest = contender.fewest_slots(topology);
@@ -47,7 +49,7 @@ impl Entry {
 }
 
 impl Roster {
-    /// Without those who do not take part in `topology` with a ring of so many slots.
+    /// Removes the contenders that do not take part in `topology` with a ring of this many slots.
     pub(crate) fn fitting(mut self, topology: Topology, ring: usize) -> Self {
         let refusals = self.entries.iter().filter_map(|entry| entry.refusal(topology, ring));
         self.missing.extend(refusals);
@@ -55,7 +57,7 @@ impl Roster {
         self
     }
 
-    /// As [`of`](Self::of), without those for whom there is a `refusal`.
+    /// Creates the roster of `names` without the contenders for which `refusal` returns a reason.
     pub(crate) fn admitting(
         names: &[ContenderName],
         settings: &[Setting],
@@ -71,7 +73,8 @@ impl Roster {
         roster
     }
 
-    /// Everyone of `names`: Lapwing once for each of `settings`, each rival at its best.
+    /// Creates the roster of `names`: Lapwing once for each of `settings`, and each rival with its
+    /// best setting.
     pub(crate) fn of(names: &[ContenderName], settings: &[Setting]) -> Self {
         let mut roster = Self { entries: Vec::new(), missing: Vec::new() };
         for name in names {

@@ -1,10 +1,11 @@
 //! The wait-free ring `rtrb` for one producer and one consumer, on every arc. Its readers take all
-//! that is there as a chunk; its senders push one event, or write a chunk where they have several.
+//! available events as a chunk. Its senders push one event, or write a chunk if they have several.
 //!
-//! What it cannot do, and what its users do then: it has one reader, so for several the sender
-//! writes to a ring for each; it has one producer, so a consumer of several reads a ring of each in
-//! turn; it cannot wait, so both ends spin, or spin for a moment and then yield the CPU
-//! (`Backoff::snooze`).
+//! Its limits, and what its users do instead:
+//! - It has one reader. For several readers, the sender writes to a ring for each.
+//! - It has one producer. A consumer of several producers reads a ring of each in turn.
+//! - It cannot wait. Both ends spin, or spin for a moment and then yield the CPU
+//!   (`Backoff::snooze`).
 
 use std::hint;
 
@@ -16,13 +17,13 @@ use super::over_rings::{self, Receiver, Rings, Sender};
 use super::roster::Entry;
 use crate::measure::crew::Disconnected;
 
-/// The contender with each of its waits.
+/// Returns the contender with each of its waits.
 pub(super) fn entry() -> Entry {
     let each = [Wait::Spin, Wait::Yield].map(over_rings::contender);
     Entry::fastest_of(each.into())
 }
 
-/// How both ends of a ring wait.
+/// The wait of both ends of a ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     /// Spins.
@@ -71,7 +72,7 @@ impl Rings for Wait {
     }
 }
 
-/// An empty ring whose memory has been touched.
+/// Creates an empty ring whose memory has been touched.
 fn touched_ring<const N: usize>(slots: usize) -> (Producer<[u64; N]>, Consumer<[u64; N]>) {
     let (mut producer, mut consumer) = RingBuffer::new(slots);
     while producer.push([0; N]).is_ok() {}
@@ -100,7 +101,7 @@ impl<const N: usize> Sender<N> for Arc<N> {
         Ok(())
     }
 
-    /// Sends `events` in as few chunks as there is room for.
+    /// Sends `events` in as few chunks as the free slots allow.
     #[inline]
     fn send_all(
         &mut self,
@@ -137,7 +138,7 @@ pub(super) struct ReceiveEnd<const N: usize> {
 }
 
 impl<const N: usize> ReceiveEnd<N> {
-    /// How many events are there.
+    /// Returns the number of available events.
     ///
     /// # Errors
     ///
@@ -148,14 +149,14 @@ impl<const N: usize> ReceiveEnd<N> {
         if slots > 0 || !self.consumer.is_abandoned() {
             return Ok(slots);
         }
-        // The sender may have sent once more since the first look.
+        // The sender can have sent once more since the first poll.
         match self.consumer.slots() {
             0 => Err(Disconnected),
             slots => Ok(slots),
         }
     }
 
-    /// Waits until there is something, and returns how much.
+    /// Waits for at least one event, and returns the number of available ones.
     #[inline]
     fn wait(&self) -> Result<usize, Disconnected> {
         let backoff = Backoff::new();
@@ -167,7 +168,7 @@ impl<const N: usize> ReceiveEnd<N> {
         }
     }
 
-    /// The oldest `count` events, which are there.
+    /// Returns the oldest `count` events, which must be available.
     #[inline]
     fn chunk(&mut self, count: usize) -> Result<ReadChunk<'_, [u64; N]>, Disconnected> {
         self.consumer.read_chunk(count).map_err(|_| Disconnected)

@@ -1,5 +1,5 @@
-//! Every topology over every contender, small enough to wrap often, and what happens when a
-//! neighbour is lost.
+//! Every topology over every contender, with rings small enough to wrap often, and the loss of a
+//! peer.
 
 use std::num::NonZeroUsize;
 
@@ -33,7 +33,7 @@ fn assert_right(contender: &dyn Contender, workload: Workload) {
     }
 }
 
-/// Every setting of `name`; none if its tools are missing here, which a message says.
+/// Returns every setting of `name`, or none with a message if its tools are missing.
 fn present(name: ContenderName, settings: &[Setting]) -> Vec<Box<dyn Contender>> {
     let entries = name.enlist(settings).unwrap_or_else(|reason| {
         eprintln!("skipped: {name:?}: {reason}");
@@ -42,12 +42,12 @@ fn present(name: ContenderName, settings: &[Setting]) -> Vec<Box<dyn Contender>>
     entries.into_iter().flat_map(|entry| entry.candidates).collect()
 }
 
-/// A workload of [`EVENTS`].
+/// Returns a workload of [`EVENTS`].
 fn workload(ring: usize, event_bytes: EventBytes, publish: Publish) -> Workload {
     Workload { events: EVENTS, ring, event_bytes, publish, placement: Placement::Free }
 }
 
-/// A batch of `size` events.
+/// Returns a batch of `size` events.
 fn batch(size: usize) -> Publish {
     Publish::Batch(NonZeroUsize::new(size).unwrap())
 }
@@ -89,8 +89,9 @@ fn assert_right_over_rings_of(contender: &dyn Contender, rings: [usize; 2]) {
     assert_right_under_a_load(contender);
 }
 
-/// Runs the settings of `name` that leave the CPU to others over these rings; all settings over one
-/// that wraps a few times, as threads that spin and outnumber the CPUs take a time slice for a lap.
+/// Runs the settings of `name` that yield the CPU over these rings. All settings run over one ring
+/// that wraps a few times, because spinning threads that outnumber the CPUs need a time slice per
+/// lap.
 fn assert_right_in_every_setting(name: ContenderName, rings: [usize; 2]) {
     for contender in present(name, &[]) {
         assert_right(&*contender, workload(256, EventBytes::B32, Publish::One));
@@ -172,8 +173,8 @@ fn lapwing_is_right_with_every_wait_strategy() {
     }
 }
 
-/// Every placement that a machine of any size has something to do for: a thread each, all on one, two
-/// threads of which one is shared, and whatever is automatic here.
+/// Returns every placement that is meaningful on a machine of any size: a thread per consumer, one
+/// thread, two threads of which one is shared, and the automatic placement.
 fn placements() -> Vec<Setting> {
     let placements = ["own", "auto", "1", "2"].map(|text| text.parse().unwrap());
     Setting::each(&[WaitName::Adaptive, WaitName::Blocking], &placements)
@@ -210,7 +211,7 @@ fn lapwing_is_right_with_batches_that_do_not_divide_the_events() {
 
 #[test]
 fn fewer_events_than_producers_are_right() {
-    // Processes have their own test: they take seconds to start.
+    // Processes have their own test, because they take seconds to start.
     let threads = ContenderName::ALL.into_iter().filter(|name| !name.is_process());
     for name in threads {
         for contender in present(name, &[Setting::default()]) {
@@ -223,8 +224,8 @@ fn fewer_events_than_producers_are_right() {
     }
 }
 
-/// Asserts that `contender`, which is a process, is right with events of every size, one by one and in
-/// batches, with its threads free and pinned, and over rings that hold next to nothing.
+/// Asserts that `contender`, which is a process, is right with events of every size, single and in
+/// batches, with free and pinned threads, and over the smallest rings.
 fn assert_right_as_a_process(contender: &dyn Contender) {
     assert_right(contender, workload(64, EventBytes::B8, Publish::One));
     for ring in [1, 2] {
@@ -242,7 +243,7 @@ fn assert_right_as_a_process(contender: &dyn Contender) {
     assert_right_elsewhere(contender);
 }
 
-/// Asserts that `contender` is right under a load and brings every number back.
+/// Asserts that `contender` is right under a load and returns every number.
 fn assert_right_elsewhere(contender: &dyn Contender) {
     assert_right_under_a_load(contender);
     let exchange = Exchange { exchanges: 500, placement: Placement::Free, pause_ns: 0 };
@@ -294,7 +295,7 @@ fn moodycamel_is_right_as_a_process() {
     }
 }
 
-/// A crew whose consumer panics after one message while its producer still sends.
+/// Runs a crew whose consumer panics after one message while its producer still sends.
 fn run_with_a_panicking_consumer<Q: Queue>() -> RunError {
     let (sender, receiver) = Q::bounded::<u64>(2);
     let mut crew = Crew::new(Placement::Free);
@@ -310,7 +311,7 @@ fn run_with_a_panicking_consumer<Q: Queue>() -> RunError {
     crew.run().unwrap_err()
 }
 
-/// A crew whose producer panics after one message while its consumer still receives.
+/// Runs a crew whose producer panics after one message while its consumer still receives.
 fn run_with_a_panicking_producer<Q: Queue>() -> RunError {
     let (sender, receiver) = Q::bounded::<u64>(2);
     let mut crew = Crew::new(Placement::Free);

@@ -1,5 +1,5 @@
-//! A contender that lies, hidden from the help: it shows that the command refuses a wrong answer
-//! instead of reporting a speed.
+//! A contender with wrong answers, hidden from the help. It tests that the command refuses a wrong
+//! answer and reports no speed.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, RunError};
 use crate::measure::run::Pass;
 
-/// Answers as if one event had been damaged, and claims to have been fast.
+/// Answers as if one event were damaged, and claims a high speed.
 pub(super) struct WrongAnswer;
 
 impl Contender for WrongAnswer {
@@ -54,7 +54,7 @@ impl Shares for WrongAnswer {
     }
 }
 
-/// A run that claims to have taken a second.
+/// Returns a run that claims to have taken a second.
 fn pass(answers: Answers) -> Pass {
     Pass { elapsed: Duration::from_secs(1), cpu_time: None, answers, events_per_batch: 1.0 }
 }

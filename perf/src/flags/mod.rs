@@ -1,10 +1,10 @@
-//! Flags that several commands have: how they are called, and what is refused.
+//! Flags that several commands share.
 
-mod paced; // who and where: the flags of the tables of delays
-mod schedule; // how often, how long, where: the flags of every table of speeds
+mod paced; // flags of the delay tables
+mod schedule; // runs, run length, placement: flags of the throughput tables
 mod setting; // which of Lapwing's consumers share a thread
-mod timed; // how long and how often: the flags of tables of many short runs
-pub(crate) mod values; // values of one flag
+mod timed; // run length, rounds: flags of tables with many short runs
+pub(crate) mod values; // parsers and limits of flag values
 
 pub(crate) use self::paced::PacedArguments;
 pub(crate) use self::schedule::ScheduleArguments;

@@ -1,4 +1,4 @@
-//! The flags of the tables of delays: who, over which ring, where, and where the report is written.
+//! The flags of the delay tables `latency` and `sweep`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::contenders::{ContenderName, Roster, WaitName};
 use crate::load::paced::{Between, Pace};
 use crate::load::topologies::Topology;
 
-/// What `latency` and `sweep` have in common.
+/// The flags that `latency` and `sweep` share.
 #[derive(Args, Debug)]
 pub(crate) struct PacedArguments {
-    /// Contenders to run, separated by commas; all if absent
+    /// Contenders to run, separated by commas. Default: all
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     contender: Vec<ContenderName>,
 
-    /// Wait strategies of Lapwing, separated by commas: a row or a curve for each. Each rival runs with
-    /// the one of its own whose median delay is the shortest
+    /// Wait strategies of Lapwing, separated by commas; each adds a row or a curve. Each rival uses
+    /// its own strategy with the shortest median delay
     #[arg(
         long,
         value_enum,
@@ -33,25 +33,25 @@ pub(crate) struct PacedArguments {
     #[command(flatten)]
     setting: SettingArguments,
 
-    /// Runs of each row that count
+    /// Counted runs of each row
     #[arg(long, value_name = "N", default_value_t = 7)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     pub(crate) runs: u32,
 
-    /// Slots of the ring, and of every queue: a power of two
+    /// Slots of the ring and of every queue; a power of two
     #[arg(long, value_name = "N", default_value_t = 8_192, value_parser = values::ring)]
     ring: usize,
 
     #[command(flatten)]
     placement: PlacementArguments,
 
-    /// Writes the machine and every run to this file
+    /// Writes the machine and every run to this JSON file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 }
 
 impl PacedArguments {
-    /// The contenders asked for, each once.
+    /// Returns the requested contenders, each once.
     pub(crate) fn roster(&self) -> Roster {
         let settings = self.setting.with(&values::each_once(&self.wait, &[]));
         let names = values::each_once(&self.contender, &ContenderName::ALL);
@@ -59,7 +59,7 @@ impl PacedArguments {
         roster.fitting(Topology::Pipeline, self.ring)
     }
 
-    /// A load of `rate` events each second for `time`.
+    /// Returns a load of `rate` events per second for `time`.
     pub(crate) fn pace(&self, rate: u32, time: Duration) -> Pace {
         let events = (f64::from(rate) * time.as_secs_f64()).round().clamp(1.0, f64::from(u32::MAX));
         Pace {

@@ -1,24 +1,24 @@
-//! Values that several commands take: how they are written, and what is refused.
+//! Parsers and limits of flag values that several commands use.
 
 use std::time::Duration;
 
 use crate::report::distinct;
 
-/// The largest ring, in slots: Lapwing's own bound.
+/// The largest ring, in slots. Lapwing has the same limit.
 const MAX_RING_SLOTS: usize = 1 << 30;
-/// The longest time to ask for, in seconds.
+/// The longest time that a flag accepts, in seconds.
 const MAX_SECONDS: f64 = 3_600.0;
 
-/// The highest load, in events each second.
+/// The highest load, in events per second.
 pub(crate) const MAX_RATE: u32 = 1_000_000_000;
 
-/// Each of `asked` once, in its order; `all` if nothing is asked for.
+/// Returns each value of `asked` once, in order, or `all` if `asked` is empty.
 pub(crate) fn each_once<T: Copy + PartialEq>(asked: &[T], all: &[T]) -> Vec<T> {
     let source = if asked.is_empty() { all } else { asked };
     distinct(source.iter().copied())
 }
 
-/// Parses the slots of a ring.
+/// Parses the number of slots of a ring.
 pub(crate) fn ring(text: &str) -> Result<usize, String> {
     let slots = text.parse::<usize>().map_err(|error| error.to_string())?;
     if slots.is_power_of_two() && slots <= MAX_RING_SLOTS {

@@ -1,6 +1,6 @@
-//! What is made once and kept in the user's cache: downloads and compiled programs. A program is kept under
-//! all that it was made from, so a change makes another one. The folder may be removed at any time at which
-//! no laboratory runs.
+//! Files in the user's cache that are made once: downloads and compiled programs. The name of a
+//! program is determined by all its inputs, so a change makes another one. The folder can be
+//! removed while no laboratory runs.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use std::{env, fs};
 use super::tool::ToolError;
 use crate::output;
 
-/// The folder called `name`, made by `make` if nobody has made it before.
+/// Returns the folder called `name`. `make` fills it if it does not exist.
 ///
 /// # Errors
 ///
-/// Those of `make`; [`ToolError::File`] if the cache cannot be written.
+/// The error of `make`, or [`ToolError::File`] if the cache cannot be written.
 pub(super) fn keep(
     name: &str,
     make: impl FnOnce(&Path) -> Result<(), ToolError>,
@@ -26,24 +26,24 @@ pub(super) fn keep(
     output::note(format_args!("building {name}, which is kept for next time"));
     let refused = |source| ToolError::write(&cache, source);
     fs::create_dir_all(&cache).map_err(refused)?;
-    // In a folder of another name first: what is found under its own name is complete.
+    // `make` fills a folder with a temporary name. A folder with the final name is complete.
     let draft = tempfile::Builder::new().prefix("draft-").tempdir_in(&cache).map_err(refused)?;
     make(draft.path())?;
     match fs::rename(draft.path(), &kept) {
         Ok(()) => Ok(kept),
-        Err(_) if kept.is_dir() => Ok(kept), // another process was faster, and its result is as good
+        Err(_) if kept.is_dir() => Ok(kept), // another process was faster; its result is equal
         Err(source) => Err(ToolError::write(&kept, source)),
     }
 }
 
-/// A name for what is made from `parts` for `rival`.
+/// Returns a name for the output of `rival` from `parts`.
 pub(super) fn name_of(rival: &str, parts: &impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     parts.hash(&mut hasher);
     format!("{rival}-{:016x}", hasher.finish())
 }
 
-/// Where it is: where the user wants caches to be.
+/// Returns the user's cache folder.
 fn folder() -> PathBuf {
     let set = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || env::home_dir().map(|home| home.join(".cache"));

@@ -1,6 +1,6 @@
 //! A process that answers requests: one line to its standard input, one line from its standard
-//! output. It is ended when it is dropped, and it ends by itself when its input does, so that none
-//! is left behind when this process is killed. Not here: what the lines say (`reply`, `rival`).
+//! output. It is killed when this value is dropped. It also ends when its input closes, so it does
+//! not outlive this process. The contents of the lines are in `reply` and `rival`.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child as Process, ChildStdin, Command, Stdio};
@@ -13,22 +13,22 @@ use thiserror::Error;
 use super::tool;
 use crate::measure::crew::RunError;
 
-/// The longest line of a child: four histograms, with room.
+/// The longest line of a child: four histograms, with a margin.
 const MAX_LINE_BYTES: u64 = 16 << 20;
-/// The longest line that is quoted, in characters.
+/// The longest quoted line, in characters.
 const MAX_QUOTED: usize = 120;
-/// How long the complaint of a child that has ended may take to arrive.
+/// The time to wait for the error message of a child that has exited.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Why a child gave no answer.
+/// The reason why a child gave no answer.
 #[derive(Debug, Error)]
 pub(crate) enum ChildError {
-    /// The system refused the process, or a thread that reads what it says.
+    /// The system refused the process, or a thread that reads its output.
     #[error("cannot start {program}: {source}")]
     Start {
-        /// What was to be started.
+        /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// It ended before it answered.
@@ -37,17 +37,17 @@ pub(crate) enum ChildError {
         /// The first line of its standard error.
         complaint: String,
     },
-    /// It did not answer in time, and was ended.
+    /// It did not answer in time, and was killed.
     #[error("the process gave no answer: waited_seconds={}", waited.as_secs_f64())]
     Silent {
-        /// How long it was waited for.
+        /// The time for which this process waited.
         waited: Duration,
     },
     /// It answered that it cannot do this.
     #[error("the process refused: {0}")]
     Refused(String),
-    /// It answered something else than a result.
-    #[error("the process answered nonsense: {0:?}")]
+    /// It sent an invalid result.
+    #[error("the process sent an invalid reply: {0:?}")]
     Nonsense(String),
 }
 
@@ -58,7 +58,7 @@ impl From<ChildError> for RunError {
 }
 
 impl ChildError {
-    /// The error of an answer that is none.
+    /// Returns the error of an invalid reply.
     pub(super) fn nonsense(line: &str) -> Self {
         Self::Nonsense(line.chars().take(MAX_QUOTED).collect())
     }
@@ -69,7 +69,7 @@ impl ChildError {
 pub(super) struct Child {
     process: Process,
     requests: ChildStdin,
-    /// Its lines; ends with its output.
+    /// Its output lines. The channel closes when its output does.
     replies: Receiver<String>,
     /// The first line of its standard error, once there is one.
     complaint: Receiver<String>,
@@ -80,7 +80,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// [`ChildError::Start`] if the system refuses the process or its threads here.
+    /// [`ChildError::Start`] if the system refuses the process or its reader threads.
     pub(super) fn start(command: &mut Command) -> Result<Self, ChildError> {
         Self::spawn(command).map_err(|source| {
             let program = command.get_program().to_string_lossy().into_owned();
@@ -88,9 +88,9 @@ impl Child {
         })
     }
 
-    /// As [`start`](Self::start), with the system's reason.
+    /// Starts `command`. The error is the system's.
     fn spawn(command: &mut Command) -> io::Result<Self> {
-        // Ctrl-C is for this process, which lets the run under way come to its end.
+        // Ctrl-C is for this process only, which lets the current run complete.
         tool::in_a_group_of_its_own(command);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = piped.spawn()?;
@@ -106,10 +106,10 @@ impl Child {
         named("complaints").spawn(move || {
             let mut errors = BufReader::new(errors);
             if let Some(first) = lines(&mut errors).find(|text| !text.is_empty()) {
-                // Nobody may want to know it.
+                // The receiver can be gone.
                 let _ = word.send(first);
             }
-            // The rest is read so that the child never waits for a reader.
+            // Reads the rest, so that the child never blocks on a full pipe.
             io::copy(&mut errors, &mut io::sink())
         })?;
         Ok(child)
@@ -119,11 +119,11 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// [`ChildError`] if there is none within `patience`: the child is of no use any more.
+    /// [`ChildError`] if there is no reply within `patience`. The child is then unusable.
     ///
     /// # Blocking
     ///
-    /// At most for `patience`, apart from the end of a child that failed.
+    /// Waits at most for `patience`, plus the time to end a child that failed.
     pub(super) fn ask(&mut self, request: &str, patience: Duration) -> Result<String, ChildError> {
         if let Ok(unasked) = self.replies.try_recv() {
             return Err(ChildError::nonsense(&unasked));
@@ -138,7 +138,7 @@ impl Child {
         }
     }
 
-    /// The error of a child that has hung up.
+    /// Returns the error of a child that has closed its output.
     fn died(&mut self) -> ChildError {
         self.end();
         let complaint = self.complaint.recv_timeout(LAST_WORDS);
@@ -147,7 +147,7 @@ impl Child {
 
     /// Ends the process, if it has not ended yet.
     fn end(&mut self) {
-        // It has ended already, or the system has lost it.
+        // An error means that it has ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -159,7 +159,7 @@ impl Drop for Child {
     }
 }
 
-/// The lines of `output`, until it ends or a line is too long or no text.
+/// Returns the lines of `output`, until it ends or a line is too long or not UTF-8.
 fn lines(output: impl Read) -> impl Iterator<Item = String> {
     let mut output = BufReader::new(output);
     std::iter::from_fn(move || {

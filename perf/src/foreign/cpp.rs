@@ -1,5 +1,5 @@
-//! Rivals in C++: one program each, as templates are compiled for one queue, by g++ for this
-//! machine.
+//! Rivals in C++. There is one program per queue, because templates are compiled for one queue. g++
+//! compiles them for this machine.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::machine;
 /// A queue, or two bare words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CppRival {
-    /// Two words and nothing else.
+    /// Two bare words.
     Bare,
     /// `std::mutex` and two condition variables.
     MutexQueue,
@@ -22,7 +22,7 @@ pub(crate) enum CppRival {
     Moodycamel,
 }
 
-/// Every file of `perf/cpp`; a program includes what it needs.
+/// All files of `perf/cpp`. A program includes those that it needs.
 const SOURCES: &[Source] = &[
     ("arc.hpp", include_str!("../../cpp/arc.hpp")),
     ("bare.cpp", include_str!("../../cpp/bare.cpp")),
@@ -42,14 +42,14 @@ const SOURCES: &[Source] = &[
     ("work.hpp", include_str!("../../cpp/work.hpp")),
 ];
 
-/// The compiler and what it is told: as much as a user of these libraries would allow it.
+/// The compiler and its flags: as much optimisation as these libraries allow.
 const COMPILER: &str = "g++";
 const FLAGS: [&str; 5] = ["-std=c++17", "-O3", "-march=native", "-pthread", "-w"];
-/// The name of what it makes.
+/// The name of the compiled program.
 const EXECUTABLE: &str = "child";
 
 impl CppRival {
-    /// Its file with `main`, and the header of its queue.
+    /// Returns its file with `main`, and the header of its queue.
     const fn source(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Bare => ("bare.cpp", None),
@@ -63,7 +63,7 @@ impl CppRival {
     ///
     /// # Errors
     ///
-    /// [`ToolError`]: g++ or the library's headers are not installed.
+    /// [`ToolError`] if g++ or the library's headers are not installed.
     pub(crate) fn build(self) -> Result<Program, ToolError> {
         let version = tool::version(COMPILER, "--version")?;
         let (main, queue) = self.source();

@@ -1,5 +1,5 @@
-//! Rivals in Java: compiled by javac; the Disruptor itself comes from Maven Central on first use,
-//! into the user's cache.
+//! Rivals in Java, compiled by javac. Maven Central provides the Disruptor on first use, and the
+//! user's cache keeps it.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use super::tool::{self, ToolError};
 /// A library, or two bare words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JavaRival {
-    /// Two words and nothing else.
+    /// Two bare words.
     Bare,
     /// `java.util.concurrent.ArrayBlockingQueue`.
     ArrayBlockingQueue,
@@ -22,7 +22,7 @@ pub(crate) enum JavaRival {
     Lmax,
 }
 
-/// The protocol, events and the work of stages.
+/// The protocol, the events and the work of stages.
 const COMMON: &[Source] = &[
     ("Child.java", include_str!("../../java/Child.java")),
     ("Clock.java", include_str!("../../java/Clock.java")),
@@ -74,16 +74,15 @@ const BARE: &[Source] = &[("BareChild.java", include_str!("../../java/BareChild.
 /// The version of the Disruptor that is measured.
 const DISRUPTOR: &str = "disruptor-4.0.0";
 const DISRUPTOR_ARTIFACT: &str = "com.lmax:disruptor:4.0.0";
-/// What copies an artefact into a folder.
+/// The Maven goal that copies an artefact into a folder.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
-/// How a JVM is started. The collector that is made for throughput: its threads run in pauses only.
-/// A heap that does not have to grow within a run. No file in the system's folder for those who
-/// monitor.
+/// The flags of a JVM: the throughput collector, whose threads run only in pauses; a heap that does
+/// not grow during a run; and no performance data file in the system's folder.
 const JVM: [&str; 4] = ["-XX:+UseParallelGC", "-Xms256m", "-XX:-UsePerfData", "-cp"];
 
 impl JavaRival {
-    /// Its sources beside the common ones, and its class with `main`.
+    /// Returns its sources besides the common ones, and its class with `main`.
     const fn source(self) -> (&'static [Source], &'static str) {
         match self {
             Self::Bare => (BARE, "BareChild"),
@@ -96,7 +95,7 @@ impl JavaRival {
     ///
     /// # Errors
     ///
-    /// [`ToolError`]: a tool is not installed, or the Disruptor cannot be had.
+    /// [`ToolError`] if a tool is not installed, or the Disruptor is not available.
     pub(crate) fn build(self) -> Result<Program, ToolError> {
         let versions = [tool::version("javac", "--version")?, tool::version("java", "--version")?];
         let (sources, main) = self.source();
@@ -116,11 +115,12 @@ impl JavaRival {
     }
 }
 
-/// Where classes are found: in `folder`, and in the archive of a `library`.
+/// Returns the class path: `folder`, and the archive of a `library`.
 ///
 /// # Errors
 ///
-/// [`ToolError::File`] if the path of `folder`, where the cache is, has the character that separates paths.
+/// [`ToolError::File`] if the path of `folder`, in the cache, contains the character that separates
+/// paths.
 fn class_path(folder: &Path, library: Option<&Path>) -> Result<OsString, ToolError> {
     let joined = env::join_paths([folder].into_iter().chain(library));
     joined.map_err(|reason| ToolError::File {
@@ -130,7 +130,7 @@ fn class_path(folder: &Path, library: Option<&Path>) -> Result<OsString, ToolErr
     })
 }
 
-/// The Disruptor's archive, from the cache or from Maven Central.
+/// Returns the Disruptor's archive, from the cache or from Maven Central.
 fn disruptor() -> Result<PathBuf, ToolError> {
     let folder = cache::keep(DISRUPTOR, |folder| {
         let mut maven = Command::new("mvn");

@@ -1,7 +1,7 @@
-//! Rivals in other languages. Each is a program of ours around somebody's library (`perf/java`,
-//! `perf/cpp`), compiled when it is first enlisted and run as a process that answers requests: a JVM
-//! stays warm from round to round. What is missing to build it is a reason in words, not a failure
-//! of the command.
+//! Rivals in other languages. Each is a program of this repository around a library (`perf/java`,
+//! `perf/cpp`). It is compiled on first use and runs as a process that answers requests, so a JVM
+//! stays warm between rounds. If a tool is missing, the table gives the reason, and the command
+//! continues.
 //!
 //! ```text
 //! java, cpp --> Program ---start---> Child: a line to its standard input, a line from its output
@@ -18,17 +18,17 @@
 //! latency INTERVAL_NS EVENTS RING PLACEMENT               ok ELAPSED_NS CPU_NS ANSWER H1 H2 H3 E2E
 //! ```
 //!
-//! A histogram is `value:count,value:count..`. What cannot be done is answered by `error TEXT`.
+//! A histogram is `value:count,value:count..`. The reply to an impossible request is `error TEXT`.
 
-mod cache; // what is made once and kept
+mod cache; // files that are made once and kept
 mod child; // a process, its requests and replies
-mod cpp; // what g++ makes of `perf/cpp`
-mod java; // what javac makes of `perf/java`, and the Disruptor from Maven
-mod program; // what was compiled
-mod reply; // what a reply says
+mod cpp; // `perf/cpp` compiled by g++
+mod java; // `perf/java` compiled by javac, and the Disruptor from Maven
+mod program; // a compiled program
+mod reply; // the contents of a reply
 mod rival; // requests of the benchmarks
 #[cfg(test)]
-mod tests; // children that die, hang and talk nonsense
+mod tests; // children that exit, hang or send invalid replies
 mod tool; // compilers and Maven
 
 pub(crate) use self::cpp::CppRival;

@@ -1,4 +1,4 @@
-//! What was compiled, and how to start it.
+//! A compiled program, and how to start it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,16 +7,16 @@ use std::process::Command;
 
 use super::tool::ToolError;
 
-/// A source file: its name, and its text as it was when this command was built.
+/// A source file: its name, and its text when this command was built.
 pub(super) type Source = (&'static str, &'static str);
 
-/// Settings of a JVM from outside, such as a profiler: a rival is measured without.
+/// JVM settings from the environment, such as a profiler. Rivals are measured without them.
 const SETTINGS_FROM_OUTSIDE: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
 /// A program that was compiled.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// What to start.
+    /// The executable.
     executable: OsString,
     /// Its first arguments.
     arguments: Vec<OsString>,
@@ -35,7 +35,7 @@ pub(super) fn write(sources: &[Source], folder: &Path) -> Result<(), ToolError> 
 }
 
 impl Program {
-    /// The program that is started as `executable` with `arguments`.
+    /// Returns the program that starts as `executable` with `arguments`.
     pub(super) fn new(
         executable: impl AsRef<Path>,
         arguments: impl IntoIterator<Item = OsString>,
@@ -44,7 +44,7 @@ impl Program {
         Self { executable, arguments: arguments.into_iter().collect() }
     }
 
-    /// How it is started.
+    /// Returns the command that starts it.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);
         command.args(&self.arguments);

@@ -1,5 +1,5 @@
-//! What a reply says. Everything in it was written by another program, so nothing of it is
-//! believed: a word too many, a time of zero or a histogram of other events is nonsense.
+//! The contents of a reply. Another program writes it, so everything is checked. A reply is invalid
+//! if it has an extra word, a time of zero, or a histogram of other events.
 
 use std::str::{FromStr, SplitWhitespace};
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::measure::crew::Answers;
 /// The reply to a request for a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ran {
-    /// From the release of the producers to the last event at the last consumer.
+    /// The time from the release of the producers to the last event at the last consumer.
     pub(super) elapsed: Duration,
-    /// CPU time of the process meanwhile.
+    /// CPU time of the process during the run.
     pub(super) cpu_time: Duration,
-    /// How often any consumer was handed events.
+    /// The number of batches over all consumers.
     pub(super) batches: u64,
     /// The answers of the consumers.
     pub(super) answers: Answers,
@@ -26,7 +26,7 @@ impl Ran {
     ///
     /// # Errors
     ///
-    /// [`ChildError`] if it is no result.
+    /// [`ChildError`] if it is not a result.
     pub(super) fn read(reply: &str) -> Result<Self, ChildError> {
         let read = |mut words: Words<'_>| {
             let elapsed = words.positive_time()?;
@@ -43,7 +43,7 @@ impl Ran {
 ///
 /// # Errors
 ///
-/// [`ChildError`] if it is no result.
+/// [`ChildError`] if it is not a result.
 pub(super) fn paced(reply: &str, events: u32) -> Result<Paced, ChildError> {
     let read = |mut words: Words<'_>| {
         let elapsed = words.positive_time()?;
@@ -55,7 +55,7 @@ pub(super) fn paced(reply: &str, events: u32) -> Result<Paced, ChildError> {
     result(reply, read)
 }
 
-/// What `read` makes of the words after `ok`.
+/// Returns the result of `read` over the words after `ok`.
 fn result<T>(reply: &str, read: impl FnOnce(Words<'_>) -> Option<T>) -> Result<T, ChildError> {
     if let Some(reason) = reply.strip_prefix("error ") {
         return Err(ChildError::Refused(reason.to_owned()));
@@ -66,31 +66,31 @@ fn result<T>(reply: &str, read: impl FnOnce(Words<'_>) -> Option<T>) -> Result<T
     found.ok_or_else(|| ChildError::nonsense(reply))
 }
 
-/// The words of a reply that are still to be read.
+/// The words of a reply that have not been read.
 struct Words<'a>(SplitWhitespace<'a>);
 
 impl Words<'_> {
-    /// The next word, as a number.
+    /// Returns the next word, as a number.
     fn next<T: FromStr>(&mut self) -> Option<T> {
         self.0.next()?.parse().ok()
     }
 
-    /// The next word, as nanoseconds.
+    /// Returns the next word, as nanoseconds.
     fn time(&mut self) -> Option<Duration> {
         self.next().map(Duration::from_nanos)
     }
 
-    /// The next word, as nanoseconds, of which there is at least one.
+    /// Returns the next word as nanoseconds, if it is at least one.
     fn positive_time(&mut self) -> Option<Duration> {
         self.time().filter(|time| !time.is_zero())
     }
 
-    /// All that are left, as numbers.
+    /// Returns the remaining words as numbers.
     fn rest(self) -> Option<Answers> {
         self.0.map(|word| word.parse().ok()).collect()
     }
 
-    /// The next words, as histograms of `events` each.
+    /// Returns the next words as histograms of `events` each.
     fn delays(&mut self, events: u32) -> Option<Delays> {
         let mut delays = Delays::new();
         for segment in &mut delays.segments {
@@ -105,7 +105,7 @@ impl Words<'_> {
         Some(delays)
     }
 
-    /// Whether all have been read.
+    /// Returns whether all words have been read.
     fn is_empty(&mut self) -> bool {
         self.0.next().is_none()
     }

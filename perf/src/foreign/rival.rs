@@ -1,6 +1,6 @@
-//! Requests of the benchmarks to the children of one rival. A child is started by the first request
-//! for its task, so what is not measured costs nothing; each task has a child of its own, as a JVM
-//! compiles for what it has seen. A child that fails is ended, and the next request starts another.
+//! Requests of the benchmarks to the children of one rival. The first request for a task starts a
+//! child, so unused tasks cost nothing. Each task has its own child, because a JVM compiles for the
+//! code that it has run. A child that fails is ended, and the next request starts another.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -18,26 +18,25 @@ use crate::load::workload::Workload;
 use crate::machine::placement::Placement;
 use crate::measure::run::Pass;
 
-/// How long the first reply may take beside the run: a JVM starts and warms up, on a busy machine.
+/// Additional time for the first reply: a JVM starts and warms up, on a busy machine.
 const START: Duration = Duration::from_secs(120);
-/// How long an event may take: hundreds of times as long as the slowest rival's on two CPUs.
+/// The maximum time per event: hundreds of times that of the slowest rival on two CPUs.
 const PER_EVENT: Duration = Duration::from_millis(1);
 
 /// A rival with its setting, and its children.
 #[derive(Debug)]
 pub(crate) struct Rival {
     program: Arc<Program>,
-    /// The setting, as the program takes it.
+    /// The setting, as arguments of the program.
     arguments: &'static [&'static str],
-    /// The child of each task that was asked for. The words of a request that name the task are the
-    /// key.
+    /// The child of each requested task. The key is the words of a request that name the task.
     children: Mutex<BTreeMap<String, Child>>,
-    /// How long a reply may take, beside the events.
+    /// Additional time for a reply, beside the events.
     patience: Duration,
 }
 
 impl Rival {
-    /// The rival that runs `program` with `arguments`.
+    /// Creates the rival that runs `program` with `arguments`.
     pub(crate) fn new(program: Arc<Program>, arguments: &'static [&'static str]) -> Self {
         Self { program, arguments, children: Mutex::default(), patience: START }
     }
@@ -62,7 +61,7 @@ impl Rival {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// [`ChildError`] if there is no result.
     pub(crate) fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, ChildError> {
         let Exchange { exchanges, placement, .. } = exchange;
         let cpus = Cpus { placement, threads: 2 };
@@ -71,11 +70,11 @@ impl Rival {
         Ok(pass(ran, f64::from(exchanges)))
     }
 
-    /// Sends timed events through three stages in a row.
+    /// Sends timed events through a pipeline of three stages.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// [`ChildError`] if there is no result.
     pub(crate) fn paced(&self, pace: &Pace) -> Result<Paced, ChildError> {
         let Pace { interval_ns, events, ring, placement, .. } = *pace;
         let cpus = Cpus { placement, threads: paced::THREADS };
@@ -89,20 +88,20 @@ impl Rival {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// [`ChildError`] if there is no result.
     pub(crate) fn share(&self, sharing: &Sharing) -> Result<Pass, ChildError> {
         let Sharing { crowd, events, ring, placement } = *sharing;
         let Crowd { producers, consumers } = crowd;
         let cpus = Cpus { placement, threads: crowd.threads() };
         let details = format!("{producers} {consumers} {events} {ring} {cpus}");
         let ran = Ran::read(&self.ask("share", &details, PER_EVENT * events)?)?;
-        // Each consumer is handed every event.
+        // Each consumer receives every event.
         Ok(pass(ran, f64::from(events) * f64::from(consumers)))
     }
 
-    /// The reply of the child for `task`, which may take so long for its `work`.
+    /// Returns the reply of the child for `task`. The timeout depends on its `work`.
     fn ask(&self, task: &str, details: &str, work: Duration) -> Result<String, ChildError> {
-        // No code that panics leaves a child between request and reply.
+        // No code that panics runs between request and reply, so the children stay usable.
         let mut children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
         let mut child = match children.remove(task) {
             Some(child) => child,
@@ -114,15 +113,14 @@ impl Rival {
     }
 }
 
-/// The pass of a run in which consumers were handed so many events, each counted once for each of
-/// them.
+/// Returns the pass of a run whose consumers received `handed_over` events in total.
 fn pass(ran: Ran, handed_over: f64) -> Pass {
     let Ran { elapsed, cpu_time, batches, answers } = ran;
     let events_per_batch = handed_over / batches as f64;
     Pass { elapsed, cpu_time: Some(cpu_time), answers, events_per_batch }
 }
 
-/// The last word of a request: where its threads are.
+/// The last word of a request: the placement of the threads.
 struct Cpus {
     placement: Placement,
     threads: usize,

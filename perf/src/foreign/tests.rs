@@ -1,4 +1,4 @@
-//! Children that end, hang or talk nonsense: shell scripts instead of rivals.
+//! Children that exit, hang or send invalid replies: shell scripts instead of rivals.
 #![cfg(unix)]
 
 use std::io::Write;
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use super::child::{Child, ChildError};
 use super::{CppRival, JavaRival, Program, ToolError};
 
-/// How long a child that hangs is waited for here.
+/// The timeout for a child that hangs.
 const SHORT: Duration = Duration::from_millis(200);
-/// How long one that answers may take, on a busy machine.
+/// The timeout for a child that answers, on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A child that is a shell script.
+/// Creates a child that is a shell script.
 fn child(script: &str) -> Child {
     Child::start(Command::new("sh").args(["-c", script])).unwrap()
 }
@@ -52,7 +52,7 @@ fn a_child_that_hangs_is_given_up_and_ended() {
 fn a_reply_that_nobody_asked_for_is_no_answer_to_the_next_request() {
     let mut talker = child("read line; echo one; echo two; read line; echo three");
     assert_eq!(talker.ask("anything", LONG).unwrap(), "one");
-    // The second line is on its way; whenever it comes, it is not taken for the reply.
+    // The second line arrives later. It is never used as the reply.
     let started = Instant::now();
     while started.elapsed() < LONG {
         match talker.ask("", SHORT) {
@@ -70,8 +70,8 @@ fn a_missing_program_is_an_error_value() {
     assert!(error.to_string().starts_with("cannot start no-such-program: "), "{error}");
 }
 
-/// Asserts that a child ends when its input does, in the middle of a run of an hour. Skipped if the
-/// tools are missing.
+/// Asserts that a child ends when its input closes, in the middle of a run of an hour. Skipped if
+/// the tools are missing.
 fn assert_ends_with_its_input(built: Result<Program, ToolError>) {
     let program = match built {
         Ok(program) => program,

@@ -1,4 +1,4 @@
-//! Compilers and Maven: run to their end, with a limit of time, and their complaint in one line.
+//! Compilers and Maven. They run to the end or until a timeout, and their error is one line.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use std::{fs, io, thread};
 
 use thiserror::Error;
 
-/// How long a compiler or a download may take. On a busy machine g++ takes half a minute.
+/// The timeout of a compiler or a download. On a busy machine g++ takes half a minute.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// From one look at a tool to the next: nothing is measured meanwhile.
+/// The interval between two polls of a tool. Nothing is measured meanwhile.
 const LOOK: Duration = Duration::from_millis(10);
-/// Where a tool's output goes. Not a pipe: a tool that says much would wait for a reader.
+/// The file for a tool's output. With a pipe, a tool with much output would wait for a reader.
 const LOG: &str = "tool.log";
 
-/// Why a rival cannot be built.
+/// The reason why a rival cannot be built.
 #[derive(Debug, Error)]
 pub(crate) enum ToolError {
     /// There is no such program.
@@ -24,7 +24,7 @@ pub(crate) enum ToolError {
         /// Its name.
         tool: String,
     },
-    /// It said no.
+    /// It reported an error.
     #[error("{tool} failed: {complaint}")]
     Failed {
         /// Its name.
@@ -32,12 +32,12 @@ pub(crate) enum ToolError {
         /// Its first error.
         complaint: String,
     },
-    /// It did not come to its end.
+    /// It did not complete in time.
     #[error("{tool} took too long: most_seconds={}", most.as_secs())]
     Slow {
         /// Its name.
         tool: String,
-        /// How long it may take.
+        /// The timeout.
         most: Duration,
     },
     /// The system refused the process.
@@ -45,33 +45,33 @@ pub(crate) enum ToolError {
     Process {
         /// The name of its program.
         tool: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The system refused a file or a folder.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
-        /// What was to be done with it.
+        /// The action that failed.
         action: &'static str,
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl ToolError {
-    /// The error of writing or making `path`.
+    /// Returns the error of writing or creating `path`.
     pub(super) fn write(path: &Path, source: io::Error) -> Self {
         Self::File { action: "write", path: path.to_owned(), source }
     }
 }
 
-/// What `tool`, asked by `flag`, says of its version.
+/// Returns the version text that `tool` prints for `flag`.
 ///
 /// # Errors
 ///
-/// [`ToolError`] if it is not there, or fails.
+/// [`ToolError`] if it is not installed, or fails.
 pub(super) fn version(tool: &str, flag: &str) -> Result<String, ToolError> {
     let output = Command::new(tool).arg(flag).stdin(Stdio::null()).output();
     let output = output.map_err(|error| not_started(tool, error))?;
@@ -83,7 +83,7 @@ pub(super) fn version(tool: &str, flag: &str) -> Result<String, ToolError> {
     }
 }
 
-/// Why `tool` did not start.
+/// Returns the error of a `tool` that did not start.
 fn not_started(tool: &str, error: io::Error) -> ToolError {
     match error.kind() {
         io::ErrorKind::NotFound => ToolError::NotInstalled { tool: tool.to_owned() },
@@ -95,16 +95,16 @@ fn not_started(tool: &str, error: io::Error) -> ToolError {
 ///
 /// # Errors
 ///
-/// [`ToolError`] if it is not there, fails, or takes minutes.
+/// [`ToolError`] if it is not installed, fails, or reaches the timeout.
 ///
 /// # Blocking
 ///
-/// Until it ends.
+/// Waits until it ends.
 pub(super) fn run(command: &mut Command, folder: &Path) -> Result<(), ToolError> {
     run_within(command, folder, PATIENCE)
 }
 
-/// As [`run`], at most for `most`.
+/// Runs `command` in `folder`, at most for `most`.
 fn run_within(command: &mut Command, folder: &Path, most: Duration) -> Result<(), ToolError> {
     let tool = command.get_program().to_string_lossy().into_owned();
     let log = folder.join(LOG);
@@ -129,7 +129,7 @@ fn run_within(command: &mut Command, folder: &Path, most: Duration) -> Result<()
     }
 }
 
-/// How `process` ended; none if it had to be ended after `most`.
+/// Returns the exit status of `process`, or `None` if it was killed after `most`.
 fn wait(mut process: Child, most: Duration) -> io::Result<Option<ExitStatus>> {
     let started = Instant::now();
     while started.elapsed() < most {
@@ -143,8 +143,8 @@ fn wait(mut process: Child, most: Duration) -> io::Result<Option<ExitStatus>> {
     Ok(None)
 }
 
-/// Lets `command` start a group of processes: Maven is a script, and its work another process; and Ctrl-C
-/// is not for them.
+/// Starts `command` in its own process group. Maven is a script that starts another process, and
+/// Ctrl-C must not reach them.
 pub(super) fn in_a_group_of_its_own(command: &mut Command) {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -152,7 +152,7 @@ pub(super) fn in_a_group_of_its_own(command: &mut Command) {
     let _ = command;
 }
 
-/// Ends `process` and all that it has started.
+/// Kills `process` and all processes that it has started.
 fn kill_group(process: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -165,7 +165,8 @@ fn kill_group(process: &mut Child) -> io::Result<()> {
     process.kill()
 }
 
-/// The first error among the lines of a tool, without the place; else its first line.
+/// Returns the first line with an error in the output of a tool, without its location, or else the
+/// first line.
 fn complaint(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(output);
     let errors = text.lines().filter_map(|line| {

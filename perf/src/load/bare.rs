@@ -1,7 +1,7 @@
-//! The limits: a number there and back over words that each is written by one thread and lies on cache lines of its
-//! own, and nothing else: what everything that goes from thread to thread is made of. Who looks as often as it can
-//! takes the line from its writer, so each look may be followed by pause hints, or by work as long as one: the fastest way
-//! is the limit.
+//! The limits: round trips of a number over bare words. One thread writes each word, and each word
+//! has its own cache lines. Every transfer between threads needs at least this. A thread that polls
+//! without a break takes the cache line from its writer. So pause hints or work of similar length
+//! can follow each poll. The fastest way is the limit.
 
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,16 +12,16 @@ use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// What carries a number one way.
+/// The carrier of a number in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carrier {
     /// One word: the limit of any answer.
     Word,
-    /// A slot of a ring with a stamp beside the number, on the same line: the limit where each number is
-    /// on a line that was not there just before.
+    /// A slot of a ring with a stamp in the same cache line. It is the limit if each number is in a
+    /// cache line that was not transferred just before.
     Stamp,
-    /// A slot of a ring, and the cursor that says that it is there: the limit where events lie side by side, as a
-    /// slice shows them.
+    /// A slot of a ring, and a cursor that makes it available. It is the limit if events are
+    /// adjacent, as in a slice.
     Slot,
 }
 
@@ -29,7 +29,7 @@ impl Carrier {
     /// All of them, the fastest first.
     pub(crate) const ALL: [Self; 3] = [Self::Word, Self::Stamp, Self::Slot];
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Word => "bare",
@@ -39,21 +39,22 @@ impl Carrier {
     }
 }
 
-/// How a thread looks for the other's number.
+/// How a thread polls for the other thread's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
     /// The name in a report.
     pub(crate) name: &'static str,
-    /// Pause hints after each look.
+    /// Pause hints after each poll.
     pauses: u32,
-    /// Multiplications after each look, of which each needs the one before: 1 ns each. The look that follows need not wait
-    /// for them, as it does for a hint.
+    /// Multiplications after each poll, 1 ns each. Each needs the result of the one before. The
+    /// next poll need not wait for them, but it waits for a hint.
     products: u32,
 }
 
 impl Look {
-    /// Those to try. A moment is hardly any work: a word that is stored and loaded again, and multiplied twice. Why it is the
-    /// fastest way on some CPUs is open (E61 in `perf/results/experiments.md`).
+    /// The ways to try. `spin-moment` does hardly any work: it stores and loads a word and
+    /// multiplies it twice. It is not known why this is the fastest way on some CPUs
+    /// (E61 in `perf/results/experiments.md`).
     pub(crate) const ALL: [Self; 5] = [
         Self { name: "spin", pauses: 0, products: 0 },
         Self { name: "spin-moment", pauses: 0, products: 2 },
@@ -98,13 +99,13 @@ fn over<W: Way>(look: Look, exchange: Exchange) -> Result<Pass, RunError> {
     exchange::run(exchange, call, echo)
 }
 
-/// One way from thread to thread.
+/// One direction between two threads.
 trait Way: Default + Sync {
-    /// Sends `number` as that of a `turn`. Where it goes follows from the turn, as in a ring: else an answer would wait for
-    /// the number before it knew where to go.
+    /// Sends `number` in this `turn`. The turn determines the slot, as in a ring. Otherwise an
+    /// answer would need the number before it knows the slot.
     fn send(&self, turn: u64, number: u64);
 
-    /// Looks until the number of `turn` is there, which is the same.
+    /// Polls until the number of `turn` is available. The number equals the turn.
     fn receive(&self, turn: u64, look: Look) -> u64;
 }
 
@@ -114,7 +115,7 @@ struct Word(CachePadded<AtomicU64>);
 impl Way for Word {
     #[inline(always)]
     fn send(&self, _: u64, number: u64) {
-        // Release and Acquire: as a message needs them that would come with the number.
+        // Release and Acquire: the ordering of a word that publishes a message.
         self.0.store(number, Ordering::Release);
     }
 
@@ -130,7 +131,7 @@ impl Way for Word {
     }
 }
 
-/// Numbers in a row, each with its stamp beside it.
+/// Numbers in an array, each with its stamp beside it.
 #[derive(Default)]
 struct Stamped {
     slots: CachePadded<[(AtomicU64, AtomicU64); 32]>,
@@ -163,10 +164,10 @@ impl Way for Stamped {
     }
 }
 
-/// Numbers in a row, as small events lie.
+/// Numbers in an array, as small events lie in memory.
 #[derive(Default)]
 struct Slots {
-    /// The turn of the last number that is there.
+    /// The turn of the last available number.
     cursor: CachePadded<AtomicU64>,
     slots: CachePadded<[AtomicU64; 32]>,
 }
@@ -190,7 +191,7 @@ impl Way for Slots {
     fn receive(&self, turn: u64, look: Look) -> u64 {
         // Acquire: pairs with the Release in `send`; brings the slot.
         while self.cursor.load(Ordering::Acquire) != turn {
-            // Has the slot's line brought while the cursor's is.
+            // Loads the slot's cache line while the cursor's is under way.
             hint::black_box(self.slot(turn).load(Ordering::Relaxed));
             look.pause();
         }

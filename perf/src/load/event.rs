@@ -1,5 +1,5 @@
-//! What every contender moves: the same bytes as an event in a ring and as a message in a queue.
-//! Not here: what the stages compute (`topologies`).
+//! The event that every contender moves. It has the same bytes in a ring and in a queue. The work
+//! of the stages is in `topologies`.
 //!
 //! ```text
 //! byte   0        4      5       6           8                        8 + 8 * PAD
@@ -41,68 +41,68 @@ const RIGHT_SHIFT: u32 = 40;
 pub(crate) struct First(pub(crate) u64);
 
 impl First {
-    /// That of the event numbered `value`, of the producer numbered `origin`.
+    /// Creates the first word of the event numbered `value`, of the producer numbered `origin`.
     #[inline]
     pub(crate) fn new(value: u32, origin: u8) -> Self {
         Self(u64::from(value) | u64::from(origin) << LEFT_SHIFT)
     }
 
-    /// The number, `0..events`, or what a step of a pipeline has made of it.
+    /// Returns the number, `0..events`, or the value that a step of a pipeline has written.
     #[inline]
     pub(crate) fn value(self) -> u32 {
         self.0 as u32 // the low half
     }
 
-    /// The first property, or the producer's number.
+    /// Returns the first property, or the producer's number.
     #[inline]
     pub(crate) fn left(self) -> u8 {
         (self.0 >> LEFT_SHIFT) as u8 // the byte
     }
 
-    /// The second property.
+    /// Returns the second property.
     #[inline]
     pub(crate) fn right(self) -> u8 {
         (self.0 >> RIGHT_SHIFT) as u8 // the byte
     }
 
-    /// With `value` in the place of the number.
+    /// Returns this word with `value` as the number.
     #[inline]
     pub(crate) fn with_value(self, value: u32) -> Self {
         Self(self.0 >> LEFT_SHIFT << LEFT_SHIFT | u64::from(value))
     }
 
-    /// With the first property, which it did not have.
+    /// Returns this word with the first property set. It must not be set before.
     #[inline]
     pub(crate) fn with_left(self, property: u8) -> Self {
         Self(self.0 | u64::from(property) << LEFT_SHIFT)
     }
 
-    /// With the second property, which it did not have.
+    /// Returns this word with the second property set. It must not be set before.
     #[inline]
     pub(crate) fn with_right(self, property: u8) -> Self {
         Self(self.0 | u64::from(property) << RIGHT_SHIFT)
     }
 }
 
-/// What a ring or a queue carries from stages that have it alone: plain words, copied or written in place. One store
-/// more or less decides how many of them a CPU takes a second, so everybody writes the same ones.
+/// An event of a stage that has exclusive access: plain words, copied or written in place. One more
+/// store changes the rate of a CPU, so all contenders write the same words.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Event<const PAD: usize> {
     first: First,
-    /// Written from the number by the producer, never changed by a stage.
+    /// Written by the producer, from the number. No stage changes it.
     pad: [u64; PAD],
 }
 
 impl<const PAD: usize> Default for Event<PAD> {
-    /// An event that no producer has written yet.
+    /// Creates an event that no producer has written.
     fn default() -> Self {
         Self { first: First::default(), pad: [0; PAD] }
     }
 }
 
 impl<const PAD: usize> Event<PAD> {
-    /// The event numbered `value`, of the producer numbered `origin`.
+    /// Creates the event numbered `value`, of the producer numbered `origin`.
     #[inline]
     pub(crate) fn new(value: u32, origin: u8) -> Self {
         Self { first: First::new(value, origin), pad: pad_of(value) }
@@ -114,37 +114,37 @@ impl<const PAD: usize> Event<PAD> {
         *self = Self::new(value, 0);
     }
 
-    /// As [`First::value`].
+    /// Returns its number, or the value that a step of a pipeline has written.
     #[inline]
     pub(crate) fn value(&self) -> u32 {
         self.first.value()
     }
 
-    /// Puts `value` in the place of its number.
+    /// Replaces its number with `value`.
     #[inline]
     pub(crate) fn change(&mut self, value: u32) {
         self.first = self.first.with_value(value);
     }
 
-    /// As [`First::left`].
+    /// Returns the first property, or the producer's number.
     #[inline]
     pub(crate) fn left(&self) -> u8 {
         self.first.left()
     }
 
-    /// As [`First::right`].
+    /// Returns the second property.
     #[inline]
     pub(crate) fn right(&self) -> u8 {
         self.first.right()
     }
 
-    /// Leaves the first property, of an event that had none.
+    /// Sets the first property. It must not be set before.
     #[inline]
     pub(crate) fn leave_left(&mut self, property: u8) {
         self.first = self.first.with_left(property);
     }
 
-    /// Leaves the second property, of an event that had none.
+    /// Sets the second property. It must not be set before.
     #[inline]
     pub(crate) fn leave_right(&mut self, property: u8) {
         self.first = self.first.with_right(property);
@@ -156,7 +156,7 @@ impl<const PAD: usize> Event<PAD> {
         digest_of(self.value(), &self.pad)
     }
 
-    /// Stores a word of each line that begins with it, as it is.
+    /// Stores one word of each cache line of the event again, with its own value.
     #[inline]
     pub(crate) fn store_as_it_is(&mut self) {
         self.first = hint::black_box(self.first);
@@ -165,8 +165,8 @@ impl<const PAD: usize> Event<PAD> {
     }
 }
 
-/// The same bytes in a slot of a ring that stages change while others look: those that run side by side, and the steps
-/// of a pipeline where a ring lets no stage alter an event.
+/// The same bytes in a ring slot that stages change while others read: parallel stages, and steps
+/// of a pipeline in a ring that gives stages no exclusive access.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SharedEvent<const PAD: usize> {
@@ -179,7 +179,7 @@ pub(crate) struct SharedEvent<const PAD: usize> {
 }
 
 impl<const PAD: usize> Default for SharedEvent<PAD> {
-    /// An event that no producer has written yet.
+    /// Creates an event that no producer has written.
     fn default() -> Self {
         Self {
             value: AtomicU32::new(0),
@@ -192,71 +192,73 @@ impl<const PAD: usize> Default for SharedEvent<PAD> {
 }
 
 impl<const PAD: usize> SharedEvent<PAD> {
-    /// Writes its number and every word of padding in place. The properties keep what the slot's last event left there,
-    /// as whoever reads them comes after whoever leaves them.
+    /// Writes its number and every word of padding in place. The properties keep their old values,
+    /// because the stages that read them run after the stages that write them.
     #[inline]
     pub(crate) fn write(&mut self, value: u32) {
         *self.value.get_mut() = value;
         self.pad = pad_of(value);
     }
 
-    /// As [`Event::value`].
+    /// Returns its number, or the value that a step of a pipeline has written.
     #[inline]
     pub(crate) fn value(&self) -> u32 {
-        // Relaxed suffices: the contender orders the stages, the number only travels with the event.
+        // Relaxed suffices: the contender orders the stages, and the number only travels with the
+        // event.
         self.value.load(Ordering::Relaxed)
     }
 
-    /// As [`Event::change`].
+    /// Replaces its number with `value`.
     #[inline]
     pub(crate) fn change(&self, value: u32) {
         // Relaxed suffices: the contender publishes this store with the stage's progress.
         self.value.store(value, Ordering::Relaxed);
     }
 
-    /// As [`Event::left`].
+    /// Returns the first property, or the producer's number.
     #[inline]
     pub(crate) fn left(&self) -> u8 {
         // Relaxed suffices: as for `value`.
         self.left.load(Ordering::Relaxed)
     }
 
-    /// As [`Event::right`].
+    /// Returns the second property.
     #[inline]
     pub(crate) fn right(&self) -> u8 {
         // Relaxed suffices: as for `value`.
         self.right.load(Ordering::Relaxed)
     }
 
-    /// Puts `property` in the place of the first.
+    /// Sets the first property.
     #[inline]
     pub(crate) fn leave_left(&self, property: u8) {
         // Relaxed suffices: as for `change`.
         self.left.store(property, Ordering::Relaxed);
     }
 
-    /// Puts `property` in the place of the second.
+    /// Sets the second property.
     #[inline]
     pub(crate) fn leave_right(&self, property: u8) {
         // Relaxed suffices: as for `change`.
         self.right.store(property, Ordering::Relaxed);
     }
 
-    /// As [`Event::digest`].
+    /// Returns a number that depends on every word.
     #[inline]
     pub(crate) fn digest(&self) -> u64 {
         digest_of(self.value(), &self.pad)
     }
 }
 
-/// The padding of the event numbered `value`. All words alike: were they numbered, some contenders' loops would be compiled to
-/// stores of two words that cross lines and others' to stores that do not, which no contender has earned.
+/// Returns the padding of the event numbered `value`. All words are equal. If they were numbered,
+/// compilers would use stores of two words that cross cache lines for some contenders and not for
+/// others.
 #[inline]
 pub(crate) fn pad_of<const PAD: usize>(value: u32) -> [u64; PAD] {
     [u64::from(value); PAD]
 }
 
-/// One number from every word: a word left over from an earlier lap changes it.
+/// Returns a number that depends on every word. A stale word from an earlier lap changes it.
 #[inline]
 pub(crate) fn digest_of(value: u32, pad: &[u64]) -> u64 {
     pad.iter().fold(u64::from(value), |sum, word| sum.wrapping_add(*word))

@@ -1,9 +1,9 @@
-//! Numbers to another thread and back, whatever carries them.
+//! Round trips of numbers between two threads, over any carrier.
 //!
-//! Without a pause the two threads fall into step: each looks for its number at the same moment of each
-//! exchange, and what is fast there need not be fast elsewhere. A pause of another length before each number
-//! breaks that: then the other thread has been waiting for a while, as it does for most events of a program
-//! that is not busy.
+//! Without a pause, the two threads run in lockstep: each polls for its number at the same moment
+//! of each exchange. A way of polling that is fast there need not be fast elsewhere. A random pause
+//! before each number breaks the lockstep. The other thread has then polled for a while, as it does
+//! for most events of a program that is not busy.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,33 +13,33 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Crew, Disconnected, RunError};
 use crate::measure::run::Pass;
 
-/// How many numbers, and where the two threads are.
+/// The number of round trips, and the placement of the two threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange {
-    /// Numbers that go there and back: `1..=exchanges`.
+    /// The numbers that make a round trip: `1..=exchanges`.
     pub(crate) exchanges: u32,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
-    /// Mean time for which the sender stays away before each number: half of it at least, one and a half at
-    /// most. It does not count.
+    /// Mean pause of the sender before each number. Each pause has between half and one and a half
+    /// times this length. Pauses do not count.
     pub(crate) pause_ns: u32,
 }
 
-/// Seed of the pauses: the same ones for everyone.
+/// The seed of the pauses. They are the same for all contenders.
 const PAUSE_SEED: u64 = 0x001a_9816_9a05;
 
-/// Stays away before each number, and knows for how long in all.
+/// Pauses before each number, and records the total length of the pauses.
 struct Pauses {
     clock: Clock,
     random: fastrand::Rng,
     mean_ns: u32,
-    /// What a look at the clock takes: one in each pause is not between its first and its last.
+    /// The time of one clock read. One read of each pause is not between its first and its last.
     look_ns: u64,
     total_ns: u64,
 }
 
 impl Pauses {
-    /// None if they take no time.
+    /// Returns `None` if the mean is zero.
     fn new(mean_ns: u32) -> Option<Self> {
         (mean_ns > 0).then(|| {
             let (clock, random) = (Clock::new(), fastrand::Rng::with_seed(PAUSE_SEED));
@@ -47,7 +47,7 @@ impl Pauses {
         })
     }
 
-    /// Stays away once, awake.
+    /// Spins for one pause.
     fn stay_away(&mut self) {
         let (start, mean_ns) = (self.clock.now(), u64::from(self.mean_ns));
         let due = start + self.random.u64(mean_ns / 2..=mean_ns + mean_ns / 2);
@@ -59,12 +59,12 @@ impl Pauses {
     }
 }
 
-/// One thread sends each of the numbers and takes it back by `call`, the other sends it
-/// back by `echo`. The answer is the sum of what came back.
+/// Runs `call` on one thread, which sends each number and waits for it, and `echo` on the other,
+/// which sends it back. The answer is the sum of the numbers that came back.
 ///
 /// # Errors
 ///
-/// [`RunError`] if a thread could not start or did not come to its end.
+/// [`RunError`] if a thread could not start or did not complete.
 pub(crate) fn run<'a>(
     Exchange { exchanges, placement, pause_ns }: Exchange,
     mut call: impl FnMut(u64) -> Result<u64, Disconnected> + Send + 'a,
@@ -94,7 +94,7 @@ pub(crate) fn run<'a>(
         return Ok(pass);
     }
     let away = Duration::from_nanos(away_ns.into_inner());
-    // The CPU time is that of the pauses as well.
+    // The CPU time includes the pauses, so it is not reported.
     Ok(Pass { elapsed: pass.elapsed.saturating_sub(away), cpu_time: None, ..pass })
 }
 
@@ -124,7 +124,7 @@ mod tests {
     fn pauses_do_not_count() {
         let start = std::time::Instant::now();
         let pass = pass(2_000_000);
-        // All pauses together take 0.1 s at least, and 0.2 s as a mean.
+        // All pauses together take at least 0.1 s, and 0.2 s on average.
         let whole = start.elapsed();
         assert_eq!(pass.answers, [5_050]);
         assert!(whole >= Duration::from_millis(100), "{whole:?}");

@@ -1,32 +1,35 @@
-//! What a consumer computes over its events, so that a lost, repeated, stale or misplaced event
+//! The computation of a consumer over its events. A lost, repeated, stale or misplaced event
 //! changes the answer.
 
-/// A running answer over a sequence of digests. Order matters: each step rotates what came before.
+/// A running answer over a sequence of digests. The order matters, because each step rotates the
+/// previous answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold(u64);
 
-/// The answer over no events. Not zero, so that losing an event whose digest is zero shows as well.
+/// The answer over no events. It is not zero, so that the loss of an event with digest zero also
+/// changes the answer.
 const EMPTY: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Bits by which one event shifts the weight of all before it. Odd, so that 64 events pass before a
-/// weight returns.
+/// Bits by which one event rotates the answer. The number is odd, so a weight returns only after 64
+/// events.
 const ROTATION_BITS: u32 = 5;
 
 impl Fold {
-    /// The fold over no events.
+    /// Creates the fold over no events.
     pub(crate) const fn new() -> Self {
         Self(EMPTY)
     }
 
-    /// Adds the next event's digest: two instructions, so the fold hardly limits a contender. No sum, since a digest is one:
-    /// the compiler would make one long chain of both, for some contenders and not for others, in which each event of 256
-    /// bytes waits for the one before it for 33 cycles.
+    /// Adds the digest of the next event. This takes two instructions, so the fold hardly limits a
+    /// contender. The fold is not a sum because a digest is one. The compiler would merge both into
+    /// one long chain, for some contenders and not for others. Each event of 256 bytes would then
+    /// wait 33 cycles for the one before it.
     #[inline]
     pub(crate) fn add(&mut self, digest: u64) {
         self.0 = self.0.rotate_left(ROTATION_BITS) ^ digest;
     }
 
-    /// The answer over every digest added so far.
+    /// Returns the answer over all digests so far.
     pub(crate) const fn answer(self) -> u64 {
         self.0
     }
@@ -42,7 +45,7 @@ impl Default for Fold {
 mod tests {
     use super::*;
 
-    /// The answer over `digests`, in order.
+    /// Returns the answer over `digests`, in order.
     fn answer_over(digests: &[u64]) -> u64 {
         let mut fold = Fold::new();
         for digest in digests {

@@ -1,5 +1,5 @@
-//! The cases: ways to increment a counter of 64 bits, and what each does for every increment. The paper
-//! calls the function in a loop; here it is inlined, and what is left is the cost of the memory.
+//! Ways to increment a 64-bit counter. The paper calls a function in a loop. Here the function is
+//! inlined, so that only the cost of the memory remains.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,16 +12,16 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Crew, RunError};
 use crate::measure::run::Pass;
 
-/// A way to increment, and by how many threads.
+/// A way to increment, and its number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Case {
-    /// One thread, a load and a store: what everything else is compared with
+    /// One thread, a load and a store: the baseline
     Plain,
-    /// One thread, a load and a releasing store: what publishing costs in Lapwing
+    /// One thread, a load and a release store: the cost of publishing in Lapwing
     Release,
-    /// One thread, a load and a store that is ordered with everything: Java's volatile write
+    /// One thread, a load and a sequentially consistent store: Java's volatile write
     Volatile,
-    /// One thread, a mutex that nobody else wants
+    /// One thread, a mutex without contention
     Lock,
     /// One thread, a compare-and-swap that always succeeds
     Cas,
@@ -37,13 +37,13 @@ pub(crate) enum Case {
     Neighbours,
     /// Two threads with a counter each, two cache lines apart
     Apart,
-    /// Loses an increment, to show that it is refused
+    /// Loses an increment, to test that the error is found
     #[value(hide = true)]
     WrongAnswer,
 }
 
 impl Case {
-    /// The cases of a whole table, in its order.
+    /// The cases of a whole table, in order.
     pub(crate) const ALL: [Self; 11] = [
         Self::Plain,
         Self::Release,
@@ -58,7 +58,7 @@ impl Case {
         Self::LockTwo,
     ];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -76,7 +76,7 @@ impl Case {
         }
     }
 
-    /// What is done, in the words of the paper where it has the case.
+    /// Returns a description, in the words of the paper where it has the case.
     pub(crate) const fn description(self) -> &'static str {
         match self {
             Self::Plain => "one thread",
@@ -88,13 +88,13 @@ impl Case {
             Self::LockTwo => "two threads with lock",
             Self::CasTwo => "two threads with CAS",
             Self::FetchAddTwo => "two threads with fetch-add",
-            Self::Neighbours => "two threads, two counters in one line",
+            Self::Neighbours => "two threads, two counters in one cache line",
             Self::Apart => "two threads, two counters apart",
             Self::WrongAnswer => "one increment lost",
         }
     }
 
-    /// Threads that increment.
+    /// Returns the number of threads.
     pub(crate) const fn threads(self) -> usize {
         match self {
             Self::LockTwo | Self::CasTwo | Self::FetchAddTwo | Self::Neighbours | Self::Apart => 2,
@@ -102,8 +102,8 @@ impl Case {
         }
     }
 
-    /// Nanoseconds of one increment in Table 1 of the paper, which has milliseconds of 500 million:
-    /// Java, Intel Westmere at 2.4 GHz, 2011.
+    /// Returns the nanoseconds of one increment in Table 1 of the paper, which has milliseconds for
+    /// 500 million: Java, Intel Westmere at 2.4 GHz, 2011.
     pub(crate) const fn nanoseconds_in_paper(self) -> Option<f64> {
         match self {
             Self::Plain => Some(300.0 / 500.0),
@@ -116,12 +116,12 @@ impl Case {
         }
     }
 
-    /// Increments `increments` times, all threads together; the one answer is where the counters
-    /// stand then, together.
+    /// Increments `increments` times over all threads together. The one answer is the total of the
+    /// counters at the end.
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a thread could not start or did not come to its end.
+    /// [`RunError`] if a thread could not start or did not complete.
     pub(crate) fn run(self, increments: u32, placement: Placement) -> Result<Pass, RunError> {
         let load = Load { increments, threads: self.threads(), placement };
         match self {
@@ -171,7 +171,7 @@ impl Serialize for Case {
     }
 }
 
-/// Where counters stand.
+/// The values of the counters.
 trait Total: Sync {
     fn total(&self) -> u64;
 }
@@ -200,25 +200,25 @@ impl Total for CachePadded<[AtomicU64; 2]> {
     }
 }
 
-/// One counter for all threads.
+/// Returns one counter for all threads.
 fn one_counter() -> CachePadded<AtomicU64> {
     CachePadded::default()
 }
 
-/// A counter for each thread, on a cache line of its own.
+/// Returns a counter per thread, each on its own cache line.
 fn own_counters() -> [CachePadded<AtomicU64>; 2] {
     Default::default()
 }
 
-/// Increments a counter that no other thread writes. An atomic one, so that the compiler does not make
-/// one addition of them all; on common machines the relaxed load and store are plain moves.
+/// Increments a counter that no other thread writes. It is atomic, so that the compiler does not
+/// merge the additions. On common machines the relaxed load and store are plain moves.
 #[inline(always)]
 fn store_next(counter: &AtomicU64, order: Ordering) {
     let next = counter.load(Ordering::Relaxed) + 1;
     counter.store(next, order);
 }
 
-/// Increments a counter by compare-and-swap, trying again at once, as the paper describes it.
+/// Increments a counter by compare-and-swap, and retries at once, as the paper describes it.
 #[inline(always)]
 fn swap_next(counter: &AtomicU64) {
     loop {
@@ -231,18 +231,18 @@ fn swap_next(counter: &AtomicU64) {
     }
 }
 
-/// What one run of a case does.
+/// The work of one run of a case.
 #[derive(Clone, Copy)]
 struct Load {
     /// Increments of all threads together.
     increments: u32,
     /// Threads that share them evenly.
     threads: usize,
-    /// Where they are.
+    /// The placement of the threads.
     placement: Placement,
 }
 
-/// Calls `increment` for `counters` and the number of the thread, as often as `load` says.
+/// Calls `increment` with `counters` and the number of the thread, as often as `load` says.
 fn count<C: Total>(
     Load { increments, threads, placement }: Load,
     counters: &C,
@@ -250,7 +250,7 @@ fn count<C: Total>(
 ) -> Result<Pass, RunError> {
     let mut crew = Crew::new(placement);
     for thread in 0..threads {
-        // The first one has what is left of an odd number.
+        // The first thread does the remainder of an odd number.
         let rest = if thread == 0 { increments as usize % threads } else { 0 };
         let share = increments as usize / threads + rest;
         crew.enlist(format!("thread {thread}"), move || {

@@ -1,9 +1,9 @@
-//! Lone events after long silences: how long the threads that wait for one take to have it. By then they are
-//! asleep, and so may be their CPUs.
+//! Single events after long idle periods: the delay until the waiting threads have an event. By
+//! then the threads are parked, and their CPUs can be idle.
 //!
 //! ```text
 //! sender    silence .... | stamp, publish | silence .... | stamp, publish
-//! listener  asleep ................. | hears it | asleep ........... | hears it
+//! listener  parked ................. | hears it | parked ........... | hears it
 //! ```
 
 use std::thread::{self, Thread};
@@ -19,11 +19,11 @@ use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 /// One run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lone {
-    /// Threads that each hear every event, at least 1.
+    /// Threads that each receive every event, at least 1.
     pub(crate) listeners: usize,
     /// Events of the run, at least 1.
     pub(crate) events: u32,
-    /// Time before each of them.
+    /// The idle period before each event.
     pub(crate) silence: Duration,
 }
 
@@ -34,31 +34,32 @@ pub(crate) struct Caller {
     lone: Lone,
 }
 
-/// Hears them.
+/// Receives the events.
 #[derive(Debug)]
 pub(crate) struct Listener {
     clock: Clock,
-    /// Nanoseconds from each event's stamp to here.
+    /// Nanoseconds from each event's stamp to its receipt.
     delays: Vec<u64>,
 }
 
-/// What came of a run: for each event, how long each listener took, in nanoseconds, in ascending order.
+/// The result of a run: for each event, the delay of each listener, in nanoseconds, in ascending
+/// order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard {
     events: Vec<Vec<u64>>,
 }
 
-/// How a bare wake is done: a word, and no queue.
+/// The mechanism of a bare wake-up: one word and no queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bare {
-    /// The system's call to wait for a word to change.
+    /// The system's futex call, which waits for a word to change.
     #[cfg(target_os = "linux")]
     Futex,
     /// The standard library's `park` and `unpark`.
     Park,
 }
 
-/// What caller and listeners of a bare wake share.
+/// The state that the sender and the listeners of a bare wake-up share.
 struct Word {
     /// Events that were sent.
     sent: AtomicU32,
@@ -69,12 +70,12 @@ struct Word {
 }
 
 impl Lone {
-    /// The caller of this run.
+    /// Returns the caller of this run.
     pub(crate) fn caller(self, clock: &Clock) -> Caller {
         Caller { clock: clock.clone(), lone: self }
     }
 
-    /// The listeners of this run.
+    /// Returns the listeners of this run.
     pub(crate) fn listeners(self, clock: &Clock) -> Vec<Listener> {
         let events = self.events as usize;
         let listener = |_| Listener { clock: clock.clone(), delays: Vec::with_capacity(events) };
@@ -85,7 +86,7 @@ impl Lone {
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
+    /// [`RunError`] if a worker could not start or did not complete.
     pub(crate) fn bare(self, bare: Bare) -> Result<Heard, RunError> {
         let clock = Clock::new();
         let mut listeners = self.listeners(&clock);
@@ -115,11 +116,11 @@ impl Lone {
 }
 
 impl Caller {
-    /// Sends the stamp of each event by `send`, after its silence.
+    /// Sends the stamp of each event by `send`, after its idle period.
     ///
     /// # Errors
     ///
-    /// Whatever `send` fails with.
+    /// The error of `send`.
     pub(crate) fn run(
         &self,
         mut send: impl FnMut(u64) -> Result<(), Disconnected>,
@@ -134,7 +135,7 @@ impl Caller {
 }
 
 impl Listener {
-    /// Notes that the event with this `stamp` is here.
+    /// Records the receipt of the event with this `stamp`.
     #[inline]
     pub(crate) fn hear(&mut self, stamp: u64) {
         self.delays.push(self.clock.now().saturating_sub(stamp));
@@ -142,7 +143,7 @@ impl Listener {
 }
 
 impl Heard {
-    /// What these listeners heard. An event that one of them missed is none.
+    /// Returns the delays at these listeners. An event that one of them missed does not count.
     pub(crate) fn of(listeners: Vec<Listener>) -> Self {
         let events = listeners.iter().map(|listener| listener.delays.len()).min().unwrap_or(0);
         let of_event = |event: usize| {
@@ -154,31 +155,31 @@ impl Heard {
         Self { events: (0..events).map(of_event).collect() }
     }
 
-    /// Events that all listeners heard.
+    /// Returns the number of events that all listeners received.
     pub(crate) fn events(&self) -> usize {
         self.events.len()
     }
 
-    /// Of each event, when half of the listeners had it.
+    /// Returns, for each event, the time at which half of the listeners had it.
     pub(crate) fn halves(&self) -> impl Iterator<Item = f64> {
         self.events.iter().map(|delays| delays[(delays.len() - 1) / 2] as f64)
     }
 
-    /// Of each event, when the last listener had it.
+    /// Returns, for each event, the time at which the last listener had it.
     pub(crate) fn lasts(&self) -> impl Iterator<Item = f64> {
         self.events.iter().filter_map(|delays| delays.last().map(|last| *last as f64))
     }
 }
 
 impl Bare {
-    /// All of this system.
+    /// All mechanisms of this system.
     pub(crate) const ALL: &[Self] = &[
         #[cfg(target_os = "linux")]
         Self::Futex,
         Self::Park,
     ];
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             #[cfg(target_os = "linux")]
@@ -191,7 +192,8 @@ impl Bare {
 impl Word {
     /// Sends an event and wakes all listeners.
     fn send(&self, bare: Bare, stamp: u64) {
-        // Relaxed suffices: nobody else writes the count, and its release store carries the stamp.
+        // Relaxed suffices: no other thread writes the count, and its release store carries the
+        // stamp.
         let event = self.sent.load(Ordering::Relaxed);
         self.stamps[event as usize].store(stamp, Ordering::Relaxed);
         // Release: pairs with the Acquire in `hear_new`.
@@ -206,10 +208,11 @@ impl Word {
         }
     }
 
-    /// Hears every event, asleep until it comes.
+    /// Receives every event, parked until it comes.
     fn hear_all(&self, bare: Bare, listener: &mut Listener) {
         if bare == Bare::Park {
-            // Before the first look at the word: a caller that does not find it there has not yet sent.
+            // Registered before the first poll of the word. A sender that does not find this thread
+            // has not sent yet.
             let mut parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
             parked.push(thread::current());
         }
@@ -239,14 +242,14 @@ mod futex {
 
     use rustix::thread::futex::{self, Flags};
 
-    /// Sleeps while `word` is `seen`. A wake for no reason is no harm: the caller looks again.
+    /// Parks while `word` is `seen`. A spurious wake-up is harmless: the caller polls again.
     pub(super) fn wait(word: &AtomicU32, seen: u32) {
         let _awake = futex::wait(word, Flags::PRIVATE, seen, None);
     }
 
-    /// Wakes everybody who sleeps on `word`.
+    /// Wakes all threads parked on `word`.
     pub(super) fn wake_all(word: &AtomicU32) {
-        // It fails only where `word` is no memory.
+        // It fails only if `word` is not mapped memory.
         let _woken = futex::wake(word, Flags::PRIVATE, i32::MAX as u32);
     }
 }

@@ -1,8 +1,8 @@
-//! What a rival queue must offer to carry the arcs of a topology: a bounded FIFO with a sending and
-//! a receiving end. Dispatch is static, so a rival pays nothing for standing behind this trait.
+//! The interface of a rival queue that carries the arcs of a topology: a bounded FIFO with a
+//! sending and a receiving end. Dispatch is static, so this trait has no cost.
 //!
-//! No rival hands over more than one message for one synchronisation (an iterator such as
-//! `try_iter` synchronises for each), so a batch of a queue is one event.
+//! No rival hands over several messages with one synchronisation (an iterator such as `try_iter`
+//! synchronises for each). So a batch of a queue is one event.
 
 use crate::measure::crew::Disconnected;
 
@@ -13,16 +13,16 @@ pub(crate) trait Queue: 'static {
     /// How a full sender and an empty receiver wait, in one word.
     const WAIT: &'static str;
 
-    /// The end that sends; cloned for further producers.
+    /// The sending end. It is cloned for further producers.
     type Sender<T: Payload>: Sender<T> + Clone;
-    /// The end that receives.
+    /// The receiving end.
     type Receiver<T: Payload>: Receiver<T>;
 
-    /// An empty queue of `capacity` messages, whose memory has been touched.
+    /// Creates an empty queue of `capacity` messages, whose memory has been touched.
     fn bounded<T: Payload>(capacity: usize) -> (Self::Sender<T>, Self::Receiver<T>);
 }
 
-/// What a queue can carry.
+/// A message of a queue.
 pub(crate) trait Payload: Copy + Default + Send + 'static {}
 
 impl<T: Copy + Default + Send + 'static> Payload for T {}
@@ -37,7 +37,7 @@ pub(crate) trait Sender<T>: Send {
     ///
     /// # Blocking
     ///
-    /// While the queue is full.
+    /// Waits while the queue is full.
     fn send(&self, message: T) -> Result<(), Disconnected>;
 }
 
@@ -51,6 +51,6 @@ pub(crate) trait Receiver<T>: Send {
     ///
     /// # Blocking
     ///
-    /// While the queue is empty.
+    /// Waits while the queue is empty.
     fn receive(&self) -> Result<T, Disconnected>;
 }

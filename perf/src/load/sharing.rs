@@ -1,5 +1,5 @@
-//! Work that is shared: several producers, several consumers, and each event handled by exactly one of the
-//! consumers, whichever that is.
+//! Shared work: several producers and several consumers. Exactly one of the consumers handles each
+//! event.
 //!
 //! ```text
 //! P1 --+              +--> EP1
@@ -14,9 +14,9 @@ use crate::load::queue::{Queue, Receiver, Sender};
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
 
-/// The bits of an event that hold its number; those above them hold its producer's.
+/// The bits of an event that hold its number. The bits above hold its producer's number.
 const NUMBER_BITS: u32 = 32;
-/// A multiplier that spreads the bits of an event; odd, so that no two events become one.
+/// A multiplier that spreads the bits of an event. It is odd, so different events stay different.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Threads at both ends.
@@ -28,49 +28,49 @@ pub(crate) struct Crowd {
     pub(crate) consumers: u32,
 }
 
-/// What one run shares.
+/// The events, threads and slots of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sharing {
-    /// Who takes part.
+    /// The numbers of producers and consumers.
     pub(crate) crowd: Crowd,
     /// Events of all producers together, at least 1.
     pub(crate) events: u32,
-    /// Slots of the ring or of the queue: a power of two.
+    /// Slots of the ring or of the queue; a power of two.
     pub(crate) ring: usize,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
 }
 
 /// A queue whose events several consumers can share.
 pub(crate) trait SharedQueue: Queue {
-    /// Shares events: over one queue whose receiving end is cloned, where it can be.
+    /// Shares events over one queue with a cloned receiving end, if it can be cloned.
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
+    /// [`RunError`] if a worker could not start or did not complete.
     fn share(sharing: &Sharing) -> Result<Finish, RunError>;
 }
 
-/// What consumers make of their events. It does not matter who handled which and when; one that is
-/// lost, handled twice or damaged changes it.
+/// The answer of consumers over their events. It does not depend on the consumer or the order. An
+/// event that is lost, handled twice or damaged changes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Checksum {
     events: u64,
     sum: u64,
 }
 
-/// One of several consumers that all see every event: handles each `consumers`th, from its own number on. The
-/// test is `sequence % consumers == own`, as a countdown instead of a division.
+/// One of several consumers that all see every event. It handles every `consumers`th event, from
+/// its own number on. The test `sequence % consumers == own` is a countdown instead of a division.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EveryNth {
     consumers: u32,
-    /// Events that are others' before the next of its own.
+    /// Events of other consumers before its next own event.
     others_first: u32,
     sum: Checksum,
 }
 
 impl Crowd {
-    /// All threads.
+    /// Returns the number of all threads.
     pub(crate) const fn threads(self) -> usize {
         (self.producers + self.consumers) as usize
     }
@@ -83,15 +83,15 @@ impl fmt::Display for Crowd {
 }
 
 impl Sharing {
-    /// How many events the producer numbered `origin` publishes: an equal share, the rest spread over the
-    /// first producers.
+    /// Returns the number of events that the producer numbered `origin` publishes: an equal share,
+    /// with the remainder spread over the first producers.
     pub(crate) const fn share(&self, origin: u32) -> u32 {
         let producers = self.crowd.producers;
         let takes_one_more = origin < self.events % producers;
         self.events / producers + takes_one_more as u32
     }
 
-    /// The answers of a plain loop.
+    /// Returns the answers of a plain loop.
     pub(crate) fn expected(&self) -> Answers {
         let mut sum = Checksum::default();
         for origin in 0..self.crowd.producers {
@@ -102,21 +102,22 @@ impl Sharing {
 }
 
 impl Checksum {
-    /// Adds an event: a few instructions, so that the work hardly limits a contender.
+    /// Adds an event. This takes a few instructions, so the work hardly limits a contender.
     #[inline]
     pub(crate) fn add(&mut self, event: u64) {
-        // A sum of the events alone would not show that two were lost and a third, their sum, was doubled.
+        // A sum of the events alone would miss the loss of two events together with a duplicate of
+        // a third that equals their sum.
         let product = event.wrapping_add(1).wrapping_mul(SPREAD);
         self.sum = self.sum.wrapping_add(product ^ (product >> 32));
         self.events += 1;
     }
 
-    /// How many events there were, and their sum.
+    /// Returns the number of events and their sum.
     pub(crate) fn answers(self) -> Answers {
         vec![self.events, self.sum]
     }
 
-    /// The answers of all consumers together, from the [`answers`](Self::answers) of each.
+    /// Returns the answers of all consumers together, from the [`answers`](Self::answers) of each.
     pub(crate) fn total(each: &[u64]) -> Answers {
         let answer = |index: usize| each.iter().skip(index).step_by(2);
         let sum = answer(1).fold(0, |sum: u64, one| sum.wrapping_add(*one));
@@ -125,12 +126,12 @@ impl Checksum {
 }
 
 impl EveryNth {
-    /// The consumer numbered `own` of `consumers`.
+    /// Creates the consumer numbered `own` of `consumers`.
     pub(crate) fn new(own: u32, consumers: u32) -> Self {
         Self { consumers, others_first: own, sum: Checksum::default() }
     }
 
-    /// Sees the next event, and handles it if it is one of its own.
+    /// Receives the next event, and handles it if it is one of its own.
     #[inline]
     pub(crate) fn see(&mut self, event: u64) {
         if self.others_first == 0 {
@@ -140,23 +141,23 @@ impl EveryNth {
         self.others_first -= 1;
     }
 
-    /// What it has made of its own.
+    /// Returns its answers over its own events.
     pub(crate) fn answers(self) -> Answers {
         self.sum.answers()
     }
 }
 
-/// The event of this `number` by the producer numbered `origin`.
+/// Returns the event with this `number` of the producer numbered `origin`.
 #[inline]
 pub(crate) const fn event(origin: u32, number: u32) -> u64 {
     (origin as u64) << NUMBER_BITS | number as u64
 }
 
-/// One queue of kind `Q` whose ends are cloned.
+/// Runs over one queue of kind `Q` whose ends are cloned.
 ///
 /// # Errors
 ///
-/// [`RunError`] if a worker could not start or did not come to its end.
+/// [`RunError`] if a worker could not start or did not complete.
 pub(crate) fn over_one_queue<Q: Queue>(sharing: &Sharing) -> Result<Finish, RunError>
 where
     Q::Receiver<u64>: Clone,
@@ -176,12 +177,13 @@ where
     finish(crew)
 }
 
-/// A queue of kind `Q` for each consumer, as its receiving end cannot be shared: producers deal their
-/// events out in turn. The queues have as many slots together as one would have.
+/// Runs over one queue of kind `Q` per consumer, because its receiving end cannot be shared.
+/// Producers send to the queues in turn. The queues together have as many slots as one queue would
+/// have.
 ///
 /// # Errors
 ///
-/// As [`over_one_queue`].
+/// [`RunError`] if a worker could not start or did not complete.
 pub(crate) fn over_dealt_queues<Q: Queue>(sharing: &Sharing) -> Result<Finish, RunError> {
     let consumers = sharing.crowd.consumers as usize;
     let slots = (sharing.ring / consumers).max(1);
@@ -190,7 +192,7 @@ pub(crate) fn over_dealt_queues<Q: Queue>(sharing: &Sharing) -> Result<Finish, R
 
     let mut crew = Crew::new(sharing.placement);
     for origin in 0..sharing.crowd.producers {
-        // Each begins with another consumer, so that they do not march in step.
+        // Each producer starts with another consumer, so that they do not run in lockstep.
         let mut turn = origin as usize;
         enlist_producer(&mut crew, sharing, origin, senders.clone(), move |senders, event| {
             turn = if turn + 1 < senders.len() { turn + 1 } else { 0 };
@@ -204,7 +206,8 @@ pub(crate) fn over_dealt_queues<Q: Queue>(sharing: &Sharing) -> Result<Finish, R
     finish(crew)
 }
 
-/// Adds the producer numbered `origin`, whose `end` is dropped when it is done: that ends the stream.
+/// Adds the producer numbered `origin`. Its `end` is dropped when it is done, which ends the
+/// stream.
 fn enlist_producer<'a, S: Send + 'a>(
     crew: &mut Crew<'a>,
     sharing: &Sharing,
@@ -221,8 +224,8 @@ fn enlist_producer<'a, S: Send + 'a>(
     });
 }
 
-/// Adds a consumer, which takes what it can get until all producers are gone. If one of them is lost, the
-/// answer shows it.
+/// Adds a consumer that receives until all producers are gone. If a producer is lost, the answer
+/// shows it.
 fn enlist_consumer<'a>(crew: &mut Crew<'a>, end: impl Receiver<u64> + 'a) {
     crew.enlist("consumer", move || {
         let mut sum = Checksum::default();
@@ -233,7 +236,7 @@ fn enlist_consumer<'a>(crew: &mut Crew<'a>, end: impl Receiver<u64> + 'a) {
     });
 }
 
-/// Runs `crew`, and adds up what its consumers say.
+/// Runs `crew`, and adds up the answers of its consumers.
 fn finish(crew: Crew<'_>) -> Result<Finish, RunError> {
     let finish = crew.run()?;
     Ok(Finish { answers: Checksum::total(&finish.answers), ..finish })
@@ -243,7 +246,7 @@ fn finish(crew: Crew<'_>) -> Result<Finish, RunError> {
 mod tests {
     use super::*;
 
-    /// What a consumer makes of `events`.
+    /// Returns a consumer's answers over `events`.
     fn sum(events: &[u64]) -> Answers {
         let mut sum = Checksum::default();
         events.iter().for_each(|event| sum.add(*event));

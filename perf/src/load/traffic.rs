@@ -1,6 +1,6 @@
-//! Values through a bounded channel for a given time: from senders to one receiver, or there and back, one at a time.
-//! The speeds of channels under load differ by a factor of a thousand. So the time of a run is given, and not the number
-//! of its values. Not here: the channels (`contenders::channels`).
+//! Values through a bounded channel for a fixed time: from senders to one receiver, or in round
+//! trips, one at a time. Rates of channels under load differ by a factor of a thousand, so the time
+//! of a run is fixed and the number of values is not. The channels are in `contenders::channels`.
 //!
 //! ```text
 //! clock      sleeps ................. stop
@@ -8,7 +8,8 @@
 //! receiver   counts and adds up all numbers, until it has an end of each sender
 //! ```
 //!
-//! A sender sends the numbers from 1 on, so the sum that the receiver must have follows from how many were sent.
+//! A sender sends the numbers from 1 on, so the number of sent values determines the sum that the
+//! receiver must have.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -22,7 +23,8 @@ use crate::machine::switches::Switches;
 use crate::measure::crew::{Crew, Disconnected, RunError};
 use crate::measure::sample::Sample;
 
-/// The number of the last value of each sender: channels differ in how they tell that senders are gone.
+/// The number of the last value of each sender. It is necessary because channels report the end of
+/// senders in different ways.
 const END: u64 = 0;
 /// The sending end of a channel.
 pub(crate) trait SendEnd<T>: Send {
@@ -30,11 +32,11 @@ pub(crate) trait SendEnd<T>: Send {
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if the receiver is gone, and the channel tells it.
+    /// [`Disconnected`] if the receiver is gone and the channel reports it.
     ///
     /// # Blocking
     ///
-    /// While the channel is full.
+    /// Waits while the channel is full.
     fn send(&mut self, value: T) -> Result<(), Disconnected>;
 }
 
@@ -44,39 +46,39 @@ pub(crate) trait ReceiveEnd<T>: Send {
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if every sender is gone, and the channel tells it.
+    /// [`Disconnected`] if every sender is gone and the channel reports it.
     ///
     /// # Blocking
     ///
-    /// While the channel is empty.
+    /// Waits while the channel is empty.
     fn receive(&mut self) -> Result<T, Disconnected>;
 }
 
-/// How long senders send, and whether each send is timed.
+/// The time for which senders send, and whether each send is timed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     /// Until senders stop.
     pub(crate) run_time: Duration,
-    /// Whether each send is timed, which costs two looks at the clock.
+    /// Whether each send is timed, which costs two clock reads.
     pub(crate) times_sends: bool,
 }
 
-/// A run that came to its end.
+/// A completed run.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Traffic {
-    /// What it was like.
+    /// The figures of the run.
     pub(crate) sample: Sample,
-    /// How many values were sent, and the sum of their numbers.
+    /// The number of sent values, and the sum of their numbers.
     pub(crate) sent: [u64; 2],
-    /// The same of the values that came.
+    /// The number of received values, and the sum of their numbers.
     pub(crate) received: [u64; 2],
 }
 
-/// Sends by all of `senders` until the time is over, and receives everything.
+/// Sends from all `senders` until the time is over, and receives everything.
 ///
 /// # Errors
 ///
-/// [`RunError`] if a thread could not start or did not come to its end.
+/// [`RunError`] if a thread could not start or did not complete.
 pub(crate) fn one_way<T: Value>(
     senders: Vec<impl SendEnd<T>>,
     mut receiver: impl ReceiveEnd<T>,
@@ -96,11 +98,11 @@ pub(crate) fn one_way<T: Value>(
     finished(crew, ends)
 }
 
-/// Sends a value, waits until it comes back, sends the next, until the time is over.
+/// Sends a value, waits until it comes back, and repeats until the time is over.
 ///
 /// # Errors
 ///
-/// As [`one_way`].
+/// [`RunError`] if a thread could not start or did not complete.
 pub(crate) fn round_trips<T: Value>(
     (mut there, mut arrivals): (impl SendEnd<T>, impl ReceiveEnd<T>),
     (mut back, mut returns): (impl SendEnd<T>, impl ReceiveEnd<T>),
@@ -130,7 +132,7 @@ pub(crate) fn round_trips<T: Value>(
     finished(crew, 1)
 }
 
-/// A crew with a worker that sets `stop` when the time is over.
+/// Creates a crew with a worker that sets `stop` when the time is over.
 fn clock(stop: &AtomicBool, timing: Timing) -> Crew<'_> {
     let mut crew = Crew::new(Placement::Free);
     crew.enlist("clock", move || {
@@ -142,8 +144,8 @@ fn clock(stop: &AtomicBool, timing: Timing) -> Crew<'_> {
     crew
 }
 
-/// Sends the numbers from 1 on until `stop`, and one at least, so that a run has a speed: how many they were, and the
-/// longest time of one in nanoseconds.
+/// Sends the numbers from 1 on until `stop`, and at least one, so that the run has a speed. Returns
+/// the number of values, and the longest send in nanoseconds.
 fn send_all(
     stop: &AtomicBool,
     timing: Timing,
@@ -166,7 +168,8 @@ fn send_all(
     }
 }
 
-/// Receives until there was an end of each of so many senders: how many values came, and the sum of their numbers.
+/// Receives until each sender has sent its end. Returns the number of values and the sum of their
+/// numbers.
 fn receive_all<T: Value>(
     senders: usize,
     mut receive: impl FnMut() -> Result<T, Disconnected>,
@@ -184,7 +187,7 @@ fn receive_all<T: Value>(
     Ok(vec![count, sum])
 }
 
-/// Runs `crew`: a clock, so many `senders`, a receiver.
+/// Runs `crew`: a clock, `senders` senders and a receiver.
 fn finished(crew: Crew<'_>, senders: usize) -> Result<Traffic, RunError> {
     let before = Switches::so_far();
     let finish = crew.run()?;
@@ -209,7 +212,7 @@ fn finished(crew: Crew<'_>, senders: usize) -> Result<Traffic, RunError> {
     })
 }
 
-/// The sum of the numbers from 1 to `last`, as wrapping additions have it.
+/// Returns the sum of the numbers from 1 to `last`, with wrapping additions.
 fn sum_up_to(last: u64) -> u64 {
     let last = u128::from(last);
     (last * (last + 1) / 2) as u64

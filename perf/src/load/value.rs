@@ -1,16 +1,17 @@
-//! What is sent through a channel under load: values that carry numbers, so that a loss or a damage shows.
+//! Values that a channel carries under load. They contain numbers, so loss and damage change the
+//! answer.
 
-/// The number of a value that was damaged: no sender has one.
+/// The number of a damaged value. No sender uses it.
 const DAMAGED: u64 = u64::MAX;
-/// Bits of a number in each byte of a text: a byte of seven bits is a character.
+/// Bits of a number in each byte of a string. A byte of seven bits is a character.
 const BITS: u32 = 7;
 
-/// What is sent.
+/// The payload.
 pub(crate) trait Value: Clone + Default + Send + Sync + Unpin + 'static {
-    /// The value of a number.
+    /// Creates the value of a number.
     fn of(number: u64) -> Self;
 
-    /// The number of a value.
+    /// Returns the number of a value.
     fn number(&self) -> u64;
 }
 
@@ -40,7 +41,8 @@ impl Value for [u64; 8] {
     }
 }
 
-/// A text on the heap that the sender allocates and the receiver frees: the bits of the number, seven to a character.
+/// A string on the heap that the sender allocates and the receiver frees. Each character holds
+/// seven bits of the number.
 impl Value for String {
     #[inline]
     fn of(number: u64) -> Self {

@@ -1,6 +1,5 @@
-//! How much one run moves: the number of events, their size, the slots, and how they are published.
-//! Not here: which graph they flow through (`topologies`), how long a run should take
-//! (`calibration`).
+//! The amount of data of one run: number and size of events, slots, and batches. The graph is in
+//! `topologies`, the length of a run in `calibration`.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -12,25 +11,25 @@ use thiserror::Error;
 
 use crate::machine::placement::Placement;
 
-/// Everything that one run of one contender needs to know.
+/// All parameters of one run of one contender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workload {
     /// Events of all producers together, at least 1.
     pub(crate) events: u32,
-    /// Slots of the ring, and of every queue: a power of two.
+    /// Slots of the ring and of every queue; a power of two.
     pub(crate) ring: usize,
     /// Size of one event.
     pub(crate) event_bytes: EventBytes,
     /// How a producer publishes.
     pub(crate) publish: Publish,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
 }
 
 /// Size of one event in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EventBytes {
-    /// One word, eight of them in a cache line.
+    /// One word. Eight of them fill a cache line.
     #[value(name = "8")]
     B8,
     /// Half a cache line.
@@ -48,7 +47,7 @@ impl EventBytes {
     /// All of them.
     pub(crate) const ALL: [Self; 4] = [Self::B8, Self::B32, Self::B64, Self::B256];
 
-    /// The size as a number of bytes.
+    /// Returns the size in bytes.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::B8 => 8,
@@ -59,7 +58,8 @@ impl EventBytes {
     }
 }
 
-/// How a producer that can choose publishes its events. Queues have no batch: they send one by one.
+/// How a producer publishes its events, if it has a choice. Queues have no batches and send one by
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Publish {
     /// One claim and one publication per event.

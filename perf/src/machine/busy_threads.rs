@@ -1,5 +1,5 @@
-//! Load by others: threads of another process that compute without end. Each of them would take a CPU of its own. The
-//! process is this program with a hidden subcommand.
+//! External load: threads of another process that compute without end. Each of them can fill one
+//! CPU. The process is this program with a hidden subcommand.
 
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -10,19 +10,19 @@ use super::child::{self, OwnChild};
 /// The subcommand of the process.
 pub(crate) const SUBCOMMAND: &str = "busy-threads";
 
-/// Busy threads of another process. They end when this is dropped.
+/// Busy threads of another process. They end when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct BusyThreads {
-    /// None for no threads.
+    /// `None` if there are no threads.
     _process: Option<OwnChild>,
 }
 
 impl BusyThreads {
-    /// Starts `count` threads in a process of their own, and waits until all of them run.
+    /// Starts `count` threads in another process, and waits until all of them run.
     ///
     /// # Errors
     ///
-    /// The system refuses the process, or it ended early.
+    /// The system refuses to start the process, or it ended early.
     pub(crate) fn start(count: u32) -> io::Result<Self> {
         if count == 0 {
             return Ok(Self { _process: None });
@@ -36,11 +36,12 @@ impl BusyThreads {
     }
 }
 
-/// The process: computes in `count` threads until its parent ends, and says when all of them run.
+/// In the process: computes in `count` threads until its parent ends, and reports when all of them
+/// run.
 ///
 /// # Errors
 ///
-/// The system refuses a thread, or the parent has closed the pipe.
+/// The system refuses to create a thread, or the parent has closed the pipe.
 pub(crate) fn serve(count: u32) -> io::Result<()> {
     child::end_with_parent()?;
     for _ in 0..count {
@@ -53,7 +54,7 @@ pub(crate) fn serve(count: u32) -> io::Result<()> {
     }
 }
 
-/// Computes without end, and without memory: nothing but CPU time is taken from others.
+/// Computes without end and without memory accesses, so it takes only CPU time.
 fn compute() -> ! {
     let mut word = 1_u64;
     loop {

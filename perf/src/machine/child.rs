@@ -1,5 +1,6 @@
-//! This program once more, as a child that never outlives its parent. The guard kills it when it is dropped. If the parent
-//! is killed, the child finds its input closed and ends; Linux kills it at once.
+//! A child process of the same program that never outlives its parent. The guard kills it when it
+//! is dropped. If the parent is killed, Linux kills the child at once; elsewhere the child ends
+//! when its input closes.
 
 use std::io::{self, Read};
 use std::process::{self, Child, ChildStdout, Command, Stdio};
@@ -10,11 +11,12 @@ use std::{env, thread};
 pub(crate) struct OwnChild(Child);
 
 impl OwnChild {
-    /// Starts this program with `arguments`; its input and its output are pipes. Ctrl-C does not reach it.
+    /// Starts this program with `arguments`. Its input and its output are pipes. Ctrl-C does not
+    /// reach it.
     ///
     /// # Errors
     ///
-    /// The system's reason.
+    /// The system refuses to start the process.
     pub(crate) fn start(arguments: &[&str]) -> io::Result<Self> {
         let mut command = Command::new(env::current_exe()?);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -23,7 +25,7 @@ impl OwnChild {
         command.spawn().map(Self)
     }
 
-    /// Its output; none if it was taken before.
+    /// Returns its output, or `None` if it was taken before.
     pub(crate) fn output(&mut self) -> Option<ChildStdout> {
         self.0.stdout.take()
     }
@@ -31,7 +33,7 @@ impl OwnChild {
 
 impl Drop for OwnChild {
     fn drop(&mut self) {
-        // An error means that it has ended.
+        // An error means that the child has ended.
         let _ended = self.0.kill();
         let _status = self.0.wait();
     }
@@ -41,13 +43,13 @@ impl Drop for OwnChild {
 ///
 /// # Errors
 ///
-/// The system refuses a thread.
+/// The system refuses to create a thread.
 pub(crate) fn end_with_parent() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let watch = thread::Builder::new().name("parent-watch".to_owned());
     watch.spawn(|| {
-        // The parent writes nothing: a read returns when the pipe is closed.
+        // The parent writes nothing, so the read returns when the pipe is closed.
         let _closed = io::stdin().read(&mut [0]);
         process::exit(0);
     })?;

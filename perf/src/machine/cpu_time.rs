@@ -1,9 +1,9 @@
-//! CPU time of this process, all threads together: what a speed costs. A rival that spins while it waits
-//! is not free.
+//! CPU time of this process over all threads: the cost of a speed. A rival that spins while it
+//! waits is not free.
 
 use std::time::Duration;
 
-/// CPU time used so far; none if the system does not tell.
+/// Returns the CPU time used so far, or `None` if the system does not report it.
 #[cfg(unix)]
 pub(crate) fn used() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};
@@ -14,13 +14,13 @@ pub(crate) fn used() -> Option<Duration> {
     Some(Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds))
 }
 
-/// CPU time used so far: not known here.
+/// Returns `None`: this system does not report CPU time.
 #[cfg(not(unix))]
 pub(crate) fn used() -> Option<Duration> {
     None
 }
 
-/// CPU time used since it was `before`; none if the system does not tell.
+/// Returns the CPU time used since `before`, or `None` if the system does not report it.
 pub(crate) fn since(before: Option<Duration>) -> Option<Duration> {
     Some(used()?.saturating_sub(before?))
 }

@@ -1,13 +1,13 @@
-//! Where the numbers were measured. A speed without its machine says nothing.
+//! The machine of the measurement. A speed is meaningless without it.
 
 pub(crate) mod busy_threads; // load by another process
-pub(crate) mod child; // this program once more, as a process that does not outlive it
-pub(crate) mod cpu_time; // what a run costs
-pub(crate) mod neighbours; // what else used the machine meanwhile
-pub(crate) mod placement; // which CPU a thread runs on
-mod quota; // the CPU time that a container allows
+pub(crate) mod child; // a child process of the same program that does not outlive it
+pub(crate) mod cpu_time; // CPU time of a run
+pub(crate) mod neighbours; // CPU time of other processes during the measurement
+pub(crate) mod placement; // the CPU of each thread
+mod quota; // the CPU quota of a container
 pub(crate) mod switches; // context switches of the process
-pub(crate) mod threads; // what each thread has used
+pub(crate) mod threads; // CPU time and switches of each thread
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -20,36 +20,38 @@ use sysinfo::{CpuRefreshKind, RefreshKind, System};
 /// The machine and the builds of one report.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
-    /// Operating system, as the compiler calls it.
+    /// Operating system, in the compiler's naming.
     os: &'static str,
-    /// Architecture, as the compiler calls it.
+    /// Architecture, in the compiler's naming.
     arch: &'static str,
     /// Version of the kernel.
     kernel: String,
     /// Model of the first CPU.
     cpu: String,
-    /// CPUs of the machine, hardware threads counted.
+    /// CPUs of the machine, including hardware threads.
     logical_cpus: usize,
     /// CPUs that this process may use, after affinity and quotas.
     available_parallelism: usize,
-    /// CPUs that its quota allows it, as a mean; none without a quota.
+    /// Mean number of CPUs that the quota allows, or `None` without a quota.
     quota_cpus: Option<f64>,
-    /// The CPUs that this process may use, by number; none if the system does not tell.
+    /// The numbers of the CPUs that this process may use, or `None` if the system does not report
+    /// them.
     affinity: Option<Vec<usize>>,
-    /// When the measurement began, in UTC.
+    /// The start of the measurement, in UTC.
     measured_at: String,
-    /// The commit of this binary, with `-dirty` if it had changes; `unknown` outside of a checkout.
+    /// The commit of this binary, with `-dirty` if it had changes, or `unknown` outside of a
+    /// checkout.
     commit: &'static str,
     /// The compiler of this binary.
     rustc: &'static str,
     /// The version of Lapwing.
     lapwing: &'static str,
-    /// CPUs that others used during the measurement, as a mean; none if that is not known.
+    /// Mean number of CPUs that others used during the measurement, or `None` if unknown.
     pub(crate) cpus_used_by_others: Option<f64>,
 }
 
 impl Machine {
-    /// Looks at this machine.
+    /// Detects this machine.
     pub(crate) fn detect() -> Self {
         let logical_cpus = cpus().cpus().len();
         let available_parallelism = thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -70,31 +72,31 @@ impl Machine {
         }
     }
 
-    /// CPUs that this process may use.
+    /// Returns the number of CPUs that this process may use.
     pub(crate) const fn available_parallelism(&self) -> usize {
         self.available_parallelism
     }
 }
 
-/// The model of the first CPU.
+/// Returns the model of the first CPU.
 pub(crate) fn cpu() -> String {
     let system = cpus();
     let model = system.cpus().first().map(|cpu| cpu.brand().trim());
     model.filter(|name| !name.is_empty()).map_or_else(unknown, str::to_owned)
 }
 
-/// What the system tells of its CPUs.
+/// Queries the system for its CPUs.
 fn cpus() -> System {
     System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()))
 }
 
-/// What is reported when the system does not tell.
+/// Returns the text for a value that the system does not report.
 fn unknown() -> String {
     "unknown".to_owned()
 }
 
 impl fmt::Display for Machine {
-    /// One line for the head of a report.
+    /// Writes one line for the head of a report.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             os, arch, kernel, cpu, logical_cpus, available_parallelism, rustc, lapwing, ..

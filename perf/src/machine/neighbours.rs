@@ -1,27 +1,27 @@
-//! How much of the machine others used while we measured: other processes, and on a virtual machine
-//! the other guests of its host. On a busy machine two threads may share one CPU, and then even a
-//! faster number says nothing about two.
+//! CPU time that other processes used during the measurement, and on a virtual machine other guests
+//! of the host. On a busy machine two threads can share one CPU. Then even a faster number does not
+//! describe two CPUs.
 
 use std::process;
 use std::time::{Duration, Instant};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// A shorter watch says nothing: the system counts CPU time in ticks of about 10 ms.
+/// The shortest interval that gives a figure. The system counts CPU time in ticks of about 10 ms.
 const SHORTEST_WATCH: Duration = Duration::from_millis(500);
 
-/// A watch over the CPUs.
+/// A measurement of the CPU time of other processes.
 pub(crate) struct Neighbours {
-    /// What the system counted when it was last asked.
+    /// The counts of the system at the last query.
     system: System,
-    /// CPU time of this process when the watch began; none if the system does not tell.
+    /// CPU time of this process at the start, or `None` if the system does not report it.
     own_before: Option<Duration>,
-    /// When the watch began.
+    /// The start of the measurement.
     started_at: Instant,
 }
 
 impl Neighbours {
-    /// Begins to watch.
+    /// Starts the measurement.
     pub(crate) fn watch() -> Self {
         let mut system = System::new();
         system.refresh_cpu_usage();
@@ -29,8 +29,8 @@ impl Neighbours {
         Self { system, own_before, started_at: Instant::now() }
     }
 
-    /// CPUs that others used since the watch began, as a mean; none if it was too short or the
-    /// system does not tell.
+    /// Returns the mean number of CPUs that others used since the start. Returns `None` if the
+    /// interval was too short or the system does not report CPU time.
     pub(crate) fn cpus_used(mut self) -> Option<f64> {
         let elapsed = self.started_at.elapsed();
         if elapsed < SHORTEST_WATCH {
@@ -46,8 +46,8 @@ impl Neighbours {
     }
 }
 
-/// CPU time that this process and those that it has started have used so far: compilers and rivals in
-/// other languages are no neighbours. None if the system does not tell.
+/// Returns the CPU time of this process and of those that it has started. Compilers and rivals in
+/// other languages are not neighbours. Returns `None` if the system does not report it.
 fn own_cpu_time(system: &mut System) -> Option<Duration> {
     let own = Pid::from_u32(process::id());
     let cpu = ProcessRefreshKind::nothing().with_cpu();
@@ -60,11 +60,12 @@ fn own_cpu_time(system: &mut System) -> Option<Duration> {
     Some(Duration::from_millis(milliseconds) + cpu_time_of_ended_children().unwrap_or_default())
 }
 
-/// CPU time of the children that have ended, and of theirs; none if the system does not tell.
+/// Returns the CPU time of the children that have ended, and of theirs, or `None` if the system
+/// does not report it.
 #[cfg(target_os = "linux")]
 fn cpu_time_of_ended_children() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // `cutime` and `cstime`, counted from the end of the name, which may have spaces in it.
+    // `cutime` and `cstime`, counted from the end of the name, which can contain spaces.
     let after_name = stat.rsplit_once(')')?.1;
     let times = after_name.split_whitespace().skip(13).take(2);
     let ticks = times.map(str::parse::<u64>).sum::<Result<u64, _>>().ok()?;
@@ -72,7 +73,7 @@ fn cpu_time_of_ended_children() -> Option<Duration> {
     Some(Duration::from_secs_f64(ticks as f64 / per_second as f64))
 }
 
-/// CPU time of the children that have ended: not known here.
+/// Returns `None`: this system does not report the CPU time of children that have ended.
 #[cfg(not(target_os = "linux"))]
 fn cpu_time_of_ended_children() -> Option<Duration> {
     None
@@ -84,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// A child that is busy until it is killed.
+    /// Creates a child that computes until it is killed.
     #[cfg(target_os = "linux")]
     fn busy_child() -> process::Child {
         process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap()

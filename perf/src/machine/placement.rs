@@ -1,29 +1,32 @@
-//! Which CPU a thread runs on: wherever the system puts it, on one of its own, or on one whose turn it is. Two threads that
-//! share a CPU take turns, which makes huge batches and flatters throughput; so pinned and free runs are never
-//! compared with each other.
+//! The CPU of each thread: chosen by the system, one per thread, or assigned in turn. Two threads
+//! that share a CPU take turns, which makes huge batches and inflates throughput. Never compare
+//! pinned and free runs.
 
 use core_affinity::CoreId;
 
-/// Where the threads of a run are.
+/// The placement of the threads of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// Wherever the system puts them.
+    /// The system places the threads.
     #[default]
     Free,
-    /// Each on a CPU of its own, if there are enough; else wherever the system puts them.
+    /// Each thread has its own CPU if there are enough CPUs. Otherwise the system places the
+    /// threads.
     Pinned,
-    /// On the CPUs in turn, also if there are more threads: who shares one is no choice of the system's, which changes from
-    /// run to run and makes more difference than contenders do.
+    /// CPUs are assigned in turn, even if there are more threads. Otherwise the system chooses
+    /// which threads share a CPU. That choice changes between runs and affects results more than
+    /// the contender does.
     InTurn,
 }
 
 impl Placement {
-    /// Whether each of `threads` keeps to one CPU.
+    /// Returns whether each of `threads` is bound to one CPU.
     pub(crate) fn pins(self, threads: usize) -> bool {
         !self.cpus(threads).is_empty()
     }
 
-    /// A CPU for each of `threads`, of those that this process may use; empty if they are free.
+    /// Returns a CPU for each of `threads`, from those that this process may use. Returns an empty
+    /// list if the system places the threads.
     pub(crate) fn cpus(self, threads: usize) -> Vec<CoreId> {
         match self {
             Self::Free => Vec::new(),
@@ -39,18 +42,18 @@ impl Placement {
     }
 }
 
-/// The CPUs that this process may use; none if the system does not tell.
+/// Returns the CPUs that this process may use, or `None` if the system does not report them.
 pub(crate) fn allowed() -> Option<Vec<CoreId>> {
     core_affinity::get_core_ids()
 }
 
-/// Binds the calling thread to `cpu`; a system that refuses leaves it free.
+/// Binds the calling thread to `cpu`. If the system refuses, the thread stays unbound.
 pub(crate) fn pin(cpu: CoreId) {
     core_affinity::set_for_current(cpu);
 }
 
-/// Confines the calling thread, and all that it starts from now on, to the last CPU that it may use: the first ones have
-/// most of the interrupts. False if the system refuses.
+/// Binds the calling thread, and all threads that it starts from now on, to the last CPU that it
+/// may use. The first CPUs handle most interrupts. Returns false if the system refuses.
 pub(crate) fn confine_to_one_cpu() -> bool {
     let last = allowed().and_then(|cpus| cpus.last().copied());
     last.is_some_and(core_affinity::set_for_current)

@@ -1,16 +1,16 @@
-//! The quota of CPU time that a container gives this process, on Linux: control groups, version 1 and 2. A
-//! quota below the number of CPUs stops threads in the middle of a run.
+//! The CPU quota of a container on Linux: control groups, versions 1 and 2. A quota below the
+//! number of CPUs stops threads in the middle of a run.
 
 use std::fs;
 use std::path::Path;
 
-/// Where a container finds its own group, version 2: quota and period in microseconds, or `max`.
+/// The group of a container, version 2: quota and period in microseconds, or `max`.
 const VERSION_2: &str = "/sys/fs/cgroup/cpu.max";
-/// The same of version 1, in two files; a quota of -1 is none.
+/// The same in version 1, in two files. A quota of -1 means no quota.
 const VERSION_1: [&str; 2] =
     ["/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"];
 
-/// CPUs that the quota allows, as a mean; none without a quota.
+/// Returns the mean number of CPUs that the quota allows, or `None` without a quota.
 pub(crate) fn cpus() -> Option<f64> {
     let one_line = read(VERSION_2).or_else(|| {
         let [quota, period] = VERSION_1.map(read);
@@ -23,7 +23,7 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(path)).ok().map(|text| text.trim().to_owned())
 }
 
-/// `QUOTA PERIOD` as a number of CPUs.
+/// Parses `QUOTA PERIOD` as a number of CPUs.
 fn parse(line: &str) -> Option<f64> {
     let (quota, period) = line.split_once(' ')?;
     let quota = quota.parse::<f64>().ok().filter(|quota| *quota > 0.0)?;

@@ -1,18 +1,18 @@
-//! Context switches of this process, all threads together, those that have ended too. Not here: those of each thread
-//! (`threads`).
+//! Context switches of this process, including threads that have ended. Those of each thread are in
+//! `threads`.
 
 use std::time::Duration;
 
-/// How often threads of this process have left their CPUs.
+/// Context switches of the threads of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switches {
-    /// A thread went to sleep.
+    /// A thread blocked.
     pub(crate) voluntary: u64,
-    /// A thread lost its CPU to another one, or yielded it.
+    /// A thread was preempted or yielded.
     pub(crate) involuntary: u64,
 }
 
-/// Switches of one second.
+/// Context switches per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SwitchRates {
     /// Of [`Switches::voluntary`].
@@ -22,7 +22,7 @@ pub(crate) struct SwitchRates {
 }
 
 impl Switches {
-    /// Those so far; none if the system does not tell.
+    /// Returns the switches so far, or `None` if the system does not report them.
     #[cfg(unix)]
     pub(crate) fn so_far() -> Option<Self> {
         use nix::sys::resource::{UsageWho, getrusage};
@@ -33,13 +33,14 @@ impl Switches {
         Some(Self { voluntary, involuntary })
     }
 
-    /// Those so far: not known here.
+    /// Returns `None`: this system does not report the switches.
     #[cfg(not(unix))]
     pub(crate) fn so_far() -> Option<Self> {
         None
     }
 
-    /// Those since it was `before`, as rates over a run that took `elapsed`; none if the system does not tell.
+    /// Returns the switches since `before`, as rates over a run of length `elapsed`. Returns `None`
+    /// if the system does not report them.
     pub(crate) fn rates(before: Option<Self>, elapsed: Duration) -> Option<SwitchRates> {
         let (now, before) = (Self::so_far()?, before?);
         let rate =

@@ -1,33 +1,35 @@
-//! What each thread of this process has used so far: CPU time, and how often it gave its CPU up or lost it. Not
-//! here: the process as a whole (`cpu_time`).
+//! CPU time and context switches of each thread of this process. Those of the whole process are in
+//! `cpu_time`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 use std::{fs, io};
 
-/// What a thread has used so far.
+/// The resources that a thread has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
     /// Its name.
     pub(crate) name: String,
-    /// CPU time. If it runs just now, what it has used since the last tick may be missing.
+    /// CPU time. For a running thread, the time since the last tick can be missing.
     pub(crate) cpu: Duration,
-    /// How often it went to sleep, and so how often it was woken.
+    /// Voluntary context switches, so also the number of wake-ups.
     pub(crate) sleeps: u64,
-    /// How often it lost its CPU to another thread, or yielded it.
+    /// Involuntary context switches: preemptions and yields.
     pub(crate) preemptions: u64,
 }
 
-/// The threads of this process by the system's number; none if the system does not tell.
+/// Returns the threads of this process by their system ids, or `None` if the system does not report
+/// them.
 pub(crate) fn all() -> Option<BTreeMap<u32, Used>> {
     let tasks = fs::read_dir("/proc/self/task").ok()?;
     let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    // A thread may end between two looks; it is left out.
+    // A thread can end between two reads. It is left out.
     let found = numbers.filter_map(|number| Some((number, of(number).ok()??)));
     Some(found.collect())
 }
 
-/// What the thread of this number has used; none if the system tells it in another form.
+/// Returns what the thread of this number has used, or `None` if the system reports it in an
+/// unknown form.
 fn of(number: u32) -> io::Result<Option<Used>> {
     let read = |file: &str| fs::read_to_string(format!("/proc/self/task/{number}/{file}"));
     let (name, scheduled, status) = (read("comm")?, read("schedstat")?, read("status")?);

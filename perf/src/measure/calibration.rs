@@ -1,34 +1,35 @@
-//! How many events one timed run moves: given on the command line, or found by short pilots so that
-//! a run takes about the asked time.
+//! The number of events of a timed run: given on the command line, or found by short pilots so that
+//! a run has about the requested length.
 
 use std::time::Duration;
 
-/// The largest number of events of one run: an event's number fits its `value: u32`.
+/// The largest number of events of one run. The number of an event fits its `value: u32`.
 pub(crate) const MAX_EVENTS: u32 = u32::MAX;
-/// Events of the first pilot. Small, as the slowest contender on the busiest machine runs it as
-/// well.
+/// Events of the first pilot. The number is small because the slowest contender on the busiest
+/// machine runs it as well.
 pub(crate) const PILOT_EVENTS: u32 = 10_000;
 
-/// A pilot of at least this part of the asked time is long enough to extrapolate from.
+/// A pilot of at least this fraction of the requested length is long enough to extrapolate from.
 const LONG_ENOUGH: f64 = 0.125;
-/// What an insufficient pilot's successor aims at, as a part of the asked time.
+/// The length of the pilot after an insufficient one, as a fraction of the requested length.
 const NEXT_PILOT: f64 = 0.25;
-/// An insufficient pilot's successor has at most this many times its events: short pilots are
-/// dominated by the start of the threads and mislead.
+/// The pilot after an insufficient one has at most this many times its events. The start of the
+/// threads dominates short pilots, so they mislead.
 const MAX_GROWTH: f64 = 10.0;
-/// And at least this many times, so that pilots come to an end.
+/// The pilot after an insufficient one has at least this many times its events, so that the pilots
+/// end.
 const MIN_GROWTH: f64 = 2.0;
 
-/// What follows from a pilot.
+/// The result of a pilot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// A pilot of this many events has to follow.
+    /// Another pilot of this many events is necessary.
     Again(u32),
-    /// A run of this many events takes about the asked time.
+    /// A run of this many events has about the requested length.
     Settled(u32),
 }
 
-/// Judges a pilot of `events` that took `elapsed`, when a run should take `target`.
+/// Evaluates a pilot of `events` that took `elapsed`, for runs of length `target`.
 pub(crate) fn judge(events: u32, elapsed: Duration, target: Duration) -> Verdict {
     let part_of_target = elapsed.as_secs_f64() / target.as_secs_f64();
     if part_of_target >= LONG_ENOUGH || events == MAX_EVENTS {
@@ -38,12 +39,12 @@ pub(crate) fn judge(events: u32, elapsed: Duration, target: Duration) -> Verdict
     Verdict::Again(scaled(events, growth))
 }
 
-/// How many events take `target`, if `events` took `elapsed`.
+/// Returns the number of events that take `target`, if `events` took `elapsed`.
 pub(crate) fn fitted(events: u32, elapsed: Duration, target: Duration) -> u32 {
     scaled(events, target.as_secs_f64() / elapsed.as_secs_f64())
 }
 
-/// `events * factor`, within the bounds of a run.
+/// Returns `events * factor`, within the bounds of a run.
 fn scaled(events: u32, factor: f64) -> u32 {
     let product = (f64::from(events) * factor).round();
     product.clamp(1.0, f64::from(MAX_EVENTS)) as u32
@@ -53,7 +54,7 @@ fn scaled(events: u32, factor: f64) -> u32 {
 mod tests {
     use super::*;
 
-    /// The time that a run should take in these tests.
+    /// The length of a run in these tests.
     const TARGET: Duration = Duration::from_millis(400);
 
     #[test]

@@ -1,13 +1,13 @@
-//! The threads of one run: they start together, the clock runs from their release until the last
-//! one is done, and a worker that fails never leaves the others waiting. Not here: what the workers
-//! do (`topologies`, `contenders`).
+//! The threads of one run. They start together, and the clock runs from their release until the
+//! last one ends. A worker that fails never leaves the others blocked. The workers' jobs are in
+//! `topologies` and `contenders`.
 //!
 //! ```text
 //! main    spawn .. spawn | release, clock starts |  join .. join   | drop rings and queues
 //! worker        wait ....|.......................| job, finished_at |
 //! ```
 //!
-//! Threads run wherever the system puts them, or each on a CPU of its own (`placement`).
+//! The system places the threads, or each has its own CPU (`placement`).
 
 use std::any::Any;
 use std::io;
@@ -21,22 +21,22 @@ use thiserror::Error;
 use crate::machine::cpu_time;
 use crate::machine::placement::{self, Placement};
 
-/// The answers of one worker: none from a producer.
+/// The answers of one worker. A producer has none.
 pub(crate) type Answers = Vec<u64>;
 
-/// What a worker does between the start and its end. `FnMut`, so that a successful worker's queues
-/// are still alive, and not freed, when the clock stops.
+/// The job of a worker between the start and its end. It is `FnMut`, so that a successful worker's
+/// queues still exist when the clock stops.
 type Job<'a> = Box<dyn FnMut() -> Result<Answers, Disconnected> + Send + 'a>;
 
-/// Why a worker stopped early: the worker at the other end of its queue or ring is gone.
+/// A worker stopped early because the worker at the other end of its queue or ring is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the other end is gone")]
 pub(crate) struct Disconnected;
 
-/// Why a run has no result.
+/// The reason why a run has no result.
 #[derive(Debug, Error)]
 pub(crate) enum RunError {
-    /// The system refused a thread; no worker has started its job.
+    /// The system refused to create a thread. No worker has started its job.
     #[error("cannot start a thread: worker={worker}: {source}")]
     Spawn {
         /// The worker without a thread.
@@ -52,8 +52,8 @@ pub(crate) enum RunError {
         /// Its message.
         message: String,
     },
-    /// A worker lost its neighbour although none panicked.
-    #[error("worker lost its neighbour: worker={worker}")]
+    /// A worker stopped early because its peer is gone, although no worker panicked.
+    #[error("worker stopped because its peer is gone: worker={worker}")]
     Disconnected {
         /// The first worker, in order of enlistment, that stopped early.
         worker: String,
@@ -61,39 +61,39 @@ pub(crate) enum RunError {
     /// A program in another language failed.
     #[error("{0}")]
     Foreign(String),
-    /// The contender refused to be built.
+    /// The contender could not be built.
     #[error("cannot build the contender: {0}")]
     Build(String),
 }
 
-/// A run that came to its end.
+/// A run that completed.
 #[derive(Debug)]
 pub(crate) struct Finish {
-    /// The release of the workers.
+    /// The time at which the workers were released.
     pub(crate) started_at: Instant,
-    /// From the release of the workers to the end of the last one.
+    /// The time from the release of the workers to the end of the last one.
     pub(crate) elapsed: Duration,
-    /// CPU time of the process meanwhile; none if the system does not tell.
+    /// CPU time of the process during the run, or `None` if the system does not report it.
     pub(crate) cpu_time: Option<Duration>,
     /// The answers of all workers, in order of enlistment.
     pub(crate) answers: Answers,
 }
 
-/// Workers that are to start together.
+/// Workers that start together.
 pub(crate) struct Crew<'a> {
     /// Each worker's name and job.
     workers: Vec<(String, Job<'a>)>,
-    /// Where they run.
+    /// The placement of the threads.
     placement: Placement,
 }
 
 impl<'a> Crew<'a> {
-    /// A crew of nobody yet, whose workers run where `placement` says.
+    /// Creates a crew without workers. Its workers run where `placement` says.
     pub(crate) fn new(placement: Placement) -> Self {
         Self { workers: Vec::new(), placement }
     }
 
-    /// Adds a worker; `job` is called once.
+    /// Adds a worker. `job` is called once.
     pub(crate) fn enlist(
         &mut self,
         worker: impl Into<String>,
@@ -102,16 +102,17 @@ impl<'a> Crew<'a> {
         self.workers.push((worker.into(), Box::new(job)));
     }
 
-    /// Starts every worker at the same moment and waits for all.
+    /// Starts all workers at the same time and waits for them.
     ///
     /// # Errors
     ///
-    /// [`RunError`]: the first panic, else the first loss of a neighbour. No thread is left behind.
+    /// [`RunError`] with the first panic, or else with the first lost peer. No thread is left
+    /// running.
     ///
     /// # Blocking
     ///
-    /// Until the last worker is done. A worker that fails drops its end of every queue at once, so
-    /// its neighbours fail too instead of waiting for ever.
+    /// Waits until the last worker ends. A worker that fails drops its ends of all queues at once,
+    /// so its peers fail as well and do not wait forever.
     pub(crate) fn run(self) -> Result<Finish, RunError> {
         let gate = Gate::default();
         let mut cpus = self.placement.cpus(self.workers.len()).into_iter();
@@ -140,27 +141,26 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// Where workers wait for the start. A `Barrier` would hang the others if one thread cannot be
-/// spawned.
+/// The start gate. A `Barrier` would block the other workers if one thread cannot be spawned.
 #[derive(Default)]
 struct Gate {
     /// Workers that have arrived.
     waiting: AtomicUsize,
-    /// Set once: the moment of the start, or none if there will be no start.
+    /// Set once: the time of the start, or `None` if the start is cancelled.
     start: OnceLock<Option<Instant>>,
 }
 
 impl Gate {
-    /// Waits for the start; false if there will be none.
+    /// Waits for the start. Returns false if it is cancelled.
     fn wait(&self) -> bool {
-        // Relaxed suffices: the count orders nothing, `start` does.
+        // Relaxed suffices: `start` carries the ordering, not the count.
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.start.wait().is_some()
     }
 
-    /// Releases the workers when all `workers` have arrived; returns the moment of the release.
+    /// Releases the workers when all `workers` have arrived, and returns the time of the release.
     fn open(&self, workers: usize) -> Instant {
-        // Relaxed suffices: as in `wait`.
+        // Relaxed suffices: `start` carries the ordering, not the count.
         while self.waiting.load(Ordering::Relaxed) < workers {
             thread::yield_now();
         }
@@ -168,28 +168,29 @@ impl Gate {
         self.start.get_or_init(|| Some(now)).unwrap_or(now)
     }
 
-    /// Sends the workers home without a start.
+    /// Cancels the start and releases the workers.
     fn abandon(&self) {
         self.start.get_or_init(|| None);
     }
 }
 
-/// How one worker ended.
+/// The result of one worker.
 struct Done<'a> {
-    /// When its job returned.
+    /// The time at which its job returned.
     finished_at: Instant,
-    /// What its job returned.
+    /// The result of its job.
     outcome: Result<Answers, Disconnected>,
-    /// A successful job with everything that it owns: it is freed after the clock has stopped.
+    /// The job of a successful worker with all that it owns. It is freed after the clock has
+    /// stopped.
     _kept: Option<Job<'a>>,
 }
 
-/// One worker's thread.
+/// Runs one worker on its own thread.
 fn work<'a>(mut job: Job<'a>, gate: &Gate) -> Done<'a> {
     let outcome = if gate.wait() { job() } else { Err(Disconnected) };
     let finished_at = Instant::now();
 
-    // A failed worker hangs up now, so that its neighbours stop as well; a panic does the same.
+    // A failed worker drops its ends here, so that its peers stop as well. A panic does the same.
     let kept = outcome.is_ok().then_some(job);
     Done { finished_at, outcome, _kept: kept }
 }
@@ -197,7 +198,7 @@ fn work<'a>(mut job: Job<'a>, gate: &Gate) -> Done<'a> {
 /// A worker's name and its thread.
 type Handle<'scope, 'a> = (String, ScopedJoinHandle<'scope, Done<'a>>);
 
-/// Joins every worker, then stops the clock at the last one's end.
+/// Joins all workers, then stops the clock at the end of the last one.
 fn finish(started_at: Instant, handles: Vec<Handle<'_, '_>>) -> Result<Finish, RunError> {
     let joined =
         handles.into_iter().map(|(worker, handle)| (worker, handle.join())).collect::<Vec<_>>();
@@ -222,7 +223,7 @@ fn finish(started_at: Instant, handles: Vec<Handle<'_, '_>>) -> Result<Finish, R
     Ok(Finish { started_at, elapsed, cpu_time: None, answers })
 }
 
-/// The error of a worker that panicked with `panic`.
+/// Returns the error of a worker that panicked with `panic`.
 fn panicked(worker: String, panic: &(dyn Any + Send)) -> RunError {
     let text = panic.downcast_ref::<&str>().copied();
     let message = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -1,4 +1,5 @@
-//! What ends the command with exit code 1, each with what a reader needs to find the cause.
+//! The errors that end the command with exit code 1, with the details that a reader needs to find
+//! the cause.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,10 +10,10 @@ use thiserror::Error;
 use crate::measure::crew::RunError;
 use crate::measure::interrupt;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
-    /// A consumer's answer differs from the plain loop's: such a run has no speed.
+    /// The answer of a consumer differs from that of the plain loop. Such a run has no speed.
     #[error(
         "wrong answer, so no speed: topology={topology} contender={contender} events={events} \
          expected={expected:x?} found={found:x?}"
@@ -20,7 +21,7 @@ pub(crate) enum Error {
     WrongAnswer {
         /// The topology that was run.
         topology: &'static str,
-        /// Whose answer is wrong.
+        /// The contender whose answer is wrong.
         contender: &'static str,
         /// Events of the run.
         events: u32,
@@ -29,20 +30,20 @@ pub(crate) enum Error {
         /// The answers of the consumers.
         found: Vec<u64>,
     },
-    /// A run did not come to its end.
+    /// A run did not complete.
     #[error("run failed: topology={topology} contender={contender}: {source}")]
     Run {
         /// The topology that was run.
         topology: &'static str,
-        /// Whose run failed.
+        /// The contender whose run failed.
         contender: &'static str,
-        /// What went wrong.
+        /// The cause.
         source: RunError,
     },
-    /// Orders of the dispatch pipeline did not come back as they should have.
+    /// Orders of the dispatch pipeline did not all come back once.
     #[error("{0}")]
     WrongOrders(String),
-    /// The process beside which runs were to be is not there.
+    /// The process with the busy threads did not start.
     #[error("cannot start busy threads: {0}")]
     BusyThreads(io::Error),
     /// The report cannot be written.
@@ -50,22 +51,22 @@ pub(crate) enum Error {
     Json {
         /// The file named on the command line.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// `lapwing report` has nothing to show, or cannot show it.
+    /// `lapwing report` has no data, or cannot use it.
     #[error("{0}")]
     Report(String),
-    /// Standard output refuses what is printed. That its reader has left is no error.
+    /// Standard output refuses the report. It is no error if the reader of the output has exited.
     #[error("cannot print the report: {0}")]
     Print(#[from] io::Error),
     /// Ctrl-C.
-    #[error("interrupted: what was measured until then is reported")]
+    #[error("interrupted: the report contains the results so far")]
     Interrupted,
 }
 
 impl Error {
-    /// What a shell is told.
+    /// Returns the exit code of the process.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Interrupted => interrupt::EXIT_CODE.into(),

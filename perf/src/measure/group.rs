@@ -1,5 +1,5 @@
-//! Rows that are compared with each other: they take turns within a round, so that they run within seconds of each
-//! other, beside the same busy threads of another process.
+//! Rows that are compared with each other. They run in turn within a round, seconds apart, beside
+//! the same busy threads of another process.
 
 use fastrand::Rng;
 
@@ -8,7 +8,7 @@ use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 use crate::measure::interrupt;
 
-/// Seed of the order within a group: the same on every machine.
+/// The seed of the order within a group. It is the same on every machine.
 const ORDER_SEED: u64 = 0x6E16;
 
 /// Rows that are compared with each other.
@@ -17,18 +17,18 @@ pub(crate) struct Group<R> {
     pub(crate) rows: Vec<R>,
     /// Its name in a progress line.
     label: String,
-    /// Threads of another process that compute meanwhile.
+    /// Busy threads of another process during the runs.
     busy_threads: u32,
     random: Rng,
 }
 
 impl<R: Timed> Group<R> {
-    /// A group in which no row has run yet.
+    /// Creates a group whose rows have not run.
     pub(crate) fn new(label: String, rows: Vec<R>, busy_threads: u32) -> Self {
         Self { rows, label, busy_threads, random: Rng::with_seed(ORDER_SEED) }
     }
 
-    /// Lets every row take one `step`, in another order each time, until it is interrupted.
+    /// Runs one `step` of every row, in a new order each time, until an interrupt.
     fn each(&mut self, step: impl Fn(&mut R) -> Result<(), Error>) -> Result<(), Error> {
         let _busy = BusyThreads::start(self.busy_threads).map_err(Error::BusyThreads)?;
         let mut order = (0..self.rows.len()).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
-//! How runs become comparable: contenders are interleaved in rounds, each round in another order,
-//! and a first round only warms up. A run whose answer is wrong ends everything; Ctrl-C ends it with what
-//! was measured. Not here: what a run is (`row`, `latency`), threads and the clock (`crew`), how results
-//! are shown (`report`).
+//! Interleaved rounds, which make runs comparable. Each round runs every row once, in a new order,
+//! and the first round only warms up. A wrong answer ends the measurement. Ctrl-C ends it and keeps
+//! the results so far. Runs are in `row` and `latency`, threads and the clock in `crew`, the output
+//! in `report`.
 //!
 //! ```text
 //! settle each row | warm-up round | round 1 | round 2 | ..    a round: every row once, shuffled
@@ -11,15 +11,16 @@ use crate::measure::error::Error;
 use crate::measure::interrupt;
 use crate::measure::progress::Progress;
 
-/// Seed of the order within rounds: the same on every machine, so that a report can be repeated.
+/// The seed of the order within rounds. It is the same on every machine, so that a report can be
+/// repeated.
 const ORDER_SEED: u64 = 0x1A97;
 
-/// Something that is run once a round, and compared with others of its kind.
+/// A row that runs once per round and is compared with others of its kind.
 pub(crate) trait Timed {
-    /// Its name in a progress line.
+    /// Returns its name in a progress line.
     fn label(&self) -> String;
 
-    /// Finds what it needs to know before the rounds: how many events, which wait strategy.
+    /// Determines the parameters of the rounds, such as the number of events and the wait strategy.
     ///
     /// # Errors
     ///
@@ -30,23 +31,23 @@ pub(crate) trait Timed {
     ///
     /// # Errors
     ///
-    /// As [`settle`](Self::settle).
+    /// A wrong answer, or a run that failed.
     fn warm_up(&mut self) -> Result<(), Error>;
 
-    /// Runs once, checks the answer and keeps the run.
+    /// Runs once, checks the answer and stores the run.
     ///
     /// # Errors
     ///
-    /// As [`settle`](Self::settle).
+    /// A wrong answer, or a run that failed.
     fn measure(&mut self) -> Result<(), Error>;
 }
 
-/// Runs every row once for each of `rounds`, after a round that does not count. Rows may lack runs if
-/// it was interrupted.
+/// Runs every row once in each of `rounds`, after a round that does not count. After an interrupt,
+/// rows can lack runs.
 ///
 /// # Errors
 ///
-/// The first wrong answer or failed run; nothing is reported then.
+/// The first wrong answer or failed run. No results are reported in this case.
 pub(crate) fn measure(
     rows: &mut [impl Timed],
     rounds: u32,
@@ -71,7 +72,7 @@ pub(crate) fn measure(
     Ok(())
 }
 
-/// Lets each of `rows`, in this `order`, take one `step`, until it is interrupted.
+/// Runs one `step` of each of `rows`, in this `order`, until an interrupt.
 fn each<T: Timed>(
     rows: &mut [T],
     order: &[usize],
@@ -86,12 +87,12 @@ fn each<T: Timed>(
     Ok(())
 }
 
-/// Steps of a whole measurement, as progress counts them.
+/// Returns the number of steps of a whole measurement, as progress counts them.
 pub(crate) fn steps(rows: usize, rounds: u32) -> u64 {
     rows as u64 * (u64::from(rounds) + 2)
 }
 
-/// How progress calls a round.
+/// Returns the name of a round in the progress.
 fn round_name(round: u32, rounds: u32) -> String {
     match round {
         0 => "warm-up round".to_owned(),

@@ -1,5 +1,5 @@
-//! What is shown while runs are under way, on standard error: a bar on a terminal, one plain line
-//! for each stage otherwise. It is drawn between runs only; nothing ticks while the clock runs.
+//! Progress on standard error: a bar on a terminal, otherwise one line per stage. It is drawn only
+//! between runs. No timer ticks while the clock runs.
 
 use std::io::{self, IsTerminal};
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output;
 
-/// The bar: how far, what is running, how long it will still take.
+/// The bar: progress, current run, remaining time.
 const TEMPLATE: &str = "{prefix:<16} [{bar:30}] {pos}/{len}  {msg:<40} {eta} left";
 
 /// Progress of one measurement.
@@ -22,7 +22,7 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    /// Progress over `steps` runs, in the form that suits standard error.
+    /// Creates the progress of `steps` runs, in the form that suits standard error.
     pub(crate) fn new(steps: u64) -> Self {
         if !io::stderr().is_terminal() {
             return Self::Lines;
@@ -34,7 +34,7 @@ impl Progress {
         Self::Bar(bar.with_style(style))
     }
 
-    /// A stage of the measurement begins: calibration, warm-up, a round.
+    /// Starts a stage of the measurement: calibration, warm-up, or a round.
     pub(crate) fn stage(&self, name: &str) {
         match self {
             Self::Bar(bar) => bar.set_prefix(name.to_owned()),
@@ -44,7 +44,7 @@ impl Progress {
         }
     }
 
-    /// The next run begins.
+    /// Starts the next run.
     pub(crate) fn step(&self, label: &str) {
         if let Self::Bar(bar) = self {
             bar.set_message(label.to_owned());
@@ -52,7 +52,7 @@ impl Progress {
         }
     }
 
-    /// Everything has run: the bar makes room for the report.
+    /// Removes the bar to make space for the report.
     pub(crate) fn finish(&self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();

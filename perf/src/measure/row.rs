@@ -1,5 +1,5 @@
-//! A row of a table of speeds: who is measured, how many events one of its runs has, its runs, and what a
-//! report says of them. Not here: what a run does (each benchmark has its [`Subject`]).
+//! A row of a throughput table: its subject, the number of events of a run, its runs, and their
+//! summary. Each benchmark defines the run itself (its [`Subject`]).
 
 use std::time::Duration;
 
@@ -13,29 +13,29 @@ use crate::measure::schedule::Schedule;
 use crate::measure::settling::Settling;
 use crate::measure::statistics::{self, Spread, median};
 
-/// What is timed.
+/// The timed work.
 pub(crate) trait Subject {
-    /// Its name in a progress line.
+    /// Returns its name in a progress line.
     fn label(&self) -> String;
 
-    /// Threads that work.
+    /// Returns the number of working threads.
     fn threads(&self) -> usize;
 
-    /// Its settings, such as wait strategies, of which the fastest is to be measured.
+    /// Returns the number of settings, such as wait strategies. The fastest of them is measured.
     fn candidates(&self) -> usize {
         1
     }
 
-    /// Runs with the setting of this index from now on.
+    /// Selects the setting of this index for all later runs.
     fn choose(&mut self, _candidate: usize) {}
 
-    /// What one event counts for in a speed: more than one where an event is an array, or goes there
-    /// and back.
+    /// Returns the operations that one event counts for. It exceeds one if an event is an array or
+    /// makes a round trip.
     fn operations_per_event(&self) -> u32 {
         1
     }
 
-    /// Makes ready for runs of `events`.
+    /// Prepares for runs of `events`.
     fn prepare(&mut self, _events: u32) {}
 
     /// Runs once and checks the answer.
@@ -48,45 +48,45 @@ pub(crate) trait Subject {
 
 /// A subject and its runs.
 pub(crate) struct Row<S> {
-    /// Who runs.
+    /// The subject that runs.
     pub(crate) subject: S,
     /// Events of one run.
     events: u32,
-    /// The runs that count, one for each round.
+    /// The counted runs, one per round.
     pub(crate) runs: Vec<Run>,
     schedule: Schedule,
 }
 
-/// What a report says of the runs of a row. Part of the record of every table of speeds.
+/// The summary of the runs of a row. It is part of the record of every throughput table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Speed {
-    /// Threads that worked.
+    /// The number of working threads.
     pub(crate) threads: usize,
-    /// Whether each thread had a CPU of its own to which it was bound.
+    /// Whether each thread was bound to its own CPU.
     pub(crate) pinned: bool,
     /// Events of one run.
     pub(crate) events: u32,
-    /// Whether every answer of every run was right. A wrong one has no record.
+    /// Whether every answer of every run was right. A row with a wrong answer has no record.
     pub(crate) verified: bool,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(crate) runs: Vec<Run>,
     /// The median of the runs.
     pub(crate) median_events_per_second: f64,
-    /// Who it is compared with; none if nobody of that kind ran.
+    /// The row that this one is compared with, or `None` if no such row ran.
     pub(crate) baseline: Option<&'static str>,
     /// The median of the per-round ratio to the baseline.
     pub(crate) ratio_to_baseline: Option<f64>,
-    /// The 95 % interval of that ratio, by the bootstrap.
+    /// The 95 % bootstrap interval of that ratio.
     pub(crate) ratio_interval: Option<(f64, f64)>,
 }
 
 impl<S: Subject> Row<S> {
-    /// A row that has not run yet.
+    /// Creates a row that has not run.
     pub(crate) fn new(subject: S, schedule: Schedule) -> Self {
         Self { subject, events: 1, runs: Vec::new(), schedule }
     }
 
-    /// What a report says of it, compared with `baseline`, of this name.
+    /// Returns the summary of the row, compared with the row `baseline` of this name.
     pub(crate) fn speed(&self, baseline: Option<(&'static str, &Self)>) -> Speed {
         let ratios = baseline.map(|(_, baseline)| ratios(&self.runs, &baseline.runs));
         let interval = ratios.as_deref().and_then(statistics::interval_of_median);
@@ -109,7 +109,7 @@ impl<S: Subject> Row<S> {
         self.subject.run(self.events)
     }
 
-    /// The run that `pass` was.
+    /// Returns the figures of `pass`.
     fn counted(&self, pass: &Pass) -> Run {
         Run::new(self.events, self.subject.operations_per_event(), pass)
     }
@@ -152,13 +152,13 @@ impl<S: Subject> Timed for Row<S> {
         self.subject.label()
     }
 
-    /// The fastest candidate, and the number of events that it moves in the time of a run.
+    /// Selects the fastest candidate, and the number of events that fill the length of a run.
     fn settle(&mut self) -> Result<(), Error> {
         self.settle_for(self.schedule.run_time)
     }
 
-    /// Takes fewer events from now on if it took longer than asked: pilots are short, and a contender
-    /// may slow down when its queue fills or its threads crowd the machine.
+    /// Reduces the number of events if the run took longer than requested. Pilots are short, and a
+    /// contender can slow down when its queue fills or its threads outnumber the CPUs.
     fn warm_up(&mut self) -> Result<(), Error> {
         let elapsed = self.pass()?.elapsed;
         if self.schedule.events.is_none() && elapsed > self.schedule.run_time {
@@ -175,28 +175,28 @@ impl<S: Subject> Timed for Row<S> {
 }
 
 impl Speed {
-    /// The range of a figure over all runs.
+    /// Returns the range of a figure over all runs.
     pub(crate) fn spread(&self, figure: impl Fn(&Run) -> f64) -> Option<Spread> {
         statistics::spread(self.runs.iter().map(figure))
     }
 
-    /// The median CPUs that its runs kept busy; none if the system does not tell.
+    /// Returns the median of the CPUs in use, or `None` if the system does not report CPU time.
     pub(crate) fn cpus(&self) -> Option<f64> {
         median(self.runs.iter().filter_map(|run| run.cpus))
     }
 
-    /// The median number of events that a consumer was handed at once.
+    /// Returns the median number of events that a consumer receives at once.
     pub(crate) fn events_per_batch(&self) -> Option<f64> {
         median(self.runs.iter().map(|run| run.events_per_batch))
     }
 }
 
-/// The speeds of `runs`.
+/// Returns the speeds of `runs`.
 fn speeds(runs: &[Run]) -> impl Iterator<Item = f64> {
     runs.iter().map(|run| run.events_per_second)
 }
 
-/// The speed of each of `runs` relative to that of `baseline` in the same round.
+/// Returns the speed of each of `runs` relative to `baseline` in the same round.
 fn ratios(runs: &[Run], baseline: &[Run]) -> Vec<f64> {
     speeds(runs).zip(speeds(baseline)).map(|(own, base)| own / base).collect()
 }

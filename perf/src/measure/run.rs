@@ -1,4 +1,4 @@
-//! One run: as a contender hands it in, and as it counts once its answer is checked.
+//! One run: the result of a contender, and its figures after the check of its answer.
 
 use std::time::Duration;
 
@@ -7,27 +7,28 @@ use serde::Serialize;
 use crate::measure::crew::{Answers, Finish};
 use crate::measure::error::Error;
 
-/// One run of one contender that came to its end; its answers are not checked yet.
+/// One completed run of one contender. Its answers are not checked yet.
 #[derive(Debug)]
 pub(crate) struct Pass {
-    /// From the release of all threads to the end of the last one.
+    /// The time from the release of all threads to the end of the last one.
     pub(crate) elapsed: Duration,
-    /// CPU time of all threads meanwhile; none if the system does not tell.
+    /// CPU time of all threads during the run, or `None` if the system does not report it.
     pub(crate) cpu_time: Option<Duration>,
     /// The answers of the consumers, in the order that the benchmark expects.
     pub(crate) answers: Answers,
-    /// Mean number of events that a consumer was handed at once.
+    /// Mean number of events that a consumer receives at once.
     pub(crate) events_per_batch: f64,
 }
 
 impl Pass {
-    /// The pass of a contender that hands over one event at a time.
+    /// Returns the pass of a contender that hands over one event at a time.
     pub(crate) fn one_by_one(finish: Finish) -> Self {
         let Finish { elapsed, cpu_time, answers, .. } = finish;
         Self { elapsed, cpu_time, answers, events_per_batch: 1.0 }
     }
 
-    /// The pass of consumers with these `answers`, each of which was handed `events` in so many `batches`.
+    /// Returns the pass of consumers with these `answers`, each of which received `events` in
+    /// `batches` batches.
     pub(crate) fn in_batches(
         finish: Finish,
         answers: Answers,
@@ -40,11 +41,11 @@ impl Pass {
         Self { answers, events_per_batch, ..Self::one_by_one(finish) }
     }
 
-    /// This pass, of `contender` over `events` in `topology`, if its answers are right.
+    /// Returns this pass, of `contender` over `events` in `topology`, if its answers are right.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongAnswer`] if they are not `expected`.
+    /// [`Error::WrongAnswer`] if the answers are not `expected`.
     pub(crate) fn checked(
         self,
         topology: &'static str,
@@ -63,17 +64,17 @@ impl Pass {
 /// One timed run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Run {
-    /// Events of all producers, per second of the whole run; what an event counts for is the benchmark's
-    /// to say.
+    /// Events of all producers, per second of the whole run. The benchmark defines what an event
+    /// counts for.
     pub(crate) events_per_second: f64,
-    /// Mean number of events that a consumer was handed at once.
+    /// Mean number of events that a consumer receives at once.
     pub(crate) events_per_batch: f64,
-    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    /// Mean number of CPUs in use, or `None` if the system does not report CPU time.
     pub(crate) cpus: Option<f64>,
 }
 
 impl Run {
-    /// What a run of `events` was like, each of which counts for `operations_per_event`.
+    /// Returns the figures of a run of `events`, each of which counts for `operations_per_event`.
     pub(crate) fn new(events: u32, operations_per_event: u32, pass: &Pass) -> Self {
         let seconds = pass.elapsed.as_secs_f64();
         let operations = f64::from(events) * f64::from(operations_per_event);

@@ -1,58 +1,59 @@
-//! One run of a given time, and what a report says of the runs of a row: rates, their cost, and how often a run stood
-//! almost still. Not here: runs of a given number of events (`run`, `row`).
+//! One run of a fixed length, and the summary of the runs of a row: rates, their cost, and the
+//! share of stalled runs. Runs with a fixed number of events are in `run` and `row`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::machine::switches::SwitchRates;
 use crate::measure::statistics::{self, Spread, median};
 
-/// A run below this part of the median stood almost still.
+/// A run below this fraction of the median has stalled.
 const STALLED_PART: f64 = 0.1;
 
 /// One run.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Sample {
-    /// Values or events each second of the whole run.
+    /// Values or events per second of the whole run.
     pub(crate) per_second: f64,
-    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    /// Mean number of CPUs in use, or `None` if the system does not report CPU time.
     pub(crate) cpus: Option<f64>,
-    /// How often threads went to sleep each second; none if the system does not tell.
+    /// Voluntary context switches per second, or `None` if the system does not report them.
     pub(crate) voluntary_per_second: Option<f64>,
-    /// How often they lost their CPU or yielded it.
+    /// Involuntary context switches per second: preemptions and yields.
     pub(crate) involuntary_per_second: Option<f64>,
-    /// The longest time of one send; only of runs that time each send.
+    /// The longest time of one send. Only runs that time each send have it.
     pub(crate) longest_send_ns: Option<f64>,
-    /// Values of the sender that sent the fewest by those of the one that sent the most; none of one sender.
+    /// Values of the sender that sent the fewest divided by those of the sender that sent the most.
+    /// `None` with one sender.
     pub(crate) fairness: Option<f64>,
 }
 
-/// What a report says of the runs of a row.
+/// The summary of the runs of a row.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Summary {
-    /// Whether every answer of every run was right. A wrong one has no record.
+    /// Whether every answer of every run was right. A row with a wrong answer has no record.
     verified: bool,
     /// The median of the runs.
     pub(crate) median_per_second: f64,
     /// The quartiles of the runs.
     pub(crate) quartiles_per_second: (f64, f64),
-    /// The fastest of the cell, by the medians.
+    /// The fastest row of the cell, by the medians.
     pub(crate) first: &'static str,
-    /// The median of the per-round ratio to the first.
+    /// The median of the per-round ratios to the fastest row.
     pub(crate) ratio_to_first: Option<f64>,
-    /// Share of the runs below a tenth of the median.
+    /// The share of runs below a tenth of the median.
     pub(crate) stalled_share: f64,
-    /// Medians of the figures of [`Sample`]; of the longest send, the longest of all runs.
+    /// The medians of the figures of [`Sample`]. The longest send is the maximum of all runs.
     pub(crate) cpus: Option<f64>,
     pub(crate) voluntary_per_second: Option<f64>,
     pub(crate) involuntary_per_second: Option<f64>,
     pub(crate) longest_send_ns: Option<f64>,
     pub(crate) fairness: Option<f64>,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(crate) runs: Vec<Sample>,
 }
 
 impl Sample {
-    /// This run with the context switches that it took.
+    /// Returns this run with its context switches.
     pub(crate) fn with_switches(self, rates: Option<SwitchRates>) -> Self {
         Self {
             voluntary_per_second: rates.map(|rates| rates.voluntary),
@@ -63,7 +64,8 @@ impl Sample {
 }
 
 impl Summary {
-    /// Of `runs`, compared with the first of the cell, of this name and with these runs; none of no runs.
+    /// Returns the summary of `runs`, compared with the fastest row of the cell, of this name and
+    /// with these runs. Returns `None` if there are no runs.
     pub(crate) fn of(
         runs: &[Sample],
         (first, first_runs): (&'static str, &[Sample]),
@@ -90,7 +92,7 @@ impl Summary {
     }
 }
 
-/// The summaries of the rows of one cell, each with its place; a row without runs has none.
+/// Returns the summaries of the rows of one cell, each with its rank. A row without runs has none.
 pub(crate) fn summaries(rows: &[(&'static str, &[Sample])]) -> Vec<(usize, Summary)> {
     let rate = |runs: &[Sample]| median_rate(runs).unwrap_or(0.0);
     let first = rows.iter().max_by(|(_, one), (_, other)| rate(one).total_cmp(&rate(other)));

@@ -1,25 +1,25 @@
-//! How often a row runs, how long, and where its threads are.
+//! The number, length and placement of the runs of a row.
 
 use std::time::Duration;
 
 use crate::machine::placement::Placement;
 
-/// How many runs, how long, and where.
+/// The number, length and placement of runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
-    /// Rounds that count.
+    /// Counted rounds.
     pub(crate) runs: u32,
-    /// Time that one run should take, if `events` is not given.
+    /// The length of one run, if `events` is not given.
     pub(crate) run_time: Duration,
-    /// Events of one run; none to calibrate each row.
+    /// Events of one run, or `None` to calibrate each row.
     pub(crate) events: Option<u32>,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
 }
 
 #[cfg(test)]
 impl Schedule {
-    /// Runs of a few events, for tests.
+    /// Returns a schedule with runs of a few events, for tests.
     pub(crate) fn short(runs: u32, events: u32) -> Self {
         let run_time = Duration::from_millis(1);
         Self { runs, run_time, events: Some(events), placement: Placement::Free }

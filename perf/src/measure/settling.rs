@@ -1,5 +1,5 @@
-//! What is settled before the runs that count: the fastest of several settings, and the number of events of a run. Not
-//! here: what a pilot says of that number (`calibration`).
+//! The choices before the counted runs: the fastest of several settings, and the number of events
+//! of a run. `calibration` evaluates a pilot.
 
 use std::time::Duration;
 
@@ -7,43 +7,43 @@ use crate::measure::calibration::{self, Verdict};
 use crate::measure::error::Error;
 use crate::measure::statistics::median;
 
-/// Runs of a candidate in its audition.
+/// Runs of a candidate in its trial.
 const AUDITION_RUNS: usize = 3;
-/// How much shorter they are than those that count: a rival may have eight candidates.
+/// Divides the length of trial runs, because a rival can have eight candidates.
 const AUDITION_PART: u32 = 3;
 
 /// A row whose runs have a number of events.
 pub(crate) trait Settling {
-    /// Its settings, such as wait strategies, of which the fastest is to be measured.
+    /// Returns the number of settings, such as wait strategies. The fastest of them is measured.
     fn candidates(&self) -> usize;
 
-    /// Runs with the setting of this index from now on.
+    /// Selects the setting of this index for all later runs.
     fn choose(&mut self, candidate: usize);
 
-    /// Events of the first pilot.
+    /// Returns the events of the first pilot.
     fn pilot_events(&self) -> u32;
 
-    /// Events of one run.
+    /// Returns the events of one run.
     fn events(&self) -> u32;
 
-    /// Has runs of `events` from now on.
+    /// Sets the number of events for all later runs.
     fn set_events(&mut self, events: u32);
 
-    /// The number of events of a run, if it is given.
+    /// Returns the number of events of a run, if it is given.
     fn given_events(&self) -> Option<u32>;
 
-    /// Runs once; how long it took, and the speed.
+    /// Runs once. Returns the length of the run and the speed.
     ///
     /// # Errors
     ///
     /// A wrong answer, or a run that failed.
     fn pilot(&self) -> Result<(Duration, f64), Error>;
 
-    /// Chooses the fastest candidate, and the number of events that it moves in `run_time`.
+    /// Selects the fastest candidate, and the number of events that fill `run_time`.
     ///
     /// # Errors
     ///
-    /// As [`pilot`](Self::pilot).
+    /// A wrong answer, or a run that failed.
     fn settle_for(&mut self, run_time: Duration) -> Result<(), Error> {
         if self.candidates() > 1 {
             let mut best = (0, 0.0);
@@ -59,11 +59,11 @@ pub(crate) trait Settling {
         self.calibrate(run_time)
     }
 
-    /// Settles the number of events of a run, which should take `run_time`.
+    /// Determines the number of events that fill `run_time`.
     ///
     /// # Errors
     ///
-    /// As [`pilot`](Self::pilot).
+    /// A wrong answer, or a run that failed.
     fn calibrate(&mut self, run_time: Duration) -> Result<(), Error> {
         if let Some(events) = self.given_events() {
             self.set_events(events);
@@ -82,11 +82,11 @@ pub(crate) trait Settling {
         }
     }
 
-    /// The median speed of the candidate that is chosen now, over a few runs.
+    /// Returns the median speed of the selected candidate over a few runs.
     ///
     /// # Errors
     ///
-    /// As [`pilot`](Self::pilot).
+    /// A wrong answer, or a run that failed.
     fn audition(&mut self, run_time: Duration) -> Result<f64, Error> {
         self.calibrate(run_time / AUDITION_PART)?;
         let speeds = (0..AUDITION_RUNS).map(|_| self.pilot().map(|(_, speed)| speed));

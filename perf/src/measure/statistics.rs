@@ -1,12 +1,12 @@
-//! Median and spread of a few runs. Both stand up to the outliers of a shared machine better than a
-//! mean and a deviation do.
+//! Median and spread of a few runs. Outliers of a shared machine affect both less than a mean and a
+//! deviation.
 
-/// Samples that the bootstrap draws.
+/// Samples of the bootstrap.
 const RESAMPLES: usize = 1000;
-/// Seed of the draws: the same values always have the same interval.
+/// The seed of the bootstrap. Equal values always have equal intervals.
 const BOOTSTRAP_SEED: u64 = 0xB007;
 
-/// The smallest and the largest of some values.
+/// The smallest and the largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     /// The smallest.
@@ -15,7 +15,8 @@ pub(crate) struct Spread {
     pub(crate) max: f64,
 }
 
-/// The middle of `values`, or the mean of the middle two; none of no values.
+/// Returns the median of `values`, or `None` if there are no values. For an even number of values
+/// it is the mean of the middle two.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted = values.into_iter().collect::<Vec<_>>();
     sorted.sort_by(f64::total_cmp);
@@ -25,8 +26,8 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// The quartiles of `values`, between which the middle half of them lies: the nearest ranks, no means. None of no
-/// values.
+/// Returns the quartiles of `values`, or `None` if there are no values. Quartiles are values at the
+/// nearest rank, not means.
 pub(crate) fn quartiles(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     let mut sorted = values.into_iter().collect::<Vec<_>>();
     sorted.sort_by(f64::total_cmp);
@@ -35,7 +36,7 @@ pub(crate) fn quartiles(values: impl IntoIterator<Item = f64>) -> Option<Spread>
     Some(Spread { min: sorted[lower], max: sorted[last - lower] })
 }
 
-/// The range of `values`; none of no values.
+/// Returns the range of `values`, or `None` if there are no values.
 pub(crate) fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     values.into_iter().fold(None, |spread, value| {
         let Spread { min, max } = spread.unwrap_or(Spread { min: value, max: value });
@@ -43,8 +44,8 @@ pub(crate) fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     })
 }
 
-/// The interval that holds the median of the population with 95 % confidence, by the percentile
-/// bootstrap (Efron 1979): medians of values drawn anew from `values`, with repetition. None of no values.
+/// Returns the 95 % confidence interval of the median, or `None` if there are no values. It uses
+/// the percentile bootstrap (Efron 1979): medians of samples drawn from `values` with replacement.
 pub(crate) fn interval_of_median(values: &[f64]) -> Option<Spread> {
     if values.is_empty() {
         return None;
@@ -56,7 +57,7 @@ pub(crate) fn interval_of_median(values: &[f64]) -> Option<Spread> {
         medians.extend(median(drawn));
     }
     medians.sort_by(f64::total_cmp);
-    let tail = RESAMPLES / 40; // 2.5 % on either side
+    let tail = RESAMPLES / 40; // 2.5 % on each side
     Some(Spread { min: medians[tail], max: medians[RESAMPLES - 1 - tail] })
 }
 

@@ -13,22 +13,22 @@ use crate::report::Missing;
 /// The whole file.
 #[derive(Serialize)]
 struct Report<'a, R> {
-    /// Where the numbers were measured.
+    /// The machine.
     machine: &'a Machine,
-    /// Who was asked for and could not take part.
+    /// Requested contenders that could not take part.
     missing: &'a [Missing],
-    /// Whether everything was measured that was asked for; not if it was interrupted.
+    /// Whether the measurement completed. It did not if it was interrupted.
     complete: bool,
-    /// What was measured.
+    /// The records.
     results: &'a [R],
 }
 
-/// Checks that `path` can be written, before minutes are spent on what it should hold. An existing
-/// file keeps its content.
+/// Checks that `path` can be written, before a measurement of several minutes. An existing file
+/// keeps its content.
 ///
 /// # Errors
 ///
-/// [`Error::Json`] if it cannot.
+/// [`Error::Json`] if it cannot be written.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let opened = OpenOptions::new().append(true).create(true).open(path);
     opened.map(drop).map_err(|source| error(path, source))
@@ -51,12 +51,12 @@ pub(crate) fn write(
     fs::write(path, text).map_err(|source| error(path, source))
 }
 
-/// The report as text.
+/// Returns the report as text.
 fn text(report: &Report<'_, impl Serialize>) -> serde_json::Result<String> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
 }
 
-/// The report of a whole measurement here, as a reader finds it.
+/// Returns the report of a whole measurement here, as a reader finds it.
 #[cfg(test)]
 pub(crate) fn read_back(results: &[impl Serialize]) -> serde_json::Value {
     let machine = &Machine::detect();
@@ -64,7 +64,7 @@ pub(crate) fn read_back(results: &[impl Serialize]) -> serde_json::Value {
     serde_json::from_str(&text.expect("it has a text")).expect("the text is JSON")
 }
 
-/// The error of writing to `path`.
+/// Returns the error of writing to `path`.
 fn error(path: &Path, source: io::Error) -> Error {
     Error::Json { path: path.to_owned(), source }
 }

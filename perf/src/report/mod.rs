@@ -1,10 +1,10 @@
-//! How results are shown: tables and a page for people, JSON for programs. Every table of speeds
-//! has [`Speed`](crate::measure::row::Speed) in its records.
+//! The output of results: tables for people, JSON for programs. The records of every throughput
+//! table contain [`Speed`](crate::measure::row::Speed).
 
 pub(crate) mod html; // `lapwing report`: a page with plots
 pub(crate) mod json; // the file of `--json`
-pub(crate) mod rates; // runs of a given time
-pub(crate) mod settings; // how a row says what it is set to
+pub(crate) mod rates; // runs with a fixed length
+pub(crate) mod settings; // the name of a row's setting
 pub(crate) mod strategies; // the default against the best other strategy
 pub(crate) mod table; // the tables on standard output
 
@@ -15,11 +15,11 @@ use serde::Serialize;
 pub(crate) struct Missing {
     /// Its name.
     pub(crate) contender: String,
-    /// Why not, in a few words.
+    /// The reason, in a few words.
     pub(crate) reason: String,
 }
 
-/// Each of `items` once, in the order of their first.
+/// Returns each of `items` once, in the order of their first occurrence.
 pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for item in items {

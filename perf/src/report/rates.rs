@@ -1,36 +1,36 @@
-//! How tables show runs of a given time: rates with their quartiles, ratios to rivals, and the number of
-//! cells in which a contender is first.
+//! The format of runs with a fixed length in tables: rates with their quartiles, ratios to rivals,
+//! and the number of cells in which a contender is first.
 
 use super::{distinct, table};
 use crate::measure::sample::Summary;
 use crate::measure::statistics::median;
 
-/// What every table of such rates says of them.
-pub(crate) const NOTE: &str = "rates are medians of the runs, ratios medians of the ratios of each round; switches: \
-    voluntary + involuntary ones of all threads";
+/// The note below every table of such rates.
+pub(crate) const NOTE: &str = "rates are medians of the runs; ratios are medians of the per-round \
+    ratios; switches: voluntary + involuntary context switches of all threads";
 
-/// A ratio to the best rival from which on a cell counts as close.
+/// A cell whose ratio to the best rival is at least this counts as close.
 const CLOSE: f64 = 0.9;
 
-/// The quartiles of the rates.
+/// Returns the quartiles of the rates.
 pub(crate) fn quartiles(summary: &Summary) -> String {
     let (low, high) = summary.quartiles_per_second;
     format!("{} .. {}", table::rate(low), table::rate(high))
 }
 
-/// Voluntary and involuntary switches of a second.
+/// Formats voluntary and involuntary switches per second.
 pub(crate) fn switches(summary: &Summary) -> String {
     let count = |rate: Option<f64>| table::or_none(rate, |rate| format!("{rate:.0}"));
     format!("{} + {}", count(summary.voluntary_per_second), count(summary.involuntary_per_second))
 }
 
-/// The median of the ratios of each round.
+/// Returns the median of the per-round ratios.
 pub(crate) fn ratio(own: &Summary, rival: &Summary) -> Option<f64> {
     let rounds = own.runs.iter().zip(&rival.runs);
     median(rounds.map(|(own, rival)| own.per_second / rival.per_second))
 }
 
-/// The fastest of `rows`, each with its summary.
+/// Returns the fastest of `rows`, each with its summary.
 pub(crate) fn fastest<'a, R>(
     rows: impl Iterator<Item = &'a R>,
     summary: impl Fn(&R) -> &Summary,
@@ -39,21 +39,23 @@ pub(crate) fn fastest<'a, R>(
     rows.max_by(|one, other| rate(one).total_cmp(&rate(other)))
 }
 
-/// In how many cells `own` is first, by its `ratios` to the best rival of each.
+/// Returns the number of cells in which `own` is first, by its `ratios` to the best rival of each.
 pub(crate) fn standing(own: &str, ratios: &[f64]) -> String {
     let from = |least: f64| ratios.iter().filter(|ratio| **ratio >= least).count();
     let (first, cells, close) = (from(1.0), ratios.len(), from(CLOSE));
     format!(
-        "{own}: first in {first} of {cells} cells, within 10 % of the first in {close}, the first ones included"
+        "{own}: first in {first} of {cells} cells, within 10 % of the first in {close} (including \
+         those in which it is first)"
     )
 }
 
-/// Share of the runs below a tenth of the median, in percent.
+/// Formats the share of the runs below a tenth of the median, in percent.
 pub(crate) fn stalled(summary: &Summary) -> String {
     format!("{:.0}", 100.0 * summary.stalled_share)
 }
 
-/// How many runs of each contender were so, over all of its `rows`; none if none was.
+/// Returns the number of stalled runs of each contender over all of its `rows`, or `None` if there
+/// are none.
 pub(crate) fn all_stalled<'a>(
     rows: impl Iterator<Item = (&'a str, &'a Summary)> + Clone,
 ) -> Option<String> {

@@ -1,23 +1,24 @@
-//! How a row says what it is set to: how its threads waited and, where rows of Lapwing differ in that or have
-//! not its default, which of its consumers shared a thread.
+//! The name of a row's setting: the wait of its threads. The name includes the placement if rows of
+//! Lapwing differ in it or do not have the default.
 
-/// The placement that Lapwing has by itself.
+/// Lapwing's default placement.
 pub(crate) const DEFAULT_PLACEMENT: &str = "own";
 
-/// How the rows of one table say it.
+/// The format of the setting names of one table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     names_placement: bool,
 }
 
 impl Settings {
-    /// How rows of these `placements` say it; one that has none is no row of Lapwing.
+    /// Returns the format for rows with these `placements`. A row without a placement is not of
+    /// Lapwing.
     pub(crate) fn of<'a>(placements: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let is_chosen = |placement: &str| placement != DEFAULT_PLACEMENT;
         Self { names_placement: placements.into_iter().flatten().any(is_chosen) }
     }
 
-    /// What a row says that waits so, with this `placement`.
+    /// Returns the setting name of a row with this `wait` and `placement`.
     pub(crate) fn name(self, wait: &str, placement: Option<&str>) -> String {
         match placement.filter(|_| self.names_placement) {
             Some(placement) => setting(wait, Some(placement)),
@@ -25,15 +26,16 @@ impl Settings {
         }
     }
 
-    /// What a reader must know about the names, if they say more than the wait.
+    /// Returns the explanation of the names, if they contain more than the wait.
     pub(crate) fn note(self) -> Option<String> {
-        let note = "beside a wait of lapwing: own is a thread for each consumer, auto as many threads as there \
-                    are CPUs without those of the producers, a number so many threads";
+        let note = "after a wait of lapwing: own is a thread for each consumer, auto is as many \
+            threads as there are CPUs without those of the producers, and a number is the number \
+            of threads";
         self.names_placement.then(|| note.to_owned())
     }
 }
 
-/// A wait and a placement, if there is one, in one cell.
+/// Returns a wait and a placement, if there is one, for one cell.
 pub(crate) fn setting(wait: &str, placement: Option<&str>) -> String {
     placement.map_or_else(|| wait.to_owned(), |placement| format!("{wait} {placement}"))
 }

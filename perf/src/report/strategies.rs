@@ -1,10 +1,11 @@
-//! How Lapwing's default strategy fares against those that a user would have to choose.
+//! Lapwing's default strategy compared with those that a user would have to choose.
 
 use crate::measure::row::Speed;
 use crate::measure::statistics::median;
 
-/// Of `rows` of Lapwing in one `graph`, each with its strategy: the speed of the `default` relative to that of
-/// the best other one, as the median of the per-round ratio. None unless both ran.
+/// Returns the speed of the `default` strategy relative to that of the best other one, as the
+/// median of the per-round ratios. `rows` are those of Lapwing in one `graph`, each with its
+/// strategy. Returns `None` unless both ran.
 pub(crate) fn default_against_best<'a>(
     graph: &str,
     default: &str,

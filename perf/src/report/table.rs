@@ -1,14 +1,21 @@
 //! What the tables on standard output have in common: Markdown, so that they can be pasted into a report
 //! as they are.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use std::{env, io};
 
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, Table, presets};
+use terminal_size::{Width, terminal_size_of};
+
+use super::Missing;
 use crate::machine::Machine;
 use crate::measure::row::Speed;
 use crate::measure::statistics::Spread;
 
 /// CPUs that others may use on a machine that still counts as quiet.
 const QUIET_CPUS: f64 = 0.1;
+
+/// Columns of an output that is no terminal, unless `COLUMNS` says otherwise.
+const COLUMNS: usize = 100;
 
 /// What stands where there is no value.
 pub(crate) const NONE: &str = "-";
@@ -36,6 +43,68 @@ pub(crate) fn empty(columns: &[&str], first_number: usize) -> Table {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+/// `table` within the columns of the terminal. It leaves out columns until it fits: those of `least_needed`, the first one
+/// first. A line below it names what is left out.
+pub(crate) fn fitted(table: Table, least_needed: &[&str]) -> String {
+    within(columns(), table, least_needed)
+}
+
+/// [`fitted`], within so many columns.
+fn within(columns: usize, mut table: Table, least_needed: &[&str]) -> String {
+    let fits = |table: &Table| table.lines().all(|line| line.chars().count() <= columns);
+    let header = table.header().into_iter().flat_map(|row| row.cell_iter());
+    let header = header.map(Cell::content).collect::<Vec<_>>();
+    let index = |name: &&str| header.iter().position(|content| content == name);
+    let mut hidden = Vec::new();
+    for index in least_needed.iter().filter_map(index) {
+        if fits(&table) {
+            break;
+        }
+        set_hidden(&mut table, index, true);
+        hidden.push(index);
+    }
+    // A narrow column may fit in the place of a wide one.
+    for position in (0..hidden.len()).rev() {
+        set_hidden(&mut table, hidden[position], false);
+        if fits(&table) {
+            hidden.remove(position);
+        } else {
+            set_hidden(&mut table, hidden[position], true);
+        }
+    }
+    if hidden.is_empty() {
+        return table.to_string();
+    }
+    let left_out =
+        hidden.iter().map(|index| header[*index].as_str()).collect::<Vec<_>>().join(", ");
+    format!(
+        "{table}\nleft out, for {columns} columns (COLUMNS=200 shows them, --json has them): {left_out}"
+    )
+}
+
+/// Hides a column of `table`, or shows it.
+fn set_hidden(table: &mut Table, index: usize, is_hidden: bool) {
+    if let Some(column) = table.column_mut(index) {
+        if is_hidden {
+            column.set_constraint(ColumnConstraint::Hidden);
+        } else {
+            column.remove_constraint();
+        }
+    }
+}
+
+/// The columns of the terminal, or of the output.
+fn columns() -> usize {
+    let terminal = terminal_size_of(io::stdout()).map(|(Width(columns), _)| usize::from(columns));
+    let asked_for = || env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(asked_for).unwrap_or(COLUMNS)
+}
+
+/// What stands below a table for each contender that is `missing`.
+pub(crate) fn absences(missing: &[Missing]) -> impl Iterator<Item = String> {
+    missing.iter().map(|Missing { contender, reason }| format!("not run: {contender}: {reason}"))
 }
 
 /// A value as `text` writes it, or a sign that there is none.
@@ -80,4 +149,31 @@ pub(crate) fn rounded(value: f64) -> String {
         _ => 2,
     };
     format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A table of 41 columns.
+    fn table() -> Table {
+        let mut table = empty(&["contender", "rate", "range"], 1);
+        table.add_row(["lapwing", "100", "99.1 .. 101.2"]);
+        table
+    }
+
+    #[test]
+    fn a_table_that_fits_is_left_as_it_is() {
+        assert_eq!(within(100, table(), &["range"]), table().to_string());
+    }
+
+    #[test]
+    fn a_table_that_does_not_fit_leaves_out_what_is_needed_least() {
+        let text = within(30, table(), &["no such column", "range", "rate"]);
+        assert!(text.contains("100") && !text.contains("101.2"), "{text}");
+        assert!(text.ends_with("--json has them): range"), "{text}");
+        let text = within(28, table(), &["rate", "range"]);
+        assert!(text.contains("100") && text.ends_with("--json has them): range"), "{text}");
+        assert!(within(1, table(), &["range"]).contains("lapwing"), "{text}");
+    }
 }

@@ -1,6 +1,6 @@
-//! Threads for the ends of a ring of Lapwing: one for each producer, and for the consumers those that the ring
-//! has planned. They start together, the ring closes after the last event, and it is freed after the clock has
-//! stopped.
+//! Threads for the ends of a Lapwing ring: one per producer, and the planned threads of the
+//! consumers. They start together. The ring closes after the last event and is freed after the
+//! clock has stopped.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use super::library::{Consumers, Producer};
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
 
-/// What a producer does between the start and its end.
+/// The job of a producer between the start and its end.
 type PublishAll<'a, E, S> =
     Box<dyn FnMut(&mut Producer<E, S>) -> Result<(), Disconnected> + Send + 'a>;
 
-/// A producer and what it publishes.
+/// A producer and its job.
 pub(crate) struct Feed<'a, E, S: Sequencer> {
     /// The worker's name.
     name: &'static str,
     /// The end of the ring.
     producer: Producer<E, S>,
-    /// Publishes every event; called once.
+    /// Publishes every event. Called once.
     publish_all: PublishAll<'a, E, S>,
 }
 
 impl<'a, E, S: Sequencer> Feed<'a, E, S> {
-    /// The worker `name`, whose `publish_all` is called once.
+    /// Creates the worker `name`. `publish_all` is called once.
     pub(crate) fn new(
         name: &'static str,
         producer: Producer<E, S>,
@@ -37,11 +37,12 @@ impl<'a, E, S: Sequencer> Feed<'a, E, S> {
     }
 }
 
-/// Runs every feed and every consumer of a ring to the end; the answers stand in the consumers' tallies.
+/// Runs all feeds and consumers of a ring to the end. The answers are in the tallies of the
+/// consumers.
 ///
 /// # Errors
 ///
-/// [`RunError`] if a worker could not start or did not come to its end.
+/// [`RunError`] if a worker could not start or did not complete.
 pub(crate) fn run<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
     feeds: Vec<Feed<'a, E, S>>,
     consumers: Consumers<'a, E>,
@@ -55,7 +56,8 @@ pub(crate) fn run<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
     crew.run()
 }
 
-/// The threads that the ring has planned, each with its consumers in the order of the graph.
+/// Returns the threads that the ring has planned, each with its consumers in the order of the
+/// graph.
 fn by_thread<E>(consumers: Consumers<'_, E>) -> Vec<(String, Vec<Consumer<'_>>)> {
     let mut threads: Vec<(String, Vec<Consumer<'_>>)> = Vec::new();
     for consumer in consumers {
@@ -68,7 +70,7 @@ fn by_thread<E>(consumers: Consumers<'_, E>) -> Vec<(String, Vec<Consumer<'_>>)>
     threads
 }
 
-/// Adds one `thread` for `consumers`, of one ring or of several.
+/// Adds one `thread` for `consumers` of one or several rings.
 pub(crate) fn enlist_consumers<'a>(
     crew: &mut Crew<'a>,
     thread: impl Into<String>,
@@ -78,7 +80,7 @@ pub(crate) fn enlist_consumers<'a>(
     crew.enlist(thread, move || unstarted.take().map_or(Err(Disconnected), consume));
 }
 
-/// Adds the `feeds` of one ring to `crew`; the last that is done closes the ring.
+/// Adds the `feeds` of one ring to `crew`. The last feed that ends closes the ring.
 pub(crate) fn enlist<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
     crew: &mut Crew<'a>,
     feeds: Vec<Feed<'a, E, S>>,
@@ -88,8 +90,9 @@ pub(crate) fn enlist<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
         let publishing = Arc::clone(&publishing);
         crew.enlist(feed.name, move || {
             (feed.publish_all)(&mut feed.producer)?;
-            // AcqRel: the last producer comes after all that the others published, so its close
-            // refuses none of it. Closing, not dropping: the ring is freed after the clock.
+            // AcqRel: the last producer synchronizes with all publications of the others, so its
+            // close refuses none of them. The ring is closed but not dropped, because it is freed
+            // after the clock stops.
             if publishing.fetch_sub(1, Ordering::AcqRel) == 1 {
                 feed.producer.close();
             }
@@ -98,8 +101,8 @@ pub(crate) fn enlist<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
     }
 }
 
-/// Runs the consumers of one thread until their ring is closed and drained. Their answers stand in their
-/// tallies.
+/// Runs the consumers of one thread until their ring is closed and drained. Their answers are in
+/// their tallies.
 fn consume(mut consumers: Vec<Consumer<'_>>) -> Result<Answers, Disconnected> {
     let is_shared = consumers.len() > 1;
     let finished = match consumers.pop() {
@@ -111,7 +114,8 @@ fn consume(mut consumers: Vec<Consumer<'_>>) -> Result<Answers, Disconnected> {
         _ => None,
     });
     match panic {
-        // The worker has the thread's name: who it was on a shared one, the message says.
+        // The worker has the name of the thread. On a shared thread, the message names the
+        // consumer.
         Some((name, message)) if is_shared => resume_unwind(Box::new(format!("{name}: {message}"))),
         Some((_, message)) => resume_unwind(Box::new(message)),
         None if finished.iter().all(is_drained) => Ok(Answers::new()),
@@ -132,8 +136,8 @@ mod tests {
     use super::super::library::graph::Placement as OfStages;
     use super::*;
 
-    /// The error of a ring with such a placement whose first consumer panics while its producer waits for a
-    /// slot.
+    /// Returns the error of a ring with such a placement whose first consumer panics while its
+    /// producer waits for a slot.
     fn error_of_a_panic(placement: OfStages) -> RunError {
         let (producer, consumers) = Disruptor::single_producer(2, || 0_u32)
             .placement(placement)

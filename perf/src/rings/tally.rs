@@ -1,5 +1,5 @@
-//! What a consumer of a ring keeps: its answer so far and how many batches it was handed. One for
-//! each consumer, on cache lines of its own, so that consumers do not disturb each other.
+//! The state of a ring consumer: its answer so far, and the number of batches. Each consumer has
+//! its own cache lines, to avoid false sharing.
 
 use crossbeam_utils::CachePadded;
 
@@ -8,19 +8,19 @@ use crossbeam_utils::CachePadded;
 pub(crate) struct Tally<F> {
     /// The answer so far.
     pub(crate) answer: F,
-    /// Batches that have ended.
+    /// Completed batches.
     pub(crate) batches: u64,
 }
 
 impl<F: Default> Tally<F> {
-    /// A tally of nothing, on cache lines of its own.
+    /// Creates an empty tally on its own cache lines.
     pub(crate) fn new() -> CachePadded<Self> {
         CachePadded::new(Self::default())
     }
 }
 
 impl<F> Tally<F> {
-    /// Counts the batch that this event ends, if it ends one.
+    /// Counts the batch if this event ends it.
     #[inline]
     pub(crate) fn count(&mut self, end_of_batch: bool) {
         if end_of_batch {

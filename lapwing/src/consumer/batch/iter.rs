@@ -32,7 +32,7 @@ impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
 }
 
 /// An iterator over the events of a batch and their sequences, from
-/// [`Batch::iter`](super::Batch::iter).
+/// [`Batch::iter`](super::Batch::iter). It consumes each event that it yields.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -43,8 +43,11 @@ impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
 /// producer.publish_batch(3, |_| {})?;
 /// let mut batch = poller.poll()?;
 /// let mut events = batch.iter();
-/// assert_eq!((events.len(), events.next()), (3, Some((0, &7))));
+/// assert_eq!(events.len(), 3);
+/// assert_eq!(events.next(), Some((0, &7)));
 /// assert_eq!(events.len(), 2);
+/// drop(batch);
+/// assert_eq!(poller.sequence(), 1); // the first event is consumed
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -75,8 +78,8 @@ impl<'a, E> Iterator for Iter<'a, E> {
 
 impl<E> ExactSizeIterator for Iter<'_, E> {}
 
-/// An iterator over the events of a batch, as mutable, and their sequences, from
-/// [`Batch::iter_mut`](super::Batch::iter_mut).
+/// A mutable iterator over the events of a batch and their sequences, from
+/// [`Batch::iter_mut`](super::Batch::iter_mut). It consumes each event that it yields.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -87,8 +90,11 @@ impl<E> ExactSizeIterator for Iter<'_, E> {}
 /// producer.publish_batch(3, |_| {})?;
 /// let mut batch = poller.poll()?;
 /// let mut events = batch.iter_mut();
-/// assert_eq!((events.len(), events.next()), (3, Some((0, &mut 7))));
+/// assert_eq!(events.len(), 3);
+/// assert_eq!(events.next(), Some((0, &mut 7)));
 /// assert_eq!(events.len(), 2);
+/// drop(batch);
+/// assert_eq!(poller.sequence(), 1); // the first event is consumed
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -137,7 +137,8 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.len() == 0
     }
 
-    /// Returns the sequence of the first event that is not consumed.
+    /// Returns the sequence of the first event that is not consumed. If every event is consumed,
+    /// returns the sequence after the last one.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -294,7 +295,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 9)?;
     /// assert!(book.wait()?.is_failed(0));
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -319,7 +320,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
 }
 
 impl<E> Batch<'_, E, Exclusive> {
-    /// Returns the events that are not consumed, as mutable. The call consumes nothing.
+    /// Returns the events that are not consumed as a mutable slice. The call consumes nothing.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -342,9 +343,10 @@ impl<E> Batch<'_, E, Exclusive> {
         unsafe { self.source.reader.ring.buffer.slice_mut(self.left()) }
     }
 
-    /// Returns an iterator over the remaining events, as mutable, and their sequences.
+    /// Returns a mutable iterator over the remaining events and their sequences.
     ///
-    /// Each event that the iterator yields is consumed.
+    /// Each event that the iterator yields is consumed. An adapter that takes an event to decide
+    /// about it, such as `take_while` or `peekable`, consumes that event too.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -359,7 +361,7 @@ impl<E> Batch<'_, E, Exclusive> {
     /// for (sequence, event) in writer.poll()?.iter_mut() {
     ///     *event = sequence + 10;
     /// }
-    /// assert_eq!(reader.poll()?.as_slice(), [10, 11, 12]); // a downstream stage
+    /// assert_eq!(reader.poll()?.as_slice(), [10, 11, 12]); // "read" runs after "write"
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]

@@ -29,7 +29,7 @@ impl Running<'_> {
     /// is asked to end.
     pub const DROP_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// Sets how long [dropping](Self#dropping) waits at most until the stages have handled every
+    /// Sets the longest time that [dropping](Self#dropping) waits for the stages to handle every
     /// accepted event.
     ///
     /// [`Duration::MAX`] is no limit. [`Duration::ZERO`] closes the ring and does not wait: events

@@ -270,6 +270,7 @@ impl<'scope> Running<'scope> {
     /// while !running.is_finished() {
     ///     std::thread::yield_now();
     /// }
+    /// assert!(running.join().is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -294,7 +295,7 @@ impl<'scope> Running<'scope> {
     /// producer.publish_batch(3, |_| {})?;
     /// assert_eq!(running.backlog(), [Backlog { stage: "slow".into(), events: 3 }]);
     /// drop(go);
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -326,7 +327,7 @@ impl<'scope> Running<'scope> {
     /// work.resize(2)?;
     /// assert_eq!((work.size(), work.max()), (2, 3));
     /// assert!(running.workers("no such group").is_none());
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -358,11 +359,17 @@ impl Control {
 /// The number of accepted events that a stage has not finished.
 ///
 /// ```
-/// use lapwing::lifecycle::Backlog;
+/// use lapwing::{Disruptor, lifecycle::Backlog};
 ///
-/// let lines = [Backlog { stage: "journal".into(), events: 3 }];
-/// let most = lines.iter().max_by_key(|line| line.events).map(|line| line.stage.as_str());
-/// assert_eq!(most, Some("journal"));
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("journal").read(|_, _, _| {}).build()?;
+/// let running = consumers.start()?;
+/// producer.publish_batch(3, |_| {})?;
+/// for Backlog { stage, events } in running.backlog() {
+///     assert!(stage == "journal" && events <= 3);
+/// }
+/// running.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backlog {

@@ -145,7 +145,7 @@ impl Running<'_> {
     /// let feed = std::thread::spawn(move || producer.publish(|event| *event = 7));
     /// let report = running.join()?;
     /// assert_eq!(report.stages().next().unwrap().processed(), 1);
-    /// # feed.join().unwrap()?;
+    /// feed.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -193,7 +193,6 @@ impl Running<'_> {
 /// assert!(running.shutdown_timeout(Duration::MAX).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub enum ShutdownError {
     /// Stages had not ended at the time limit. The ring is closed, and they go on.
     TimedOut {
@@ -204,6 +203,16 @@ pub enum ShutdownError {
     Failed(RunError),
     /// The stages have ended, and an earlier call has returned the report.
     AlreadyReported,
+}
+
+impl fmt::Debug for ShutdownError {
+    /// Prints the text of `Display`, and for `{:#?}` also the report of a [`RunError`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failed) => fmt::Debug::fmt(failed, f),
+            Self::TimedOut { .. } | Self::AlreadyReported => fmt::Display::fmt(self, f),
+        }
+    }
 }
 
 impl fmt::Display for ShutdownError {

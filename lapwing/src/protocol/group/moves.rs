@@ -23,15 +23,40 @@ use crate::protocol::control::StageIndex;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// The keys whose state a worker of a group [by key](crate::graph::Workers::by_key) has to give
-/// away. Passed to [`HandOver::give`](crate::consumer::HandOver::give).
+/// away. The library passes it to [`HandOver::give`](crate::consumer::HandOver::give).
 ///
 /// ```
 /// use std::collections::HashMap;
-/// use lapwing::consumer::MovedKeys;
+/// use lapwing::{Disruptor, EventHandler, Sequence, consumer::{HandOver, MovedKeys}};
 ///
-/// fn give(counts: &mut HashMap<u64, u64>, moved: &MovedKeys) -> Vec<(u64, u64)> {
-///     counts.extract_if(|&key, _| moved.contains(key)).collect()
+/// #[derive(Default)]
+/// struct Last(HashMap<u64, Sequence>); // the last event of each key
+///
+/// impl EventHandler<u64> for Last {
+///     fn on_event(&mut self, key: &u64, at: Sequence, _: bool) { self.0.insert(*key, at); }
 /// }
+///
+/// impl HandOver for Last {
+///     type State = Sequence;
+///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Sequence)> {
+///         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+///     }
+///     fn take(&mut self, key: u64, at: Sequence) { self.0.insert(key, at); }
+/// }
+///
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+///     .stage("last").workers(1).up_to(2).by_key(|key| *key)
+///     .read_keyed_handlers(|_worker| Last::default())
+///     .build()?;
+/// let work = consumers.workers("last").unwrap();
+/// let running = consumers.start()?;
+/// (0..100).try_for_each(|key| producer.publish(|event| *event = key).map(drop))?;
+/// work.resize(2)?; // about half of the keys move to the second worker
+/// (0..100).try_for_each(|key| producer.publish(|event| *event = key).map(drop))?;
+/// let mut report = running.shutdown()?;
+/// let (Last(first), Last(second)) = (report.take("last-0")?, report.take("last-1")?);
+/// assert_eq!(first.len() + second.len(), 100); // each key is in one of them
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct MovedKeys {
@@ -44,15 +69,36 @@ pub struct MovedKeys {
 }
 
 impl MovedKeys {
-    /// Returns whether this worker has to give away its state of `key`. Returns true for every key
-    /// if the worker leaves its group.
+    /// Returns whether this worker has to give away its state of `key`. If the worker leaves its
+    /// group, that is every key.
     ///
     /// ```
-    /// # use std::collections::HashMap;
-    /// # use lapwing::consumer::MovedKeys;
-    /// # fn keys_that_stay(counts: &HashMap<u64, u64>, moved: &MovedKeys) -> usize {
-    /// counts.keys().filter(|&&key| !moved.contains(key)).count()
-    /// # }
+    /// use lapwing::{Action, Disruptor, EventHandler, Sequence};
+    /// use lapwing::consumer::{HandOver, MovedKeys, Shared};
+    ///
+    /// struct Stops(bool); // whether it has to give away the key 7
+    ///
+    /// impl EventHandler<u64, Shared, Action> for Stops {
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) -> Action { Action::Stop }
+    /// }
+    ///
+    /// impl HandOver for Stops {
+    ///     type State = ();
+    ///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, ())> {
+    ///         self.0 = moved.contains(7);
+    ///         Vec::new()
+    ///     }
+    ///     fn take(&mut self, _: u64, _: ()) {}
+    /// }
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 7)
+    ///     .stage("stops").workers(1).by_key(|key| *key)
+    ///     .read_keyed_handlers(|_worker| Stops(false))
+    ///     .build()?;
+    /// producer.publish(|_| {})?;
+    /// let mut finished = consumers.into_iter().next().unwrap().run(); // leaves
+    /// assert!(finished.take_handler::<Stops>()?.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn contains(&self, key: u64) -> bool {

@@ -2,9 +2,8 @@
 //! read (`ring_buffer`).
 //!
 //! ```text
-//! P1 --> [ring] <-- a <--+
-//!           ^------ b <--+-- c        arrow: waits for. a and b wait for the publication, c for
-//!                                     both of them; only c gates P1
+//! P1 ──> [ring] ─┬─> a ─┬─> c        a and b wait for the publication, c for both of them;
+//!                └─> b ─┘           only c gates P1
 //! ```
 
 use super::{cursor, upstream};

@@ -40,8 +40,9 @@ pub enum StartAt {
     /// At the first event that is not published yet. The consumer gets each event published after
     /// the call.
     Now,
-    /// At the oldest event that the ring is certain to hold. An event that some consumer has not
-    /// finished is older only if a producer was about to overwrite it when that consumer joined.
+    /// At the oldest event that the ring is certain to hold. That includes each event that some
+    /// consumer has not finished, unless a producer was about to overwrite the event when that
+    /// consumer joined.
     Oldest,
     /// At this sequence, if the ring is certain to hold it. It must not be beyond that of
     /// [`Now`](Self::Now).

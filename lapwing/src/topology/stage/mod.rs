@@ -49,8 +49,8 @@ use super::graph::{Graph, StageId};
 /// ```
 ///
 /// [`Stage::new`] makes a stage without a place. Use it to keep settings in a variable, and to take
-/// a [seat](crate::graph::Seats::take). Such a stage has no verbs. A `&str` or a `String` converts
-/// to a stage with that name and no settings.
+/// a [seat](crate::graph::Seats::take). A `&str` or a `String` converts to a stage with that name
+/// and no settings.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage};
@@ -59,6 +59,8 @@ use super::graph::{Graph, StageId};
 /// let ring = Disruptor::single_producer(1024, || 0_u64).stage(risk).read(|_, _, _| {});
 /// assert!(ring.build().is_ok());
 /// ```
+///
+/// A stage without a place has no verbs:
 ///
 /// ```compile_fail,E0599
 /// let _ = lapwing::Stage::new("risk").read(|_: &u64, _, _| {});
@@ -82,16 +84,24 @@ pub struct Stage<P = Unplaced> {
 pub struct Unplaced(());
 
 impl Stage {
-    /// Makes a stage without a place. Its thread has the same name.
+    /// Creates a stage that has no place in a ring yet. Settings may follow.
     ///
-    /// Names are unique in a graph, are not empty, and contain no NUL;
-    /// [`build`](crate::Builder::build) checks that.
+    /// The name must be unique in the ring, must not be empty, and must not contain a NUL.
+    /// [`build`](crate::Builder::build) and [`take`](crate::graph::Seats::take) check that. The
+    /// thread of the stage has the same name, unless the stage or the
+    /// [`Placement`](crate::graph::Placement) names another thread.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage, error::BuildError};
+    /// use lapwing::{Disruptor, Stage, error::BuildError, wait::Blocking};
+    ///
+    /// let journal = Stage::new("journal").wait(Blocking::default()).max_batch(64);
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage(journal).read(|_, _, _| {});
+    /// let (_producer, consumers) = ring.build()?;
+    /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["journal"]);
     ///
     /// let nameless = Disruptor::single_producer(8, || 0_u64).stage(Stage::new("")).poller();
     /// assert_eq!(nameless.build().err(), Some(BuildError::InvalidName { stage: String::new() }));
+    /// # Ok::<(), BuildError>(())
     /// ```
     pub fn new(name: impl Into<String>) -> Self {
         Self { settings: Settings::new(name.into()), position: Unplaced(()) }
@@ -107,7 +117,6 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// Makes this stage depend on `stage`: it gets each event after `stage` has finished it.
     /// Several calls add several dependencies.
     ///
-    /// Only a stage of a [`Graph`] has this call. Elsewhere, the place determines the dependencies.
     /// An id of another graph causes
     /// [`BuildError::UnknownStage`](crate::error::BuildError::UnknownStage).
     ///
@@ -130,6 +139,8 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// assert_eq!(both.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// Only a stage of a [`Graph`] has this call. Elsewhere, the place determines the dependencies:
     ///
     /// ```compile_fail,E0599
     /// use lapwing::{Disruptor, graph::Graph};

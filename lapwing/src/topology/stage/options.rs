@@ -43,6 +43,12 @@ impl<P> Stage<P> {
     /// use lapwing::{Disruptor, error::StartError};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("hot").pin(1).read(|_, _, _| {})
+    ///     .build()?;
+    /// let consumer = consumers.into_iter().next().unwrap();
+    /// assert_eq!(consumer.pin(), Some(1));
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("hot").pin(usize::MAX).read(|_, _, _| {})
     ///     .build()?;
     /// let error = consumers.start().unwrap_err(); // no machine has that many CPUs
@@ -57,10 +63,10 @@ impl<P> Stage<P> {
     /// Runs the stage on the thread with this name, together with every other stage of the ring
     /// that names it. [`start`](crate::Consumers::start) makes one thread for all of them.
     ///
-    /// Use it for stages that work on the same data. The stages of a thread take turns: in each
-    /// turn, a stage handles a batch of at most 16 KiB of events. A stage that pauses before it
-    /// retries an event does not hold up the others. The thread waits by the strategy of its first
-    /// stage.
+    /// Use it for stages that work on the same data. The stages of a thread take turns. In each
+    /// turn, a stage handles one batch of at most 16 KiB, or of 16 events if an event is larger
+    /// than 1 KiB. A stage that pauses before it retries an event does not hold up the others. The
+    /// thread waits with the strategy of its first stage.
     ///
     /// By default, the thread of a stage has the name of the stage, so naming that thread joins it.
     /// [`Placement`](crate::graph::Placement) does the same from outside of the graph, and
@@ -138,8 +144,9 @@ impl<P> Stage<P> {
     /// let ring = stage.timeout(Duration::from_millis(1)).read_handler(Watchdog(alarm));
     /// let (_producer, consumers) = ring.build()?;
     /// let running = consumers.start()?;
-    /// assert_eq!((alarms.recv()?, alarms.recv()?), (0, 0)); // nothing is published
-    /// # running.shutdown()?;
+    /// assert_eq!(alarms.recv()?, 0); // nothing is published
+    /// assert_eq!(alarms.recv()?, 0); // after the next timeout
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {

@@ -20,10 +20,12 @@ use crate::topology::position::{Alone, Position};
 /// let _ = ring.stage("a").read(|event, _, _| event.set(1));
 /// ```
 ///
+/// A stage that changes events accepts them, since it is alone with each event:
+///
 /// ```
 /// use std::cell::Cell;
 /// let ring = lapwing::Disruptor::single_producer(8, || Cell::new(0));
-/// let ring = ring.stage("a").write(|event, _, _| event.set(1)); // alone with the event
+/// let ring = ring.stage("a").write(|event, _, _| event.set(1));
 /// assert!(ring.build().is_ok());
 /// ```
 impl<'env, P: Position<'env>> Stage<P> {
@@ -74,7 +76,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_batch<R: IntoAction + 'env>(
@@ -137,7 +139,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_local<H, R>(self, make: impl FnOnce() -> H + Send + 'env) -> P::Next
@@ -195,6 +197,8 @@ impl<'env, P: Position<'env>> Stage<P> {
 ///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
 /// ```
 ///
+/// They can read:
+///
 /// ```
 /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").read(|event, _, _| assert!(*event < 9)));
@@ -212,7 +216,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write<R: IntoAction + 'env>(
@@ -243,7 +247,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish_batch(3, |_| {})?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_batch<R: IntoAction + 'env>(
@@ -276,7 +280,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_handler<H, R>(self, handler: H) -> P::Next
@@ -309,7 +313,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_local<H, R>(self, make: impl FnOnce() -> H + Send + 'env) -> P::Next

@@ -81,13 +81,14 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Reads events with a handler for each worker, and [hands over](HandOver) the state of a key
     /// when the key moves to another worker.
     ///
-    /// This is useful for workers [by key](Workers::by_key); other workers have no keys.
-    /// [`HandOver`] has an example of a resize.
+    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a
+    /// resize. [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```
     /// use std::collections::HashMap;
     /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::{HandOver, MovedKeys}};
     ///
+    /// #[derive(Default)]
     /// struct Last(HashMap<u64, Sequence>); // the last event of each key
     ///
     /// impl EventHandler<u64> for Last {
@@ -102,8 +103,19 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     ///     fn take(&mut self, key: u64, at: Sequence) { self.0.insert(key, at); }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0).stage("last").workers(2).by_key(|key| *key);
-    /// assert!(ring.read_keyed_handlers(|_worker| Last(HashMap::new())).build().is_ok());
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+    ///     .stage("last").workers(2).by_key(|key| *key)
+    ///     .read_keyed_handlers(|_worker| Last::default())
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// for key in [7, 8, 7] {
+    ///     producer.publish(|event| *event = key)?;
+    /// }
+    /// let mut report = running.shutdown()?;
+    /// let (Last(mut last), Last(others)) = (report.take("last-0")?, report.take("last-1")?);
+    /// last.extend(others);
+    /// assert_eq!(last, HashMap::from([(7, 2), (8, 1)]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_keyed_handlers<H, R>(self, make: impl FnMut(usize) -> H) -> P::Next
     where
@@ -161,7 +173,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write<F, R>(self, mut make: impl FnMut(usize) -> F) -> P::Next
@@ -193,7 +205,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_handlers<H, R>(self, mut make: impl FnMut(usize) -> H) -> P::Next
@@ -208,29 +220,47 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Changes events with a handler for each worker, and [hands over](HandOver) the state of a key
     /// when the key moves to another worker.
     ///
-    /// This is useful for workers [by key](Workers::by_key); other workers have no keys.
-    /// [`HandOver`] has an example of a resize.
+    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a
+    /// resize. [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```
     /// use std::collections::HashMap;
     /// use lapwing::{Disruptor, EventHandler, Sequence};
     /// use lapwing::consumer::{Exclusive, HandOver, MovedKeys};
     ///
-    /// struct Link(HashMap<u64, u64>); // links each event `(key, previous)` to the previous one of its key
-    /// impl EventHandler<(u64, u64), Exclusive> for Link {
-    ///     fn on_event(&mut self, event: &mut (u64, u64), at: Sequence, _: bool) {
-    ///         event.1 = self.0.insert(event.0, at).unwrap_or(at);
+    /// #[derive(Default)]
+    /// struct Trade { account: u64, amount: u64, balance: u64 }
+    ///
+    /// #[derive(Default)]
+    /// struct Balances(HashMap<u64, u64>); // by account
+    ///
+    /// impl EventHandler<Trade, Exclusive> for Balances {
+    ///     fn on_event(&mut self, trade: &mut Trade, _: Sequence, _: bool) {
+    ///         let balance = self.0.entry(trade.account).or_default();
+    ///         *balance += trade.amount;
+    ///         trade.balance = *balance;
     ///     }
     /// }
-    /// impl HandOver for Link {
-    ///     type State = Sequence;
-    ///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Sequence)> {
-    ///         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+    ///
+    /// impl HandOver for Balances {
+    ///     type State = u64;
+    ///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    ///         self.0.extract_if(|&account, _| moved.contains(account)).collect()
     ///     }
-    ///     fn take(&mut self, key: u64, at: Sequence) { self.0.insert(key, at); }
+    ///     fn take(&mut self, account: u64, balance: u64) { self.0.insert(account, balance); }
     /// }
-    /// let ring = Disruptor::single_producer(8, || (0, 0)).stage("link").workers(2).by_key(|e| e.0);
-    /// assert!(ring.write_keyed_handlers(|_worker| Link(HashMap::new())).build().is_ok());
+    ///
+    /// let (mut trades, consumers) = Disruptor::single_producer(8, Trade::default)
+    ///     .stage("balance").workers(2).by_key(|trade| trade.account)
+    ///     .write_keyed_handlers(|_worker| Balances::default())
+    ///     .stage("check").read(|trade, at, _| assert_eq!(trade.balance, 10 * (at + 1)))
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// for _ in 0..5 {
+    ///     trades.publish(|trade| (trade.account, trade.amount) = (7, 10))?;
+    /// }
+    /// running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_keyed_handlers<H, R>(self, make: impl FnMut(usize) -> H) -> P::Next
     where

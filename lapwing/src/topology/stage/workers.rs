@@ -18,10 +18,18 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// ```
     /// use lapwing::{Disruptor, error::BuildError};
     ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("check").workers(2).read(|_worker| |event, _, _| assert_eq!(*event, 7))
+    ///     .build()?;
+    /// let running = consumers.start()?; // the threads "check-0" and "check-1"
+    /// producer.publish(|event| *event = 7)?;
+    /// running.shutdown()?;
+    ///
     /// let ring = Disruptor::single_producer(8, || 0_u64);
     /// let ring = ring.stage("none").workers(0).read(|_worker| |_, _, _| {});
     /// let stage = "none".to_owned();
     /// assert_eq!(ring.build().err(), Some(BuildError::Workers { stage, requested: 0, max: 64 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn workers(self, workers: usize) -> Workers<P, P::Event> {
         Workers { stage: self, team: Team::new(workers) }
@@ -77,8 +85,8 @@ impl<P, E> Workers<P, E> {
     /// [resized](crate::lifecycle::WorkerGroup::resize) to while the ring runs. By default, that is
     /// the number at the start.
     ///
-    /// Every worker has its thread from the start. Workers that are not needed are
-    /// parked, whatever the strategy of the stage.
+    /// Every worker has its thread from the start. Workers that are not needed are parked, whatever
+    /// the strategy of the stage.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -90,7 +98,7 @@ impl<P, E> Workers<P, E> {
     /// let work = running.workers("work").unwrap();
     /// work.resize(3)?;
     /// assert_eq!(work.size(), 3);
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn up_to(mut self, max: usize) -> Self {
@@ -128,7 +136,8 @@ impl<P, E> Workers<P, E> {
     /// **The state that a handler keeps for a key does not move by itself.** The new worker of a
     /// key begins without it: an average per key, for example, would restart silently. Handlers
     /// that implement [`HandOver`](crate::consumer::HandOver) move their state. Add them by
-    /// [`read_keyed_handlers`](Self::read_keyed_handlers).
+    /// [`read_keyed_handlers`](Self::read_keyed_handlers) or
+    /// [`write_keyed_handlers`](Self::write_keyed_handlers).
     ///
     /// A worker that [stops](crate::Action::Stop) leaves its events to another one in their order,
     /// including the event at which it stopped. Later events of its keys go to the remaining

@@ -8,9 +8,9 @@ use crate::contenders::WaitName;
 use crate::contenders::channels::{Channel, ChannelName, Payload};
 use crate::flags::{TimedArguments, values};
 
-/// Milliseconds of one run, without `--quick`.
+/// The length of one run without `--quick`, in milliseconds.
 const RUN_MS: u32 = 100;
-/// Senders of the tails: more than there are CPUs, and far more.
+/// Senders of the tails: more than there are CPUs, and many more.
 const TAIL_SENDERS: [u32; 2] = [8, 200];
 /// Slots of the tails.
 const TAIL_CAPACITY: usize = 8;
@@ -18,7 +18,7 @@ const TAIL_CAPACITY: usize = 8;
 /// The flags of `lapwing channels`.
 #[derive(Args, Debug)]
 pub(crate) struct ChannelsArguments {
-    /// Slots of the channel, separated by commas: powers of two
+    /// Slots of the channel, separated by commas; powers of two
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "1,16,128,1024,16384")]
     #[arg(value_parser = values::ring)]
     capacity: Vec<usize>,
@@ -28,12 +28,12 @@ pub(crate) struct ChannelsArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=256))]
     senders: Vec<u32>,
 
-    /// What is sent, separated by commas; all three if absent
+    /// Payloads, separated by commas. Default: all three
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     payload: Vec<Payload>,
 
-    /// What else runs meanwhile, separated by commas: nothing, busy threads of another process, or nothing while all
-    /// threads of the run share one CPU
+    /// Other load of the machine, separated by commas: none, busy threads of another process, or
+    /// none with all threads of the run on one CPU
     #[arg(
         long,
         value_enum,
@@ -43,15 +43,15 @@ pub(crate) struct ChannelsArguments {
     )]
     beside: Vec<Beside>,
 
-    /// Threads of the process beside a busy run
+    /// Threads of the other process in a busy run
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..=64))]
     busy_threads: u32,
 
-    /// Contenders to run, separated by commas; all if absent
+    /// Contenders to run, separated by commas. Default: all
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     contender: Vec<ChannelName>,
 
-    /// Wait strategies of both ends of Lapwing's channel, separated by commas: a row for each
+    /// Wait strategies of both ends of Lapwing's channel, separated by commas; each adds a row
     #[arg(
         long,
         value_enum,
@@ -61,11 +61,12 @@ pub(crate) struct ChannelsArguments {
     )]
     wait: Vec<WaitName>,
 
-    /// Whether values also go there and back, one at a time, over two channels of one slot
+    /// Whether to measure round trips as well, one value at a time, over two channels of one slot
     #[arg(long, value_name = "true|false", default_value_t = true, action = ArgAction::Set)]
     round_trips: bool,
 
-    /// Times each send instead: 8 and 200 senders on 8 slots; the longest send, and how evenly senders are served
+    /// Times each send instead: 8 and 200 senders on 8 slots. Reports the longest send and how
+    /// evenly senders are served
     #[arg(long, conflicts_with_all = ["capacity", "senders", "round_trips"])]
     tails: bool,
 
@@ -74,7 +75,7 @@ pub(crate) struct ChannelsArguments {
 }
 
 impl ChannelsArguments {
-    /// What is measured, and how often.
+    /// Returns the measured cases, and the number of runs.
     pub(super) fn plan(&self) -> Plan {
         Plan {
             cases: self.cases(),
@@ -84,7 +85,7 @@ impl ChannelsArguments {
         }
     }
 
-    /// The contenders asked for, each once; Lapwing once for each strategy.
+    /// Returns the requested contenders, each once; Lapwing once for each strategy.
     fn channels(&self) -> Vec<Channel> {
         let waits = values::each_once(&self.wait, &[]);
         let with = |name| {
@@ -94,7 +95,7 @@ impl ChannelsArguments {
         values::each_once(&self.contender, &ChannelName::ALL).into_iter().flat_map(with).collect()
     }
 
-    /// The cells, each once.
+    /// Returns the cells, each once.
     fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for beside in values::each_once(&self.beside, &Beside::ALL) {

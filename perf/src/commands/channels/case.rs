@@ -1,4 +1,5 @@
-//! One cell of the table: the traffic, its senders, its slots, its payload, and what else runs meanwhile.
+//! One cell of the table: its traffic, senders, slots and payload, and the other load of the
+//! machine.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,23 +20,23 @@ pub(super) struct Case {
     pub(super) capacity: usize,
     pub(super) payload: Payload,
     pub(super) beside: Beside,
-    /// Threads of another process that compute meanwhile: 0 unless it runs beside busy ones.
+    /// Busy threads of another process: 0 unless the cell runs beside them.
     pub(super) busy_threads: u32,
 }
 
-/// What is counted.
+/// The counted traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum TrafficName {
     /// Values from senders to one receiver.
     OneWay,
-    /// Values there and back, one at a time.
+    /// Round trips of values, one at a time.
     RoundTrips,
-    /// As one way, with the time of each send.
+    /// One way, with the time of each send.
     Tails,
 }
 
-/// What else runs meanwhile.
+/// The other load of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Beside {
@@ -43,12 +44,12 @@ pub(super) enum Beside {
     Quiet,
     /// Busy threads of another process.
     Busy,
-    /// Nothing, and all threads of the run share one CPU.
+    /// No other load. All threads of the run share one CPU.
     OneCpu,
 }
 
 impl Case {
-    /// The load of a run that takes so long.
+    /// Returns the load of a run of this length.
     pub(super) fn load(&self, run_time: Duration) -> Load {
         let shape = match self.traffic {
             TrafficName::OneWay | TrafficName::Tails => Shape::OneWay(self.senders),
@@ -61,7 +62,7 @@ impl Case {
 }
 
 impl TrafficName {
-    /// The name in a table.
+    /// Returns the name in a table.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::OneWay => "one way",
@@ -75,7 +76,7 @@ impl Beside {
     /// All of them.
     pub(super) const ALL: [Self; 3] = [Self::Quiet, Self::Busy, Self::OneCpu];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Quiet => "quiet",

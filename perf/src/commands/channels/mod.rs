@@ -1,14 +1,14 @@
-//! `lapwing channels`: bounded channels under load, on a quiet machine, beside busy threads of another process, and on
-//! one CPU.
+//! `lapwing channels`: bounded channels under load, on an idle machine, beside busy threads of
+//! another process, and on one CPU.
 
 mod arguments; // the flags
 mod case; // one cell of the table
 pub(crate) mod one_cpu; // a run in a process that has one CPU
-mod record; // what a report says of a row
+mod record; // the record of a row
 mod row; // one contender in one cell
-mod table; // how it is shown
+mod table; // the table
 #[cfg(test)]
-mod tests; // whole measurements, a wrong answer, the form of the JSON and of the tables
+mod tests; // whole measurements, a wrong answer, the format of the JSON and of the tables
 
 use std::time::Duration;
 
@@ -27,20 +27,20 @@ use crate::report::Missing;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "channels";
 
-/// What is measured, and how often.
+/// The measured cases, and the number of runs.
 #[derive(Clone, Debug)]
 struct Plan {
     /// The cells.
     cases: Vec<Case>,
-    /// The contenders, which run in each cell that they take.
+    /// The contenders. Each runs in each cell that it supports.
     channels: Vec<Channel>,
     /// Time of one run.
     run_time: Duration,
-    /// Rounds that count.
+    /// Counted rounds.
     rounds: u32,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ fn measure(plan: &Plan, progress: impl FnOnce(u64) -> Progress) -> Result<Vec<Re
 }
 
 impl Plan {
-    /// The cell of `case`, with the contenders that take it.
+    /// Returns the cell of `case`, with the contenders that support it.
     fn cell(&self, case: Case) -> Group<Row> {
         let takes_part = |channel: &&Channel| self.refusal(**channel, &case).is_none();
         let row = |channel: &Channel| Row::new(*channel, case, self.run_time);
@@ -78,7 +78,7 @@ impl Plan {
         channel.refusal(case.load(self.run_time).shape, case.capacity)
     }
 
-    /// The contenders that do not take some cell, with the first reason of each.
+    /// Returns the contenders that do not support some cell, with the first reason of each.
     fn missing(&self) -> Vec<Missing> {
         let mut missing: Vec<Missing> = Vec::new();
         for &channel in &self.channels {

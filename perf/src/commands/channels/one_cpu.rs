@@ -1,5 +1,5 @@
-//! A run on one CPU, in a process that has one CPU from its start: some libraries count the CPUs once and remember the
-//! number. The process is this program with a hidden subcommand.
+//! A run on one CPU, in a process that has one CPU from its start. Some libraries count the CPUs
+//! once and remember the number. The process is this program with a hidden subcommand.
 
 use std::io::Read;
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl OneCpuArguments {
 ///
 /// # Errors
 ///
-/// [`RunError`]: the process did not start, or did not come to its end.
+/// [`RunError`] if the process did not start or did not complete.
 pub(super) fn run(channel: Channel, load: &Load) -> Result<Traffic, RunError> {
     let failed = |reason: String| RunError::Foreign(format!("the run on one CPU failed: {reason}"));
     let arguments = command_line(channel, load);
@@ -71,7 +71,7 @@ pub(super) fn run(channel: Channel, load: &Load) -> Result<Traffic, RunError> {
     serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
 }
 
-/// The command line of the process.
+/// Returns the command line of the process.
 fn command_line(channel: Channel, load: &Load) -> Vec<String> {
     let name = |value: Option<clap::builder::PossibleValue>| {
         value.map_or_else(String::new, |value| value.get_name().to_owned())
@@ -93,11 +93,11 @@ fn command_line(channel: Channel, load: &Load) -> Vec<String> {
     words
 }
 
-/// The process: runs on one CPU, and prints what came of it.
+/// In the process: runs on one CPU, and prints the result.
 ///
 /// # Errors
 ///
-/// A run that failed, or a system that has no such thing as one CPU for a thread.
+/// A failed run, or a system that cannot bind a thread to one CPU.
 pub(crate) fn serve(arguments: &OneCpuArguments) -> Result<(), Error> {
     let (topology, contender) = (super::BENCHMARK, arguments.contender.name());
     let failed = |source| Error::Run { topology, contender, source };
@@ -128,9 +128,7 @@ mod tests {
             let mut line = vec!["lapwing".to_owned()];
             line.extend(command_line(channel, &load));
             let cli = Cli::try_parse_from(line).unwrap();
-            let Some(Command::OneCpuRun(arguments)) = cli.command else {
-                panic!("another subcommand")
-            };
+            let Command::OneCpuRun(arguments) = cli.command else { panic!("another subcommand") };
             assert_eq!(arguments.channel(), channel);
             assert_eq!(format!("{:?}", arguments.load()), format!("{load:?}"));
         }

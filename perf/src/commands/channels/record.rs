@@ -1,4 +1,4 @@
-//! What a report says of one contender in one cell.
+//! The record of one contender in one cell.
 
 use serde::Serialize;
 
@@ -13,31 +13,31 @@ use crate::measure::sample::{self, Summary};
 pub(super) struct Record {
     /// `channels`.
     benchmark: &'static str,
-    /// What is counted.
+    /// The counted traffic.
     traffic: TrafficName,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How both ends waited.
+    /// The wait of both ends.
     pub(super) wait: &'static str,
     /// Slots of each channel.
     capacity: usize,
-    /// Threads that sent.
+    /// The number of senders.
     senders: usize,
-    /// What was sent.
+    /// The payload.
     payload: Payload,
-    /// What else ran meanwhile.
+    /// The other load of the machine.
     beside: Beside,
-    /// Threads of another process that computed meanwhile.
+    /// Busy threads of another process during the runs.
     pub(super) busy_threads: u32,
     /// Threads that sent and received.
     pub(super) threads: usize,
-    /// What it was like.
+    /// The figures of the runs.
     #[serde(flatten)]
     pub(super) summary: Summary,
 }
 
 impl Record {
-    /// The records of all rows of `cells` that have run, in their order.
+    /// Returns the records of all rows of `cells` that have run, in order.
     pub(super) fn of_cells(cells: &[Group<Row>]) -> Vec<Self> {
         cells.iter().flat_map(Self::of_cell).collect()
     }
@@ -66,7 +66,7 @@ impl Record {
         }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn case(&self) -> Case {
         let Self { traffic, senders, capacity, payload, beside, busy_threads, .. } = *self;
         Case { traffic, senders, capacity, payload, beside, busy_threads }

@@ -1,4 +1,4 @@
-//! One contender in one cell: what is timed.
+//! The timed work: one contender in one cell.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ pub(super) struct Row {
     pub(super) channel: Channel,
     pub(super) case: Case,
     run_time: Duration,
-    /// The runs that count, one for each round.
+    /// The counted runs, one per round.
     pub(super) runs: Vec<Sample>,
 }
 
 impl Row {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) const fn new(channel: Channel, case: Case, run_time: Duration) -> Self {
         Self { channel, case, run_time, runs: Vec::new() }
     }
 
-    /// Runs once, and checks that every value came.
+    /// Runs once, and checks that every value arrived.
     fn pass(&self) -> Result<Sample, Error> {
         let (topology, contender) = (super::BENCHMARK, self.channel.name.name());
         let load = self.case.load(self.run_time);
@@ -47,7 +47,7 @@ impl Timed for Row {
         format!("{} {} {}", self.case, self.channel.name.name(), self.channel.wait())
     }
 
-    /// Settles nothing: the time of a run is given.
+    /// Does nothing, because the length of a run is fixed.
     fn settle(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -76,7 +76,9 @@ fn rates_of(records: &[&Record]) -> String {
             lines.add_row(rate_line(case, Some(own), rival));
         }
     }
-    lines.to_string()
+    let least_needed =
+        ["switches/s", "CPUs", "stalled %", "quartiles", "wait", "its rate", "slots"];
+    table::fitted(lines, &least_needed)
 }
 
 fn rate_line(case: Case, own: Option<&Record>, rival: Option<&Record>) -> [String; RATES.len()] {
@@ -127,7 +129,7 @@ fn tails_of(records: &[&Record]) -> String {
             lines.add_row(tail_line(case, record));
         }
     }
-    lines.to_string()
+    table::fitted(lines, &["switches/s", "CPUs", "x first", "slots"])
 }
 
 fn tail_line(case: Case, record: &Record) -> [String; TAILS.len()] {

@@ -1,4 +1,4 @@
-//! Whole measurements, a wrong answer, the form of the JSON and of the tables.
+//! Whole measurements, a wrong answer, and the format of the JSON and of the tables.
 
 use super::case::{Beside, TrafficName};
 use super::*;

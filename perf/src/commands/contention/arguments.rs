@@ -8,7 +8,7 @@ use crate::load::increments::Case;
 /// The flags of `lapwing contention`.
 #[derive(Args, Debug)]
 pub(crate) struct ContentionArguments {
-    /// Cases to run, separated by commas; all of them if absent
+    /// Cases to run, separated by commas. Default: all
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     case: Vec<Case>,
 
@@ -17,7 +17,7 @@ pub(crate) struct ContentionArguments {
 }
 
 impl ContentionArguments {
-    /// The cases asked for, each once.
+    /// Returns the requested cases, each once.
     pub(crate) fn cases(&self) -> Vec<Case> {
         values::each_once(&self.case, &Case::ALL)
     }

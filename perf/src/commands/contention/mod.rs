@@ -1,7 +1,8 @@
-//! `lapwing contention`: Table 1 of the paper, what an increment costs with and without contention.
+//! `lapwing contention`: Table 1 of the paper, the cost of an increment with and without
+//! contention.
 
 mod arguments; // the flags
-mod table; // how they are shown
+mod table; // the tables
 
 use serde::Serialize;
 
@@ -31,12 +32,12 @@ struct Counting {
 struct Record {
     /// `contention`.
     benchmark: &'static str,
-    /// How it increments.
+    /// The way to increment.
     contender: Case,
-    /// How fast it was: an event is an increment of one of the threads.
+    /// Its speed. An event is an increment of one of the threads.
     #[serde(flatten)]
     speed: Speed,
-    /// Nanoseconds of an increment in the paper's Table 1; none if it has no such case.
+    /// Nanoseconds of an increment in Table 1 of the paper, or `None` if it has no such case.
     nanoseconds_in_paper: Option<f64>,
 }
 
@@ -57,7 +58,7 @@ impl Subject for Counting {
     }
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -89,7 +90,7 @@ fn measure(
     Ok(run.map(|row| record(row, plain)).collect())
 }
 
-/// The record of `row`, compared with `plain`.
+/// Returns the record of `row`, compared with `plain`.
 fn record(row: &Row<Counting>, plain: Option<&Row<Counting>>) -> Record {
     let case = row.subject.case;
     Record {
@@ -106,7 +107,7 @@ mod tests {
     use crate::machine::Machine;
     use crate::report::json;
 
-    /// A few increments of each of `cases`.
+    /// Returns the records of a few increments of each of `cases`.
     fn records(cases: &[Case]) -> Result<Vec<Record>, Error> {
         measure(cases, Schedule::short(3, 1_000), |_| Progress::Silent)
     }

@@ -16,7 +16,7 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
     }
     let most_threads = records.iter().map(|record| record.speed.threads).max().unwrap_or(1);
     let mut closing = vec![
-        lines.to_string(),
+        table::fitted(lines, &["min .. max", "case", "ns in the paper"]),
         "ns: from one increment to the next, of whichever thread; the paper: Java, Westmere, 2011"
             .to_owned(),
         table::verified(records.iter().map(|record| &record.speed)),

@@ -1,13 +1,14 @@
-//! Files of percentiles as HdrHistogram's plotter reads them.
+//! Files of percentiles in the format of HdrHistogram's plotter.
 
 use std::fmt::Write;
 
 use hdrhistogram::Histogram;
 
-/// Points of a curve for each halving of what is left up to 100 %: as HdrHistogram's own tools write.
+/// Points of a curve for each halving of the remaining distance to 100 %, as in the files of
+/// HdrHistogram's own tools.
 const POINTS_PER_HALVING: u32 = 5;
 
-/// The content of such a file, in nanoseconds.
+/// Returns the content of such a file, in nanoseconds.
 pub(crate) fn text(histogram: &Histogram<u64>) -> String {
     let mut text = format!(
         "{:>12} {:>14} {:>10} {:>14}\n\n",

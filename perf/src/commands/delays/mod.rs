@@ -1,9 +1,10 @@
-//! What `latency` and `sweep` have in common: rows of delays instead of speeds, their records and files.
+//! The common parts of `latency` and `sweep`: rows of delays instead of speeds, their records and
+//! files.
 
 pub(super) mod hgrm; // files of percentiles
-mod record; // what a report says of a row
-mod row; // who carries the events, at which load, its runs
-mod segment; // what a report says of a segment
+mod record; // the record of a row
+mod row; // the carrier of the events, its load, its runs
+mod segment; // the record of a segment
 
 pub(super) use self::record::Record;
 pub(super) use self::row::{Carrier, Row, Run};

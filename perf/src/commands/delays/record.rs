@@ -1,4 +1,4 @@
-//! What a report says of one contender under one load.
+//! The record of one contender under one load.
 
 use serde::Serialize;
 
@@ -13,39 +13,39 @@ pub(crate) struct Record {
     benchmark: &'static str,
     /// The contender's name.
     pub(crate) contender: &'static str,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: &'static str,
-    /// Which of its consumers shared a thread; only of Lapwing.
+    /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) placement: Option<String>,
     /// `pipeline`.
     topology: &'static str,
-    /// Threads that worked.
+    /// The number of working threads.
     pub(crate) threads: usize,
-    /// Whether each thread had a CPU of its own to which it was bound.
+    /// Whether each thread was bound to its own CPU.
     pub(crate) pinned: bool,
     /// Slots of the ring, and of every queue.
     ring: usize,
-    /// From one event to the next.
+    /// The time from one event to the next.
     interval_ns: f64,
-    /// Events that were to be sent each second.
+    /// Intended events per second.
     pub(crate) offered_per_second: f64,
-    /// Events that came to the end each second: the median of the runs.
+    /// Received events per second at the last stage: the median of the runs.
     pub(crate) achieved_per_second: f64,
-    /// Whether most runs could not take the load.
+    /// Whether most runs could not sustain the load.
     pub(crate) saturated: bool,
     /// Events of one run.
     events: u32,
-    /// Whether every answer of every run was right. A wrong one has no record.
+    /// Whether every answer of every run was right. A row with a wrong answer has no record.
     verified: bool,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(crate) runs: Vec<Run>,
     /// The delays of all runs together.
     pub(crate) segments: Vec<Segment>,
 }
 
 impl Record {
-    /// The record of `row`, with these of its segments; none if it has not run.
+    /// Returns the record of `row`, with these segments, or `None` if it has not run.
     pub(crate) fn new(
         benchmark: &'static str,
         row: &Row<'_>,
@@ -73,12 +73,12 @@ impl Record {
         })
     }
 
-    /// How the rows of `records` say what they are set to.
+    /// Returns the settings column of `records`.
     pub(crate) fn settings(records: &[Self]) -> Settings {
         Settings::of(records.iter().map(|record| record.placement.as_deref()))
     }
 
-    /// The median CPUs that its runs kept busy; none if the system does not tell.
+    /// Returns the median of the CPUs in use, or `None` if the system does not report CPU time.
     pub(crate) fn cpus(&self) -> Option<f64> {
         median(self.runs.iter().filter_map(|run| run.cpus))
     }

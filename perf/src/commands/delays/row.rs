@@ -1,4 +1,4 @@
-//! A row of a table of delays: who carries the events, at which load, its runs.
+//! A row of a delay table: the carrier of the events, its load, and its runs.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 
-/// A contender that takes less than this part of a load does not sustain it.
+/// A contender that achieves less than this fraction of a load does not sustain it.
 const SUSTAINED: f64 = 0.95;
 
-/// Who carries the events.
+/// The carrier of the events.
 #[derive(Clone, Copy)]
 pub(crate) enum Carrier<'a> {
-    /// Nobody: the sender is all stages as well.
+    /// The baseline without a hand-off: the sender is also all stages.
     Nobody,
-    /// A contender, at its best.
+    /// A contender with its best setting.
     Entry(&'a Entry),
 }
 
@@ -28,20 +28,20 @@ pub(crate) struct Row<'a> {
     chosen: usize,
     /// The load.
     pub(crate) pace: Pace,
-    /// The runs that count, one for each round.
+    /// The counted runs, one per round.
     pub(crate) runs: Vec<Run>,
     /// The delays of all of them.
     pub(crate) delays: Delays,
 }
 
-/// One run that counts.
+/// One counted run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Run {
-    /// Events that came to the end, per second.
+    /// Received events per second at the last stage.
     pub(crate) achieved_per_second: f64,
-    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    /// Mean number of CPUs in use, or `None` if the system does not report CPU time.
     pub(crate) cpus: Option<f64>,
-    /// Percentiles of the whole way.
+    /// Percentiles of the end-to-end path.
     p50_ns: u64,
     p99_ns: u64,
     p99_9_ns: u64,
@@ -49,12 +49,12 @@ pub(crate) struct Run {
 }
 
 impl<'a> Row<'a> {
-    /// A row that has not run yet.
+    /// Creates a row that has not run.
     pub(crate) fn new(carrier: Carrier<'a>, pace: Pace) -> Self {
         Self { carrier, chosen: 0, pace, runs: Vec::new(), delays: Delays::new() }
     }
 
-    /// The contender with its setting; none if nobody carries the events.
+    /// Returns the contender with its setting, or `None` for the baseline without a hand-off.
     fn contender(&self) -> Option<&dyn Contender> {
         match self.carrier {
             Carrier::Nobody => None,
@@ -62,27 +62,27 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(crate) fn name(&self) -> &'static str {
         self.contender().map_or("no-hand-off", Contender::name)
     }
 
-    /// How the contender's threads wait.
+    /// Returns the wait of the contender's threads.
     pub(crate) fn wait(&self) -> &'static str {
         self.contender().map_or("none", Contender::wait)
     }
 
-    /// Which of its consumers share a thread; none if it is not Lapwing.
+    /// Returns the placement of its consumers on threads, or `None` if it is not Lapwing.
     pub(crate) fn placement(&self) -> Option<String> {
         self.contender().and_then(Contender::placement)
     }
 
-    /// How its threads wait, and which consumers share one, if it is Lapwing.
+    /// Returns the wait of its threads, and its placement if it is Lapwing.
     fn setting(&self) -> String {
         self.contender().map_or_else(|| self.wait().to_owned(), Contender::setting)
     }
 
-    /// Threads that work.
+    /// Returns the number of working threads.
     pub(crate) fn threads(&self) -> usize {
         self.contender().map_or(1, |contender| contender.threads(1, THREADS - 1))
     }
@@ -108,7 +108,7 @@ impl<'a> Row<'a> {
             .map_or_else(|| nobody::run(&self.pace), |contender| contender.paced(&self.pace))
     }
 
-    /// The setting whose median delay is the shortest.
+    /// Selects the setting with the shortest median delay.
     fn choose(&mut self) -> Result<(), Error> {
         let Carrier::Entry(Entry { candidates }) = self.carrier else { return Ok(()) };
         let mut best = (0, u64::MAX);
@@ -146,7 +146,7 @@ impl Timed for Row<'_> {
 }
 
 impl Run {
-    /// What `paced` was like.
+    /// Returns the figures of `paced`.
     pub(crate) fn new(pace: &Pace, paced: &Paced) -> Self {
         let seconds = paced.seconds_under_load();
         let way = paced.delays.end_to_end();
@@ -160,7 +160,7 @@ impl Run {
         }
     }
 
-    /// Whether it took the load of `pace`.
+    /// Returns whether it sustained the load of `pace`.
     pub(crate) fn sustains(&self, pace: &Pace) -> bool {
         self.achieved_per_second >= SUSTAINED * pace.per_second()
     }

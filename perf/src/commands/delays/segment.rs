@@ -1,25 +1,25 @@
-//! What a report says of the delays of one segment.
+//! The record of the delays of one segment.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::load::paced::{Delays, SEGMENTS};
 
-/// Points of a curve for each halving of what is left up to 100 %.
+/// Points of a curve for each halving of the remaining distance to 100 %.
 const POINTS_PER_HALVING: u32 = 5;
 
 /// The delays of one segment, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Segment {
-    /// Which part of the way.
+    /// The segment of the path.
     pub(crate) name: &'static str,
     /// Events.
     pub(crate) count: u64,
-    /// The shortest.
+    /// The shortest delay.
     pub(crate) min_ns: u64,
     /// The mean.
     pub(crate) mean_ns: f64,
-    /// Half of the delays are at most as long; and so on.
+    /// Half of the delays are at most this long. The other percentiles are alike.
     pub(crate) p50_ns: u64,
     /// 90 %.
     pub(crate) p90_ns: u64,
@@ -29,27 +29,27 @@ pub(crate) struct Segment {
     pub(crate) p99_9_ns: u64,
     /// 99.99 %.
     pub(crate) p99_99_ns: u64,
-    /// The longest.
+    /// The longest delay.
     pub(crate) max_ns: u64,
-    /// Percentiles and the delays there, denser towards 100; left out where many rows are compared.
+    /// Percentiles and their delays, denser towards 100. Left out if many rows are compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     curve: Vec<(f64, u64)>,
 }
 
 impl Segment {
-    /// Each segment of `delays`, in their order.
+    /// Returns each segment of `delays`, in order.
     pub(crate) fn all(delays: &Delays) -> Vec<Self> {
         let segments = SEGMENTS.into_iter().zip(&delays.segments);
         segments.map(|(name, histogram)| Self::new(name, histogram)).collect()
     }
 
-    /// The whole way, without its curve.
+    /// Returns the end-to-end path, without its curve.
     pub(crate) fn end_to_end(delays: &Delays) -> Self {
         let way = Self::new(SEGMENTS[SEGMENTS.len() - 1], delays.end_to_end());
         Self { curve: Vec::new(), ..way }
     }
 
-    /// The delays of `histogram`, under this name.
+    /// Returns the delays of `histogram`, under this name.
     pub(crate) fn new(name: &'static str, histogram: &Histogram<u64>) -> Self {
         let points = histogram.iter_quantiles(POINTS_PER_HALVING);
         let curve =

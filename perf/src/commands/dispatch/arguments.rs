@@ -18,13 +18,13 @@ pub(crate) struct DispatchArguments {
     ///
     /// The keys: n_strategies, m_venues, orders_per_strategy, window_ms, d_min_us, d_max_us,
     /// repeats, shared_cap, spsc_cap, sample_us, orch_work_sweep, mode (auto, threads, shared).
-    /// What the file does not say is as without a file: the setup of the published results where
-    /// there is a CPU for each of its 14 threads, otherwise 2 strategies, 2 venues, 20,000 orders a
-    /// second and delays of 1 to 20 ms.
+    /// Keys that are not in the file have their default values. With a CPU for each of its 14
+    /// threads, the default is the setup of the published results. Otherwise it is 2 strategies, 2
+    /// venues, 20,000 orders per second and delays of 1 to 20 ms.
     #[arg(long, value_name = "FILE", value_parser = config)]
     config: Option<Config>,
 
-    /// Techniques to run, separated by commas; all six if absent
+    /// Techniques to run, separated by commas. Default: all six
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     technique: Vec<TechniqueName>,
 
@@ -32,17 +32,17 @@ pub(crate) struct DispatchArguments {
     #[arg(long, value_enum, default_value = "small")]
     pub(super) payload: Payload,
 
-    /// Half a second for each run, three runs for each technique: less than a minute
+    /// Half a second per run and three runs per technique: less than a minute
     #[arg(long, conflicts_with = "config")]
     quick: bool,
 
-    /// Writes the machine and every result to this file
+    /// Writes the machine and every result to this JSON file
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
 }
 
 impl DispatchArguments {
-    /// The settings.
+    /// Returns the settings.
     pub(super) fn config(&self) -> Config {
         match &self.config {
             Some(config) => config.clone(),
@@ -51,7 +51,7 @@ impl DispatchArguments {
         }
     }
 
-    /// The techniques asked for, each once.
+    /// Returns the requested techniques, each once.
     pub(super) fn techniques(&self) -> Vec<TechniqueName> {
         values::each_once(&self.technique, &TechniqueName::ALL)
     }

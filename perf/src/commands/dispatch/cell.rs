@@ -1,4 +1,4 @@
-//! One technique with one amount of work: what the harness runs once a round.
+//! One technique with one amount of work, which the harness runs once per round.
 
 use super::order::Payload;
 use super::play::Setting;
@@ -14,12 +14,12 @@ pub(super) struct Cell<'a> {
     technique: TechniqueName,
     payload: Payload,
     setting: Setting<'a>,
-    /// Runs that count.
+    /// Counted runs.
     runs: Vec<Run>,
 }
 
 impl<'a> Cell<'a> {
-    /// Without runs yet.
+    /// Creates a cell without runs.
     pub(super) const fn new(
         technique: TechniqueName,
         payload: Payload,
@@ -28,7 +28,7 @@ impl<'a> Cell<'a> {
         Self { technique, payload, setting, runs: Vec::new() }
     }
 
-    /// What its runs say; none of no runs.
+    /// Returns the record of its runs, or `None` if there are none.
     pub(super) fn record(&self) -> Option<Record> {
         let Setting { config, layout, orch_work_ns, .. } = self.setting;
         let has_runs = !self.runs.is_empty();
@@ -51,7 +51,7 @@ impl Timed for Cell<'_> {
         format!("{} at {} ns", self.technique.name(), self.setting.orch_work_ns)
     }
 
-    /// Nothing to find: the schedule is given.
+    /// Does nothing, because the schedule is given.
     fn settle(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -1,10 +1,10 @@
-//! What a run is: the keys of `config.yaml`, what each may be, and what holds without the file. Not
-//! here: how a file is read (`config_file`), how many threads follow (`layout`).
+//! The settings of a run: the keys of `config.yaml`, their limits, and their defaults. The parser
+//! of the file is in `config_file`, the number of threads in `layout`.
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// Most orders of one run: what a strategy keeps of each takes 44 bytes.
+/// The maximum number of orders of one run. A strategy stores 44 bytes per order.
 pub(super) const MAX_ORDERS: u64 = 20_000_000;
 
 /// The settings of a measurement: the original's keys, and `mode`.
@@ -14,49 +14,49 @@ pub(crate) struct Config {
     pub(super) n_strategies: usize,
     /// Venues, each with a gateway.
     pub(super) m_venues: usize,
-    /// Orders that one strategy fires in a run.
+    /// Orders that one strategy sends in a run.
     pub(super) orders_per_strategy: u32,
-    /// The time over which they are fired.
+    /// The time over which they are sent.
     pub(super) window_ms: u64,
-    /// Shortest delay of an order at a venue.
+    /// The shortest delay of an order at a venue.
     pub(super) d_min_us: u64,
-    /// Longest delay of an order at a venue.
+    /// The longest delay of an order at a venue.
     pub(super) d_max_us: u64,
-    /// Runs of each technique that count.
+    /// Counted runs of each technique.
     pub(super) repeats: u32,
-    /// Slots of a hand-off that several threads send to.
+    /// Slots of a hand-off with several senders.
     pub(super) shared_cap: usize,
     /// Slots of a hand-off with one sender.
     pub(super) spsc_cap: usize,
-    /// How often the orders in flight are counted.
+    /// The interval between samples of the orders in flight.
     pub(super) sample_us: u64,
-    /// Times that the orchestrator works for an order: a block of results for each.
+    /// The orchestrator's work for an order, in nanoseconds. Each value adds a block of results.
     pub(super) orch_work_sweep: Vec<u64>,
-    /// How roles share threads.
+    /// The assignment of roles to threads.
     pub(super) mode: ModeName,
 }
 
-/// How roles share threads, as asked for.
+/// The requested assignment of roles to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ModeName {
-    /// `threads` if there is a CPU for each, `shared` otherwise.
+    /// `threads` if each role has a CPU, `shared` otherwise.
     Auto,
-    /// A thread for each role.
+    /// One thread per role.
     Threads,
-    /// One for all strategies, one for the orchestrator, one for all gateways.
+    /// One thread for all strategies, one for the orchestrator, one for all gateways.
     Shared,
 }
 
 impl Config {
-    /// What holds on a machine with `cpus` CPUs where no file says otherwise: the setup of the
-    /// published results if each of its threads has a CPU, else the scaled one.
+    /// Returns the defaults on a machine with `cpus` CPUs: the setup of the published results if
+    /// each of its threads has a CPU, else the scaled one.
     pub(super) fn default_for(cpus: usize) -> Self {
         let published = Self::published();
         if published.roles() <= cpus { published } else { Self::scaled() }
     }
 
-    /// The setup of the published results, on 16 CPUs.
+    /// Returns the setup of the published results, on 16 CPUs.
     pub(super) fn published() -> Self {
         Self {
             n_strategies: 8,
@@ -74,7 +74,7 @@ impl Config {
         }
     }
 
-    /// What fits a small machine: 20,000 orders in a second, held for 1 to 20 ms.
+    /// Returns a setup for a small machine: 20,000 orders in a second, held for 1 to 20 ms.
     pub(super) fn scaled() -> Self {
         Self {
             n_strategies: 2,
@@ -89,40 +89,40 @@ impl Config {
         }
     }
 
-    /// The scaled setup for less than a minute, all techniques together.
+    /// Returns the scaled setup in less than a minute for all techniques together.
     pub(super) fn quick() -> Self {
         Self { window_ms: 500, orders_per_strategy: 5_000, repeats: 3, ..Self::scaled() }
     }
 
-    /// Threads if each role has its own: the strategies, the gateways, the orchestrator and the
-    /// sampler.
+    /// Returns the number of threads if each role has its own: the strategies, the gateways, the
+    /// orchestrator and the sampler.
     pub(super) const fn roles(&self) -> usize {
         self.n_strategies + self.m_venues + 2
     }
 
-    /// Orders of one run.
+    /// Returns the orders of one run.
     pub(super) const fn orders(&self) -> u64 {
         self.n_strategies as u64 * self.orders_per_strategy as u64
     }
 
-    /// The time over which orders are fired.
+    /// Returns the time over which orders are sent.
     pub(super) const fn window_ns(&self) -> u64 {
         self.window_ms * 1_000_000
     }
 
-    /// The longest delay.
+    /// Returns the longest delay.
     pub(super) const fn d_max_ns(&self) -> u64 {
         self.d_max_us * 1_000
     }
 
-    /// The shortest delay.
+    /// Returns the shortest delay.
     pub(super) const fn d_min_ns(&self) -> u64 {
         self.d_min_us * 1_000
     }
 
-    /// Orders in flight when they are most, by Little's law: rate times mean delay, if orders spend
-    /// their time at the venues and nowhere else. In a window that is shorter than a delay they
-    /// have not all had the time to pile up.
+    /// Returns the maximum of orders in flight by Little's law: rate times mean delay, if orders
+    /// spend time only at the venues. It also covers a window that is shorter than a delay, in
+    /// which fewer orders accumulate.
     pub(super) fn expected_in_flight(&self) -> f64 {
         let window = self.window_ns() as f64;
         let (shortest, longest) = (self.d_min_ns() as f64, self.d_max_ns() as f64);

@@ -1,6 +1,6 @@
-//! How `config.yaml` is read: one `key: value` a line, `#` begins a comment. It is the flat part of
-//! YAML that the original reads; read here, since what is wrong is then an error with its line and
-//! what is allowed. The original passes over what it does not know.
+//! The parser of `config.yaml`: one `key: value` per line, with comments after `#`. It is the flat
+//! part of YAML that the original reads. The laboratory parses it itself, so that an error names
+//! the line and the allowed values. The original ignores unknown keys.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use super::config::{Config, MAX_ORDERS, ModeName};
 
 /// Most values of `orch_work_sweep`.
 const MAX_SWEEP: usize = 16;
-/// Longest work for an order, in nanoseconds: a turn of them is no stall yet.
+/// The longest work for an order, in nanoseconds. A turn of such orders is not a stall yet.
 const MAX_WORK_NS: u64 = 100_000;
 
-/// Why a file is refused.
+/// The reason why a file is refused.
 #[derive(Debug, Error)]
 pub(crate) enum ConfigError {
     /// The system does not give it.
@@ -24,13 +24,13 @@ pub(crate) enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// Something else than `key: value`.
     #[error("expected `key: value` or a comment: line={line} found={found:?}")]
     Form {
-        /// Number of the line, from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// The line.
         found: String,
@@ -38,42 +38,42 @@ pub(crate) enum ConfigError {
     /// A key that does not exist.
     #[error("unknown key, the keys are {keys}: line={line} key={key:?}", keys = names())]
     UnknownKey {
-        /// Number of the line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What was taken for a key.
+        /// The unknown key.
         key: String,
     },
-    /// A key for the second time.
-    #[error("a key stands once in a file: line={line} first_line={first_line} key={key}")]
+    /// A key that occurs twice.
+    #[error("a key can occur only once: line={line} first_line={first_line} key={key}")]
     Duplicate {
-        /// Number of the line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// Where it stood first.
+        /// The line of its first occurrence.
         first_line: usize,
         /// The key.
         key: &'static str,
     },
-    /// A value that its key does not take.
+    /// A value that its key does not accept.
     #[error("{key} must be {allowed}: line={line} value={value:?}")]
     Value {
-        /// Number of the line, from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// The key.
         key: &'static str,
-        /// What it takes.
+        /// The allowed values.
         allowed: String,
-        /// What stands there.
+        /// The value in the file.
         value: String,
     },
-    /// The shortest delay is longer than the longest.
+    /// The shortest delay exceeds the longest.
     #[error("d_min_us must be at most d_max_us: d_min_us={d_min_us} d_max_us={d_max_us}")]
     Delays {
-        /// The shortest.
+        /// The shortest delay.
         d_min_us: u64,
-        /// The longest.
+        /// The longest delay.
         d_max_us: u64,
     },
-    /// More orders than can be kept.
+    /// More orders than fit in memory.
     #[error("n_strategies times orders_per_strategy must be at most {MAX_ORDERS}: orders={orders}")]
     Orders {
         /// Orders of a run.
@@ -81,7 +81,7 @@ pub(crate) enum ConfigError {
     },
 }
 
-/// What a key takes, and where it goes.
+/// The values of a key, and its setter.
 enum Takes {
     /// A whole number.
     Number(RangeInclusive<u64>, fn(&mut Config, u64)),
@@ -93,7 +93,7 @@ enum Takes {
     Mode(fn(&mut Config, ModeName)),
 }
 
-/// Every key. A delay must fit the 32 bits of a segment.
+/// All keys. A delay must fit the 32 bits of a segment.
 const KEYS: [(&str, Takes); 12] = [
     ("n_strategies", Takes::Number(1..=64, |config, value| config.n_strategies = value as usize)),
     ("m_venues", Takes::Number(1..=64, |config, value| config.m_venues = value as usize)),
@@ -116,7 +116,7 @@ const KEYS: [(&str, Takes); 12] = [
 ];
 
 impl Takes {
-    /// Puts `text` where it belongs; none if it is not allowed.
+    /// Stores `text` in `config`, or returns `None` if it is not allowed.
     fn set(&self, config: &mut Config, text: &str) -> Option<()> {
         match self {
             Self::Number(allowed, put) => put(config, number(text, allowed)?),
@@ -138,7 +138,7 @@ impl Takes {
         Some(())
     }
 
-    /// What is allowed, in words.
+    /// Returns the allowed values as text.
     fn allowed(&self) -> String {
         let bounds =
             |allowed: &RangeInclusive<u64>| format!("{}..={}", allowed.start(), allowed.end());
@@ -154,22 +154,22 @@ impl Takes {
     }
 }
 
-/// Reads the file at `path`; what it does not say is as in `defaults`.
+/// Reads the file at `path`. Keys that are not in the file have the values of `defaults`.
 ///
 /// # Errors
 ///
-/// [`ConfigError`]: the first thing that is wrong.
+/// [`ConfigError`] with the first error of the file.
 pub(super) fn read(path: &Path, defaults: Config) -> Result<Config, ConfigError> {
     let text = fs::read_to_string(path);
     let text = text.map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     parse(&text, defaults)
 }
 
-/// Reads `text`; what it does not say is as in `defaults`.
+/// Parses `text`. Keys that are not in it have the values of `defaults`.
 ///
 /// # Errors
 ///
-/// [`ConfigError`]: the first thing that is wrong.
+/// [`ConfigError`] with the first error of the text.
 fn parse(text: &str, defaults: Config) -> Result<Config, ConfigError> {
     let mut config = defaults;
     let mut first_lines = [None; KEYS.len()];
@@ -196,7 +196,7 @@ fn parse(text: &str, defaults: Config) -> Result<Config, ConfigError> {
     check(config)
 }
 
-/// Checks what concerns more than one key.
+/// Checks the rules between several keys.
 fn check(config: Config) -> Result<Config, ConfigError> {
     let (d_min_us, d_max_us) = (config.d_min_us, config.d_max_us);
     if d_min_us > d_max_us {
@@ -209,7 +209,7 @@ fn check(config: Config) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// `line` up to a `#` that stands at its beginning or after a blank.
+/// Returns `line` up to a `#` at its start or after a blank.
 fn without_comment(line: &str) -> &str {
     let begins =
         |(at, _): &(usize, &str)| line[..*at].chars().next_back().is_none_or(char::is_whitespace);
@@ -217,14 +217,14 @@ fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-/// A whole number in `allowed`, digits only.
+/// Parses a whole number in `allowed`, digits only.
 fn number(text: &str, allowed: &RangeInclusive<u64>) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let value = text.parse::<u64>().ok().filter(|_| is_plain)?;
     allowed.contains(&value).then_some(value)
 }
 
-/// The keys, for a message.
+/// Returns the keys, for a message.
 fn names() -> String {
     KEYS.map(|(name, _)| name).join(", ")
 }
@@ -233,7 +233,7 @@ fn names() -> String {
 mod tests {
     use super::*;
 
-    /// The message of refusing `text`.
+    /// Returns the error message for `text`.
     fn refusal(text: &str) -> String {
         parse(text, Config::scaled()).unwrap_err().to_string()
     }

@@ -1,14 +1,14 @@
-//! What a hand-off between two roles must offer, and what happens when it has no room. Nothing here
-//! waits: a role has other things to do. Not here: the hand-offs themselves (`techniques`).
+//! The interface of a hand-off between two roles, and the case of a full hand-off. Nothing here
+//! waits, because a role has other work. The hand-offs themselves are in `techniques`.
 
 use std::collections::VecDeque;
 
 use super::order::Order;
 use crate::load::paced::Clock;
 
-/// The end that is given to.
+/// The sending end.
 pub(super) trait Outlet<T>: Send {
-    /// Hands over `message`, or gives it back if there is no room.
+    /// Hands over `message`, or returns it if the hand-off is full.
     ///
     /// # Errors
     ///
@@ -16,34 +16,34 @@ pub(super) trait Outlet<T>: Send {
     fn offer(&mut self, message: T) -> Result<(), T>;
 }
 
-/// The end that is taken from.
+/// The receiving end.
 pub(super) trait Inlet<T>: Send {
-    /// Hands at most `most` messages that are there to `each`; returns how many it looked at. An
-    /// inlet of a shared ring also looks at those of others.
+    /// Passes at most `most` available messages to `each`, and returns the number of polled
+    /// messages. An inlet of a shared ring also polls those of other receivers.
     fn drain(&mut self, most: usize, each: impl FnMut(T)) -> usize;
 }
 
-/// One way through the orchestrator: from a hand-off to one of several.
+/// One direction through the orchestrator: from a hand-off to one of several.
 pub(super) trait Relay<T>: Send {
-    /// Passes on at most `most` messages that are there; returns how many. `handle` changes each
-    /// and says to which receiver it goes. What found no room goes first.
+    /// Passes on at most `most` available messages, and returns their number. `handle` changes each
+    /// message and selects its receiver. Messages that did not fit go first.
     fn relay(&mut self, clock: &Clock, most: usize, handle: impl FnMut(&mut T) -> usize) -> usize;
 
-    /// What it met so far.
+    /// Returns the pressure so far.
     fn pressure(&self) -> Pressure;
 }
 
-/// What senders met that found no room.
+/// The pressure on senders: messages that did not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pressure {
-    /// Messages that were not taken at once.
+    /// Messages that were not accepted at once.
     pub(super) full: u64,
-    /// The longest time from the first offer of a message to its success, in nanoseconds.
+    /// The longest time from the first offer of a message to its acceptance, in nanoseconds.
     pub(super) longest_wait_ns: u64,
 }
 
 impl Pressure {
-    /// Both together.
+    /// Returns the sum of both.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             full: self.full + other.full,
@@ -52,14 +52,14 @@ impl Pressure {
     }
 }
 
-/// An outlet, with the orders that found no room. They keep their stamp, and their order.
+/// An outlet, with the orders that did not fit. They keep their stamps and their order.
 #[derive(Debug)]
 pub(super) struct Sending<const PAD: usize, O> {
-    /// Where they go.
+    /// The outlet.
     outlet: O,
-    /// Those that found no room, the oldest first.
+    /// Orders that did not fit, the oldest first.
     pending: VecDeque<Order<PAD>>,
-    /// What it met so far.
+    /// The pressure so far.
     pressure: Pressure,
 }
 
@@ -79,7 +79,7 @@ impl<const PAD: usize, O: Outlet<Order<PAD>>> Sending<PAD, O> {
         }
     }
 
-    /// Offers again what found no room; returns how much was taken.
+    /// Offers the orders that did not fit again. Returns the number of accepted ones.
     #[inline]
     pub(super) fn retry(&mut self, clock: &Clock) -> usize {
         if self.pending.is_empty() { 0 } else { self.retry_pending(clock) }
@@ -99,12 +99,12 @@ impl<const PAD: usize, O: Outlet<Order<PAD>>> Sending<PAD, O> {
         before - self.pending.len()
     }
 
-    /// Orders that still look for room.
+    /// Returns the number of orders that have not been accepted.
     pub(super) fn left(&self) -> usize {
         self.pending.len()
     }
 
-    /// What it met so far.
+    /// Returns the pressure so far.
     pub(super) const fn pressure(&self) -> Pressure {
         self.pressure
     }

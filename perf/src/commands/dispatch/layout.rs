@@ -1,4 +1,4 @@
-//! How roles share threads on this machine, and why.
+//! The assignment of roles to threads on this machine, and its reason.
 
 use std::num::NonZeroUsize;
 use std::thread;
@@ -12,27 +12,27 @@ use crate::machine::placement::Placement;
 /// Threads if roles share them: strategies and sampler, orchestrator, gateways.
 const SHARED_THREADS: usize = 3;
 
-/// How roles share threads.
+/// The assignment of roles to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// A thread for each role.
+    /// One thread per role.
     Threads,
-    /// One for strategies and sampler, one for the orchestrator, one for the gateways.
+    /// One thread for strategies and sampler, one for the orchestrator, one for the gateways.
     Shared,
 }
 
-/// How the roles of a run share the CPUs of this machine.
+/// The assignment of a run's roles to the CPUs of this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    /// How they share threads.
+    /// The assignment of roles to threads.
     pub(super) mode: Mode,
     /// Threads of a run.
     pub(super) threads: usize,
-    /// Whether each thread keeps to a CPU of its own.
+    /// Whether each thread is bound to its own CPU.
     pub(super) pinned: bool,
     /// CPUs that this process may use.
     cpus: usize,
-    /// The mode, and why.
+    /// The mode and its reason.
     pub(super) reason: String,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct Layout {
 pub(super) struct Cast<'a> {
     /// Every strategy.
     pub(super) strategies: Vec<&'a mut dyn Role>,
-    /// The one between them.
+    /// The orchestrator.
     pub(super) orchestrator: &'a mut dyn Role,
     /// Every gateway.
     pub(super) gateways: Vec<&'a mut dyn Role>,
-    /// The one that counts.
+    /// The sampler.
     pub(super) sampler: &'a mut dyn Role,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Bells {
 }
 
 impl Mode {
-    /// The name in every report.
+    /// Returns the name in every report.
     const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
@@ -72,13 +72,13 @@ impl Serialize for Mode {
     }
 }
 
-/// CPUs that this process may use.
+/// Returns the number of CPUs that this process may use.
 pub(super) fn cpus() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 impl Layout {
-    /// The layout of `config` on a machine with `cpus`.
+    /// Returns the layout of `config` on a machine with `cpus`.
     pub(super) fn new(config: &Config, cpus: usize) -> Self {
         let roles = config.roles();
         let fits = roles <= cpus;
@@ -94,22 +94,23 @@ impl Layout {
         Self { mode, threads, pinned, cpus, reason }
     }
 
-    /// Where the threads are.
+    /// Returns the placement of the threads.
     pub(super) const fn placement(&self) -> Placement {
         if self.pinned { Placement::Pinned } else { Placement::Free }
     }
 
-    /// That threads outnumber CPUs, if they do.
+    /// Returns a warning if threads outnumber CPUs.
     pub(super) fn over_subscribed(&self) -> Option<String> {
         let Self { threads, cpus, .. } = self;
         (threads > cpus).then(|| {
             format!(
-                "over-subscribed: {threads} threads on {cpus} CPUs, so the scheduler counts too"
+                "oversubscribed: {threads} threads on {cpus} CPUs, so the scheduler affects the \
+                 results"
             )
         })
     }
 
-    /// The threads of a run, and who plays what.
+    /// Returns the threads of a run with their roles.
     pub(super) fn shifts<'a>(&self, cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
         match self.mode {
             Mode::Threads => self.of_their_own(cast),
@@ -117,8 +118,8 @@ impl Layout {
         }
     }
 
-    /// A thread for each role. The sampler comes first, as the system likes to work on the first
-    /// CPU.
+    /// Returns a thread for each role. The sampler comes first, because the system prefers the
+    /// first CPU for its own work.
     fn of_their_own<'a>(&self, cast: Cast<'a>) -> Vec<Shift<'a>> {
         let has_cpu = self.threads <= self.cpus;
         let shift = |name: &str, role: &'a mut dyn Role| Shift {
@@ -134,7 +135,7 @@ impl Layout {
     }
 }
 
-/// Three threads for all roles.
+/// Returns three threads for all roles.
 fn shared<'a>(cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
     let Bells { strategies, orchestrator, gateways } = bells;
     let shift = |name: &str, roles: Vec<&'a mut dyn Role>, own: &'a Bell, to: Vec<&'a Bell>| {
@@ -149,7 +150,7 @@ fn shared<'a>(cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
     ]
 }
 
-/// The mode, and why.
+/// Returns the mode and its reason.
 fn reason(config: &Config, mode: Mode, cpus: usize, pinned: bool) -> String {
     let roles = config.roles();
     let (strategies, venues) = (config.n_strategies, config.m_venues);

@@ -1,16 +1,20 @@
 //! `lapwing dispatch`: the order-dispatch pipeline of `nonblocking-dispatch-bench`, with its keys,
-//! its segments and its techniques, and two of Lapwing's.
+//! segments and techniques, and two techniques of Lapwing.
 //!
 //! ```text
 //! strategy(N) --submit--> orchestrator --dispatch--> gateway(M): holds each order for D
 //! strategy(N) <--return-- orchestrator <-completion- gateway(M)         sampler: orders in flight
 //! ```
 //!
-//! What is under test carries `submit` and `completion`, where several send to one; the other
-//! hand-offs are the same for all queues. Beyond the original: orders are due at moments that do
-//! not move (`sched_lag`), a stamp stays when an order is offered again, the gateway's lateness is
-//! told, memory is touched and a round warms up before anything counts, both sides of the
-//! orchestrator have their turn, and each strategy checks each of its orders.
+//! The tested technique carries `submit` and `completion`, which have several senders and one
+//! receiver. The other hand-offs are the same for all queues. Differences from the original:
+//!
+//! - The due times of orders do not move (`sched_lag`).
+//! - A stamp stays when an order is offered again.
+//! - The lateness of the gateway is reported.
+//! - Memory is touched and a round warms up before anything counts.
+//! - Both sides of the orchestrator alternate.
+//! - Each strategy checks each of its orders.
 //!
 //! ```text
 //! arguments -> config_file -> config       layout, schedule
@@ -21,20 +25,20 @@
 
 mod arguments; // the flags
 mod cell; // one technique with one amount of work, run once a round
-mod config; // the keys, and what holds without a file
-mod config_file; // how the file is read, and what is refused
-mod hand_off; // what a hand-off must offer, and what happens when it is full
-mod layout; // how roles share threads
+mod config; // the keys and their default values
+mod config_file; // the parser of the file, and its errors
+mod hand_off; // the interface of a hand-off, and the case of a full one
+mod layout; // the assignment of roles to threads
 mod order; // an order and its stamps
 mod play; // one run
 mod random; // the original's random numbers
 mod record; // one block of the report
 mod roles; // strategy, orchestrator, gateway, sampler
-mod run; // a run whose answer is right
-mod schedule; // when orders are fired
+mod run; // a run with a right answer
+mod schedule; // the due times of orders
 mod segments; // from times to percentiles
-mod table; // how results are shown
-mod techniques; // what is compared
+mod table; // the output of results
+mod techniques; // the compared techniques
 mod work; // the orchestrator's work
 
 pub(crate) use self::arguments::DispatchArguments;
@@ -55,11 +59,11 @@ use crate::measure::harness;
 use crate::measure::progress::Progress;
 use crate::output;
 
-/// For how long a strategy waits without a sign of its orders before it takes them for lost: far
-/// longer than any scheduler keeps a thread waiting.
+/// The time for which a strategy waits without progress before it treats its orders as lost. It is
+/// far longer than any scheduler delays a thread.
 const PATIENCE_NS: u64 = 10_000_000_000;
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! An order, and the eight moments that it passes: the seven times between them, and the whole.
+//! An order and its eight stamps: the seven times between them, and the round trip.
 //!
 //! ```text
 //! strategy       sends 0                                                   receives 7
@@ -8,19 +8,19 @@
 //! gateway                                  receives 3 --venue_svc--> done 4
 //! ```
 //!
-//! An order is stamped when it is first offered to a hand-off; offered again because there was no
-//! room, it keeps that stamp, so that the time under backpressure is part of the hand-off. An order
-//! carries the times between stamps in 32 bits each, which saturate at 4.29 s: with eight stamps in
-//! full it would not fit one cache line.
+//! An order is stamped when it is first offered to a hand-off. If the hand-off is full, later
+//! offers keep that stamp, so the hand-off includes the time under backpressure. An order carries
+//! the times between stamps in 32 bits each, which saturate at 4.29 s. Eight full stamps would not
+//! fit one cache line.
 
 use clap::ValueEnum;
 use serde::Serialize;
 
 use super::random::mixed;
 
-/// Words that make no order larger: it is one cache line, 64 bytes.
+/// Additional words of the small order: it is one cache line, 64 bytes.
 pub(super) const SMALL: usize = 0;
-/// Words that make an order as large as the original's, 160 bytes.
+/// Additional words of an order of the original's size, 160 bytes.
 pub(super) const LARGE: usize = 12;
 
 /// The size of an order.
@@ -29,12 +29,12 @@ pub(super) const LARGE: usize = 12;
 pub(crate) enum Payload {
     /// 64 bytes, one cache line
     Small,
-    /// 160 bytes, as in the original: copies weigh more
+    /// 160 bytes, as in the original: copies cost more
     Large,
 }
 
 impl Payload {
-    /// Size of an order.
+    /// Returns the size of an order.
     pub(super) const fn bytes(self) -> usize {
         match self {
             Self::Small => size_of::<Order<SMALL>>(),
@@ -43,20 +43,20 @@ impl Payload {
     }
 }
 
-/// A part of an order's way. Its number is its place in [`Times`].
+/// A segment of an order's path. Its number is its index in [`Times`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
-    /// Hand-off under test: strategies to the orchestrator.
+    /// The tested hand-off from strategies to the orchestrator.
     Submit,
     /// The orchestrator's work.
     OrchPre,
     /// Orchestrator to gateway.
     Dispatch,
-    /// At the venue: the drawn delay, and how late the gateway looked.
+    /// At the venue: the random delay, and the lateness of the gateway.
     VenueSvc,
-    /// Hand-off under test: gateways to the orchestrator.
+    /// The tested hand-off from gateways to the orchestrator.
     Completion,
-    /// The orchestrator, which only passes it on.
+    /// The orchestrator, which only passes the order on.
     OrchPost,
     /// Orchestrator to strategy.
     Return,
@@ -73,26 +73,26 @@ pub(super) type Times = [u32; SEGMENTS];
 pub(super) struct Order<const PAD: usize> {
     /// A checksum of the strategy and the number.
     token: u64,
-    /// When the strategy sent it.
+    /// The time at which the strategy sent it.
     sent_at: u64,
-    /// The last stamp.
+    /// Returns the last stamp.
     stamped_at: u64,
     /// The segments that it has passed.
     times: Times,
-    /// How long after its due moment the gateway let go of it, in nanoseconds.
+    /// The time from its due time to its release by the gateway, in nanoseconds.
     late: u32,
-    /// Its number among those of its strategy.
+    /// Its number within its strategy.
     pub(super) number: u32,
     /// The strategy that sent it.
     pub(super) strategy: u16,
-    /// The venue that it goes to.
+    /// Its venue.
     pub(super) venue: u16,
-    /// Never looked at, but copied.
+    /// Never read, but copied.
     _pad: [u64; PAD],
 }
 
 impl<const PAD: usize> Order<PAD> {
-    /// Order `number` of `strategy`, sent at `now`.
+    /// Creates order `number` of `strategy`, sent at `now`.
     #[inline]
     pub(super) const fn new(strategy: u16, number: u32, now: u64) -> Self {
         Self {
@@ -108,34 +108,34 @@ impl<const PAD: usize> Order<PAD> {
         }
     }
 
-    /// It has passed `segment`, at `now`. Clocks of two CPUs may differ by a little: then the time
-    /// is 0.
+    /// Records the end of `segment` at `now`. Clocks of two CPUs can differ slightly; a negative
+    /// time counts as 0.
     #[inline]
     pub(super) fn pass(&mut self, segment: Segment, now: u64) {
         self.times[segment as usize] = saturated(now.saturating_sub(self.stamped_at));
         self.stamped_at = now;
     }
 
-    /// It is done at the venue at `now`, and was due at `due`.
+    /// Records that the venue is done at `now`. The order was due at `due`.
     #[inline]
     pub(super) fn leave_venue(&mut self, due: u64, now: u64) {
         self.late = saturated(now.saturating_sub(due));
         self.pass(Segment::VenueSvc, now);
     }
 
-    /// The last stamp.
+    /// Returns the last stamp.
     #[inline]
     pub(super) const fn stamped_at(&self) -> u64 {
         self.stamped_at
     }
 
-    /// Whether it is still the order that was sent.
+    /// Returns whether it is still the order that was sent.
     #[inline]
     pub(super) const fn is_intact(&self) -> bool {
         self.token == token(self.strategy, self.number)
     }
 
-    /// What is kept of an order that has come back.
+    /// Returns the times of a returned order.
     #[inline]
     pub(super) const fn sample(&self) -> Sample {
         Sample {
@@ -147,41 +147,41 @@ impl<const PAD: usize> Order<PAD> {
 }
 
 impl<const PAD: usize> Default for Order<PAD> {
-    /// What fills a slot before the first order: not intact.
+    /// Returns the content of a slot before the first order. It is not intact.
     fn default() -> Self {
         Self { token: !token(0, 0), ..Self::new(0, 0, 0) }
     }
 }
 
-/// The times of an order that came back, in nanoseconds.
+/// The times of a returned order, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// From the first stamp to the last.
+    /// The time from the first stamp to the last.
     pub(super) round_trip: u64,
     /// Its segments.
     pub(super) times: Times,
-    /// Lateness of the gateway, which is part of `venue_svc`.
+    /// The lateness of the gateway, which is part of `venue_svc`.
     pub(super) late: u32,
 }
 
 impl Sample {
-    /// Fills memory before a run; not zero, so that the system must hand out the pages.
+    /// Fills memory before a run. It is not zero, so that the system must provide the pages.
     pub(super) const UNUSED: Self =
         Self { round_trip: u64::MAX, times: [u32::MAX; SEGMENTS], late: u32::MAX };
 
-    /// The round trip without the venue: what the dispatch itself adds.
+    /// Returns the round trip without the venue: the time that the dispatch adds.
     pub(super) const fn without_venue(&self) -> u64 {
         self.round_trip.saturating_sub(self.times[Segment::VenueSvc as usize] as u64)
     }
 }
 
-/// The checksum of an order.
+/// Returns the checksum of an order.
 #[inline]
 const fn token(strategy: u16, number: u32) -> u64 {
     mixed(((strategy as u64) << 32) | number as u64)
 }
 
-/// A time in 32 bits.
+/// Converts a time to 32 bits.
 #[inline]
 pub(super) fn saturated(nanoseconds: u64) -> u32 {
     u32::try_from(nanoseconds).unwrap_or(u32::MAX)

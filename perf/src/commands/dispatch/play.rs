@@ -1,5 +1,5 @@
-//! One run of one technique: builds the pipeline, lets the roles play, and says what they saw. Not
-//! here: what is made of it (`run`).
+//! One run of one technique: builds the pipeline, runs the roles, and returns their observations.
+//! Their evaluation is in `run`.
 
 use std::iter::zip;
 
@@ -15,49 +15,49 @@ use super::work::Pace;
 use crate::load::paced::Clock;
 use crate::measure::crew::{Crew, Finish, RunError};
 
-/// What all runs of a measurement have in common, and the work of this one.
+/// The common setting of all runs of a measurement, and the work of this one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting<'a> {
     /// The settings.
     pub(super) config: &'a Config,
-    /// When orders are fired.
+    /// The due times of orders.
     pub(super) schedule: &'a Schedule,
-    /// Who shares a thread.
+    /// The roles that share a thread.
     pub(super) layout: &'a Layout,
     /// The time.
     pub(super) clock: &'a Clock,
-    /// How fast this machine works.
+    /// The speed of this machine.
     pub(super) pace: Pace,
-    /// What the orchestrator works for each order.
+    /// The orchestrator's work for each order, in nanoseconds.
     pub(super) orch_work_ns: u64,
-    /// For how long a strategy waits for orders without a sign of one, beyond the longest delay.
+    /// The time for which a strategy without progress waits for orders, beyond the longest delay.
     pub(super) patience_ns: u64,
 }
 
-/// A run that came to its end; its answer is not checked yet.
+/// A completed run. Its answer is not checked yet.
 #[derive(Debug)]
 pub(super) struct Played {
-    /// What each strategy got back.
+    /// The returned orders of each strategy.
     pub(super) returns: Vec<Returns>,
     /// Orders that were still in the pipeline when every strategy had as many as it sent.
     pub(super) surplus: u64,
-    /// What senders met.
+    /// The pressure on senders.
     pub(super) pressure: Pressure,
-    /// The most orders in flight.
+    /// The maximum number of orders in flight.
     pub(super) peak: u64,
-    /// The mean of orders in flight in steady state; none if there was none.
+    /// The mean of orders in flight in steady state, or `None` if there was no steady state.
     pub(super) steady_mean: Option<f64>,
-    /// The longest time for which a thread was kept from its roles.
+    /// The longest time for which a thread could not run its roles.
     pub(super) longest_gap_ns: u64,
-    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    /// Mean number of CPUs in use, or `None` if the system does not report CPU time.
     pub(super) cpus: Option<f64>,
 }
 
-/// Plays `setting` once, over `T`.
+/// Runs `setting` once, over `T`.
 ///
 /// # Errors
 ///
-/// [`RunError`] if the pipeline could not be built, or a thread not started, or one panicked.
+/// [`RunError`] if the pipeline could not be built, a thread could not start, or a thread panicked.
 pub(super) fn play<const PAD: usize, T: Technique<PAD>>(
     setting: &Setting<'_>,
 ) -> Result<Played, RunError> {
@@ -116,7 +116,7 @@ pub(super) fn play<const PAD: usize, T: Technique<PAD>>(
     })
 }
 
-/// Starts the threads and waits for all.
+/// Starts the threads and waits for them.
 fn perform<'a>(
     setting: &Setting<'a>,
     cast: Cast<'a>,

@@ -1,31 +1,32 @@
-//! The random numbers of this benchmark: splitmix64, as in the original, so that its seeds give the
-//! same stream on every machine and with every version of a library.
+//! The random numbers of this benchmark: splitmix64, as in the original. Its seeds give the same
+//! stream on every machine and with every version of a library.
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The stream of `seed`.
+    /// Creates the stream of `seed`.
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number, all 64 bits of it.
+    /// Returns the next number, with all 64 bits.
     #[inline]
     pub(super) const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mixed(self.0)
     }
 
-    /// The next number in `0..end`; 0 if `end` is 0. The bias is below 2^-30 for spans of seconds.
+    /// Returns the next number in `0..end`, or 0 if `end` is 0. The bias is below 2^-30 for spans
+    /// of seconds.
     #[inline]
     pub(super) const fn below(&mut self, end: u64) -> u64 {
         ((self.next() as u128 * end as u128) >> 64) as u64
     }
 }
 
-/// The finisher of splitmix64: neighbouring numbers become unlike ones, no two the same.
+/// Applies the finisher of splitmix64, a bijection: similar numbers become dissimilar.
 #[inline]
 pub(super) const fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

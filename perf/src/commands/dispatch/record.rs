@@ -10,9 +10,9 @@ use super::segments::{Percentiles, ROWS, RT_VENUE};
 use super::techniques::TechniqueName;
 use crate::measure::statistics::{self, Spread};
 
-/// A gap that is longer stalls a run.
+/// A longer gap counts as a stall.
 const STALL_NS: u64 = 10_000_000;
-/// Orders in flight may differ from what Little's law says by this part.
+/// The relative deviation of orders in flight from Little's law that is accepted.
 const TOLERANCE: f64 = 0.1;
 
 /// The name of this benchmark in a report.
@@ -25,37 +25,37 @@ pub(super) struct Record {
     benchmark: &'static str,
     /// The technique.
     pub(super) contender: TechniqueName,
-    /// What the orchestrator worked for each order.
+    /// The orchestrator's work for each order, in nanoseconds.
     pub(super) orch_work_ns: u64,
     /// Threads of a run.
     threads: usize,
-    /// How roles shared them.
+    /// The assignment of roles to threads.
     mode: Mode,
-    /// Whether each had a CPU of its own.
+    /// Whether each thread has its own CPU.
     pinned: bool,
     /// Size of an order.
     event_bytes: usize,
     /// The settings.
     config: Config,
-    /// Runs that count.
+    /// Counted runs.
     pub(super) repeats: usize,
-    /// Orders of one run.
+    /// The orders of one run.
     orders: u64,
     /// Whether every order of every run came back once, undamaged. Otherwise there is no record.
     verified: bool,
-    /// Percentiles of each run, the median over runs.
+    /// Percentiles of each run, then the median over runs.
     pub(super) segments: Vec<SegmentRecord>,
-    /// How far the runs lie apart.
+    /// The range of the runs.
     pub(super) rt_venue_spread: RtVenueSpread,
     /// Orders in flight.
     pub(super) in_flight: InFlight,
-    /// Threads that were kept from their work.
+    /// Threads that could not run for a while.
     pub(super) stalls: Stalls,
-    /// Orders that found a hand-off full, in all runs.
+    /// Orders that found a hand-off full, over all runs.
     pub(super) full: u64,
-    /// The longest time that such an order waited for room.
+    /// The longest time that such an order waited for a free slot.
     pub(super) longest_wait_for_room_ns: u64,
-    /// CPUs that a run kept busy, the median over runs; none if the system does not tell.
+    /// CPUs in use: the median over runs, or `None` if the system does not report CPU time.
     pub(super) cpus: Option<f64>,
 }
 
@@ -81,29 +81,30 @@ pub(super) struct RtVenueSpread {
 /// Orders in flight.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct InFlight {
-    /// The most of each run, the median over runs.
+    /// The maximum of each run, then the median over runs.
     pub(super) median_peak: f64,
     /// The most of all runs.
     pub(super) max: u64,
-    /// The mean in steady state, the median over runs; none if the window is shorter than a delay.
+    /// The mean in steady state: the median over runs, or `None` if the window is shorter than a
+    /// delay.
     pub(super) steady_mean: Option<f64>,
-    /// What Little's law says: rate times mean delay.
+    /// The value of Little's law: rate times mean delay.
     pub(super) expected: f64,
-    /// Whether the mean is as expected, within a tenth; none without a mean.
+    /// Whether the mean is within a tenth of the expected value, or `None` without a mean.
     pub(super) as_expected: Option<bool>,
 }
 
-/// Threads that were kept from their work.
+/// Threads that could not run for a while.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Stalls {
-    /// Runs in which a thread was, for more than 10 ms.
+    /// Runs in which a thread could not run for more than 10 ms.
     pub(super) runs: usize,
     /// The longest time.
     pub(super) worst_gap_ns: u64,
 }
 
 impl Record {
-    /// The record of `runs`, at least one, of `technique` with `orch_work_ns`.
+    /// Returns the record of `runs`, at least one, of `technique` with `orch_work_ns`.
     pub(super) fn new(
         (technique, orch_work_ns): (TechniqueName, u64),
         (config, layout): (&Config, &Layout),
@@ -123,7 +124,7 @@ impl Record {
             config: config.clone(),
             repeats: runs.len(),
             orders: config.orders(),
-            verified: true, // a run with a wrong answer ends everything
+            verified: true, // a wrong answer ends the measurement
             segments: segments(runs),
             rt_venue_spread: RtVenueSpread {
                 p50_ns: range(runs, |run| run.rows[RT_VENUE].p50_ns),
@@ -140,7 +141,7 @@ impl Record {
         }
     }
 
-    /// The headline.
+    /// Returns the main result.
     pub(super) fn rt_venue(&self) -> Percentiles {
         self.segments[RT_VENUE].percentiles
     }
@@ -161,7 +162,7 @@ impl InFlight {
     }
 }
 
-/// Every row of `runs`.
+/// Returns the rows of `runs`.
 fn segments(runs: &[Run]) -> Vec<SegmentRecord> {
     let row = |(index, name): (usize, &&'static str)| {
         let of_runs = runs.iter().map(|run| run.rows[index]).collect::<Vec<_>>();
@@ -170,7 +171,7 @@ fn segments(runs: &[Run]) -> Vec<SegmentRecord> {
     ROWS.iter().enumerate().map(row).collect()
 }
 
-/// The range of a value of `runs`.
+/// Returns the range of a value of `runs`.
 fn range(runs: &[Run], value: impl Fn(&Run) -> f64) -> [f64; 2] {
     let spread = statistics::spread(runs.iter().map(value));
     spread.map_or([0.0; 2], |Spread { min, max }| [min, max])

@@ -1,4 +1,4 @@
-//! One run whose answer is right, and the error of one whose answer is not.
+//! A run with a right answer, and the error of a wrong one.
 
 use super::config::Config;
 use super::hand_off::Pressure;
@@ -6,14 +6,14 @@ use super::play::Played;
 use super::segments::{self, Rows};
 use crate::measure::error::Error;
 
-/// Orders that did not come back as they should have: such a run has no times.
+/// Orders that did not all return once and undamaged. Such a run has no times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "wrong answer, so no times: topology=dispatch contender={technique} orders={orders} \
      lost={lost} doubled={doubled} damaged={damaged} surplus={surplus}"
 )]
 pub(super) struct WrongOrders {
-    /// Whose answer is wrong.
+    /// The technique with the wrong answer.
     technique: &'static str,
     /// Orders of the run.
     orders: u64,
@@ -21,7 +21,7 @@ pub(super) struct WrongOrders {
     lost: u64,
     /// Orders that came back again.
     doubled: u64,
-    /// Orders that are not what was sent, or came to somebody else.
+    /// Orders that differ from what was sent, or that returned to another strategy.
     damaged: u64,
     /// Orders that were still on their way when every strategy had as many as it sent.
     surplus: u64,
@@ -33,29 +33,29 @@ impl From<WrongOrders> for Error {
     }
 }
 
-/// What is kept of a run.
+/// The stored figures of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     /// The percentiles.
     pub(super) rows: Rows,
-    /// The most orders in flight.
+    /// The maximum number of orders in flight.
     pub(super) peak: u64,
-    /// The mean of orders in flight in steady state; none if there was none.
+    /// The mean of orders in flight in steady state, or `None` if there was no steady state.
     pub(super) steady_mean: Option<f64>,
-    /// The longest time for which a thread was kept from its roles.
+    /// The longest time for which a thread could not run its roles.
     pub(super) longest_gap_ns: u64,
-    /// What senders met.
+    /// The pressure on senders.
     pub(super) pressure: Pressure,
-    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    /// Mean number of CPUs in use, or `None` if the system does not report CPU time.
     pub(super) cpus: Option<f64>,
 }
 
 impl Run {
-    /// The run that was `played` by `technique`, if every order came back once and undamaged.
+    /// Returns the run that `technique` has `played`, if every order returned once and undamaged.
     ///
     /// # Errors
     ///
-    /// [`WrongOrders`] if not.
+    /// [`WrongOrders`] otherwise.
     pub(super) fn checked(
         technique: &'static str,
         config: &Config,

@@ -1,18 +1,19 @@
-//! When orders are fired: for each strategy its moments, drawn once and used by every technique in
-//! every run, so that all face the same load.
+//! The due times of orders, for each strategy. They are drawn once, and every technique uses them
+//! in every run, so that all have the same load.
 
 use super::config::Config;
 use super::random::Random;
 
-/// Seed of the first strategy's moments; another strategy mixes its number in. The original's.
+/// The seed of the first strategy's due times, as in the original. Another strategy mixes its
+/// number in.
 const SEED: u64 = 0x5C4E_D000;
 
-/// The moments of every strategy, in nanoseconds from the beginning of a run, in ascending order.
+/// The due times of every strategy, in nanoseconds from the start of a run, in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Schedule(Vec<Vec<u64>>);
 
 impl Schedule {
-    /// Draws the moments: uniformly over the window, each strategy on its own.
+    /// Draws the due times: uniformly over the window, independently for each strategy.
     pub(super) fn new(config: &Config) -> Self {
         let strategies = 0..config.n_strategies as u64;
         let moments = strategies.map(|strategy| {
@@ -25,7 +26,7 @@ impl Schedule {
         Self(moments.collect())
     }
 
-    /// The moments of each strategy.
+    /// Returns the due times of each strategy.
     pub(super) fn of_strategies(&self) -> &[Vec<u64>] {
         &self.0
     }

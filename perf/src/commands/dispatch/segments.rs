@@ -1,5 +1,5 @@
-//! The rows of a table: the seven segments of an order's way, what they add up to, and what the
-//! original leaves out; from the times of orders to percentiles.
+//! The rows of a table: the seven segments of an order's path, their sum, and two values that the
+//! original leaves out. The module computes percentiles from the times of orders.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -8,9 +8,9 @@ use super::order::SEGMENTS;
 use super::roles::Returns;
 use crate::measure::statistics;
 
-/// The rows, in the original's order and under its names, then two of ours: how late strategies
-/// sent (the original counts from there, and so leaves it out), and how late gateways let go (part
-/// of `venue_svc`).
+/// The rows, in the original's order and with its names, then two more. One is the lateness of
+/// strategies, which the original leaves out because it counts from the actual send. The other is
+/// the lateness of gateways, which is part of `venue_svc`.
 pub(super) const ROWS: [&str; SEGMENTS + 4] = [
     "submit",
     "orch_pre",
@@ -26,14 +26,14 @@ pub(super) const ROWS: [&str; SEGMENTS + 4] = [
 ];
 /// The row of the round trip.
 const ROUND_TRIP: usize = SEGMENTS;
-/// The row of the round trip without the venue: the headline.
+/// The row of the round trip without the venue: the main result.
 pub(super) const RT_VENUE: usize = SEGMENTS + 1;
-/// The row of strategies that are late.
+/// The row of the lateness of strategies.
 const SCHED_LAG: usize = SEGMENTS + 2;
-/// The row of gateways that are late.
+/// The row of the lateness of gateways.
 const VENUE_LATE: usize = SEGMENTS + 3;
 
-/// Times up to an hour, to three digits.
+/// Times up to an hour, with three significant digits.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 /// Significant decimal digits of a time.
 const DIGITS: u8 = 3;
@@ -50,7 +50,7 @@ pub(super) struct Percentiles {
 }
 
 impl Percentiles {
-    /// Those of `times`.
+    /// Returns the percentiles of `times`.
     fn of(times: impl Iterator<Item = u64>) -> Self {
         let mut histogram = Histogram::<u64>::new_with_max(LONGEST_NS, DIGITS)
             .expect("the bounds are constants that it takes");
@@ -59,7 +59,7 @@ impl Percentiles {
         Self { p50_ns: at(0.5), p99_ns: at(0.99), p99_9_ns: at(0.999) }
     }
 
-    /// For each percentile the median over runs, as the original does.
+    /// Returns, for each percentile, the median over runs, as the original does.
     pub(super) fn median(runs: &[Self]) -> Self {
         let median = |of: fn(&Self) -> f64| statistics::median(runs.iter().map(of)).unwrap_or(0.0);
         Self {
@@ -73,7 +73,7 @@ impl Percentiles {
 /// A value for each of [`ROWS`].
 pub(super) type Rows = [Percentiles; ROWS.len()];
 
-/// The percentiles of one run.
+/// Returns the percentiles of one run.
 pub(super) fn rows(returns: &[Returns]) -> Rows {
     let samples = || returns.iter().flat_map(|returns| &returns.samples);
     let mut rows = [Percentiles::default(); ROWS.len()];

@@ -1,4 +1,4 @@
-//! A small measurement as a whole: its records, its tables, its JSON.
+//! A complete small measurement: its records, its tables, its JSON.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::machine::Machine;
 use crate::report::json;
 
-/// A few hundred orders that are held for moments.
+/// Returns a configuration with a few hundred orders that are held briefly.
 fn config() -> Config {
     Config {
         orders_per_strategy: 200,
@@ -15,7 +15,7 @@ fn config() -> Config {
         d_min_us: 10,
         d_max_us: 100,
         repeats: 2,
-        shared_cap: 512, // room for all
+        shared_cap: 512, // a slot for each
         spsc_cap: 512,
         sample_us: 100,
         orch_work_sweep: vec![0, 200],
@@ -24,7 +24,7 @@ fn config() -> Config {
     }
 }
 
-/// The records of a measurement of `techniques`.
+/// Returns the records of a measurement of `techniques`.
 fn records(techniques: &[TechniqueName]) -> Result<Vec<Record>, Error> {
     let config = config();
     let layout = Layout::new(&config, 2);
@@ -71,7 +71,7 @@ fn json_has_the_promised_keys() {
     assert_ne!(segment(last, "venue_svc")["p50_ns"], 0.0);
 }
 
-/// The segment called `name` of a result.
+/// Returns the segment called `name` of a result.
 fn segment<'a>(result: &'a Value, name: &str) -> &'a Value {
     let segments = result["segments"].as_array().unwrap();
     segments.iter().find(|segment| segment["name"] == name).unwrap()
@@ -93,7 +93,7 @@ fn tables_have_a_block_for_each_technique_and_the_headline_for_each_amount_of_wo
         text.contains("would outnumber") || text.contains("the configuration says so"),
         "{text}"
     );
-    assert!(text.contains("over-subscribed: 3 threads on 2 CPUs"), "{text}");
+    assert!(text.contains("oversubscribed: 3 threads on 2 CPUs"), "{text}");
 }
 
 #[test]

@@ -1,20 +1,20 @@
-//! The work that the orchestrator does for an order: read-modify-writes over a small memory, so
-//! many that they take the asked time on this machine.
+//! The work of the orchestrator for an order: read-modify-writes over a small memory. Their number
+//! is calibrated to take the requested time on this machine.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 /// Words of the memory: 32 KiB, a first-level cache.
 const WORDS: usize = 4_096;
-/// Distance from one word to the next that is written: another cache line each time, and all of
-/// them before the first comes again.
+/// The distance between two written words. Each write uses another cache line, and all of them are
+/// used before one repeats.
 const STRIDE: usize = 9;
 /// Steps of one calibration.
 const PILOT_STEPS: u64 = 1_000_000;
-/// Calibrations: the fastest counts, as everything that disturbs one makes it slower.
+/// Calibrations. The fastest one counts, because any disturbance makes one slower.
 const PILOTS: usize = 5;
 
-/// How fast this machine works.
+/// The speed of this machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     /// Mean time of a step.
@@ -35,17 +35,17 @@ impl Pace {
         Self { nanoseconds_per_step: fastest.max(f64::MIN_POSITIVE) }
     }
 
-    /// Work that takes `nanoseconds` each time.
+    /// Returns work that takes `nanoseconds` per order.
     pub(super) fn work(self, nanoseconds: u64) -> Work {
         let steps = (nanoseconds as f64 / self.nanoseconds_per_step).round() as u64;
         Work { memory: vec![1; WORDS], place: 0, steps }
     }
 }
 
-/// Work for one order at a time.
+/// The work for one order at a time.
 #[derive(Debug)]
 pub(super) struct Work {
-    /// What is written.
+    /// The written memory.
     memory: Vec<u64>,
     /// The word that is written next.
     place: usize,

@@ -1,4 +1,5 @@
-//! A row of the table of lone events: who is woken, how many there are, its runs.
+//! A row of the table of single events after idle periods: the carrier, its number of consumers,
+//! and its runs.
 
 use serde::Serialize;
 
@@ -10,10 +11,10 @@ use crate::measure::harness::Timed;
 use crate::measure::statistics::median;
 use crate::report::settings;
 
-/// What carries the event.
+/// The carrier of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carrier {
-    /// A word, and the wake that the system offers.
+    /// A word, and a wake-up by the system.
     Bare(Bare),
     /// A ring.
     Lapwing(Setting),
@@ -23,21 +24,21 @@ pub(super) enum Carrier {
 pub(super) struct Row {
     pub(super) carrier: Carrier,
     pub(super) lone: Lone,
-    /// The runs that count, one for each round.
+    /// The counted runs, one per round.
     pub(super) runs: Vec<Run>,
 }
 
-/// One run that counts.
+/// One counted run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Run {
-    /// When half of the consumers had the event: the median of the run's events.
+    /// The time at which half of the consumers had the event: the median of the run's events.
     pub(super) half_ns: f64,
-    /// When the last consumer had it: the median of the run's events.
+    /// The time at which the last consumer had the event: the median of the run's events.
     pub(super) last_ns: f64,
 }
 
 impl Carrier {
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Bare(_) => "bare",
@@ -45,7 +46,7 @@ impl Carrier {
         }
     }
 
-    /// How its threads wait.
+    /// Returns the wait of its threads.
     pub(super) const fn wait(self) -> &'static str {
         match self {
             Self::Bare(bare) => bare.name(),
@@ -53,7 +54,7 @@ impl Carrier {
         }
     }
 
-    /// Which consumers share a thread; none if nobody can.
+    /// Returns the placement of its consumers on threads, or `None` if it has none.
     pub(super) fn placement(self) -> Option<String> {
         match self {
             Self::Bare(_) => None,
@@ -61,7 +62,7 @@ impl Carrier {
         }
     }
 
-    /// Threads that work, with so many `listeners`.
+    /// Returns the number of working threads, with this many `listeners`.
     pub(super) fn threads(self, listeners: usize) -> usize {
         match self {
             Self::Bare(_) => 1 + listeners,
@@ -78,22 +79,22 @@ impl Carrier {
 }
 
 impl Row {
-    /// A row that has not run yet.
+    /// Creates a row that has not run.
     pub(super) const fn new(carrier: Carrier, lone: Lone) -> Self {
         Self { carrier, lone, runs: Vec::new() }
     }
 
-    /// The median of a `figure` over the runs.
+    /// Returns the median of a `figure` over the runs.
     pub(super) fn median(&self, figure: impl Fn(&Run) -> f64) -> Option<f64> {
         median(self.runs.iter().map(figure))
     }
 
-    /// The median of the per-round ratio of a `figure` to that of `other`.
+    /// Returns the median of the per-round ratios of a `figure` to that of `other`.
     pub(super) fn times(&self, other: &Self, figure: impl Fn(&Run) -> f64) -> Option<f64> {
         median(self.runs.iter().zip(&other.runs).map(|(own, other)| figure(own) / figure(other)))
     }
 
-    /// Runs once, and checks that every consumer had every event.
+    /// Runs once, and checks that every consumer received every event.
     fn pass(&self) -> Result<Heard, Error> {
         let (topology, contender) = (super::LONE_EVENT, self.carrier.name());
         let failed = |source| Error::Run { topology, contender, source };
@@ -111,7 +112,7 @@ impl Timed for Row {
     fn label(&self) -> String {
         let Self { carrier, lone, .. } = self;
         let setting = settings::setting(carrier.wait(), carrier.placement().as_deref());
-        format!("lone event {} {setting} to {}", carrier.name(), lone.listeners)
+        format!("single event {} {setting} to {}", carrier.name(), lone.listeners)
     }
 
     fn settle(&mut self) -> Result<(), Error> {

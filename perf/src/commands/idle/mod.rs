@@ -1,14 +1,14 @@
-//! `lapwing idle`: the CPU bill of waiting. The same graph under each wait strategy and several loads, eight
-//! consumers to which nothing is published, and lone events after a silence.
+//! `lapwing idle`: the cost of waiting. It runs the same graph with each wait strategy and several
+//! loads, eight consumers without events, and single events after an idle period.
 
 mod arguments; // the flags
-mod lone; // a row of lone events
-mod record; // what a report says of a row
+mod lone; // a row of single events after idle periods
+mod record; // the record of a row
 mod row; // a row of a load
-mod table; // how they are shown
+mod table; // the tables
 #[cfg(test)]
-mod tests; // whole measurements, a wrong answer, the form of the JSON and of the tables
-mod watch; // what a run costs
+mod tests; // whole measurements, a wrong answer, the format of the JSON and of the tables
+mod watch; // the cost of a run
 
 use std::time::Duration;
 
@@ -27,38 +27,38 @@ use crate::report::distinct;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "idle";
-/// The name of the lone events in a report.
+/// The name of the single events in a report.
 const LONE_EVENT: &str = "lone-event";
 
 /// Consumers to which nothing is published.
 const IDLE_CONSUMERS: usize = 8;
-/// How many windows they are looked at: what they cost is very little.
+/// Windows of the consumers without events. Their cost is very small.
 const IDLE_WINDOWS: u32 = 3;
-/// Time before a lone event.
+/// The idle period before a single event.
 const SILENCE: Duration = Duration::from_millis(100);
-/// Consumers of a lone event.
+/// Consumers of a single event.
 const LISTENERS: [usize; 2] = [1, 8];
 
-/// What is measured, and how often.
+/// The measured cases, and the number of runs.
 #[derive(Clone, Debug)]
 struct Plan {
-    /// Events each second.
+    /// Events per second.
     rates: Vec<u32>,
-    /// What rows of Lapwing are set to.
+    /// The settings of the rows of Lapwing.
     settings: Vec<Setting>,
-    /// Who waits.
+    /// The contenders that wait.
     contenders: Vec<ContenderName>,
-    /// Readers side by side, instead of three stages in a row.
+    /// Parallel readers, instead of three stages in a row.
     readers: Option<usize>,
-    /// How long a run is looked at.
+    /// The measured part of a run.
     window: Duration,
-    /// Rounds that count.
+    /// Counted rounds.
     runs: u32,
     /// Slots of the ring, and of every queue.
     ring: usize,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &IdleArguments) -> Result<(), Error> {
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Runs each of `entries` and lone events as `plan` says.
+/// Runs each of `entries` and the single events as `plan` says.
 ///
 /// # Errors
 ///
@@ -94,28 +94,30 @@ fn measure(
 }
 
 impl Plan {
-    /// Those of the contenders that take part.
+    /// Returns the contenders that take part.
     fn roster(&self) -> Roster {
         Roster::admitting(&self.contenders, &self.settings, |name| self.refusal(name))
             .fitting(Topology::Pipeline, self.ring)
     }
 
-    /// Why the contender of this name does not take part, if it does not.
+    /// Returns the reason why the contender of this name does not take part, if there is one.
     fn refusal(&self, name: ContenderName) -> Option<&'static str> {
         if name.is_process() {
-            return Some("its sender never sleeps, so what its consumers cost cannot be told");
+            return Some(
+                "its sender never sleeps, so the cost of its consumers cannot be measured",
+            );
         }
         let is_rival = name != ContenderName::Lapwing;
-        (is_rival && self.readers.is_some()).then_some("only Lapwing has readers side by side here")
+        (is_rival && self.readers.is_some()).then_some("only Lapwing runs with parallel readers")
     }
 
-    /// The default strategy with each placement that was asked for.
+    /// Returns the default strategy with each requested placement.
     fn default_waits(&self) -> impl Iterator<Item = Setting> {
         let placements = distinct(self.settings.iter().map(|setting| setting.placement));
         Setting::each(&[WaitName::Adaptive], &placements).into_iter()
     }
 
-    /// Each waiter under each load, and the eight to which nothing is published.
+    /// Returns the rows: each waiter under each load, and the eight consumers without events.
     fn rows<'a>(&self, entries: &'a [Entry]) -> Vec<Row<'a>> {
         let waiters = match self.readers {
             Some(readers) => {
@@ -138,7 +140,8 @@ impl Plan {
         rows
     }
 
-    /// Lone events to one consumer and to several, through a ring and through a bare word.
+    /// Returns the rows of single events to one and to several consumers, through a ring and
+    /// through a bare word.
     fn lone_rows(&self) -> Vec<lone::Row> {
         let events = (self.window.as_secs_f64() / SILENCE.as_secs_f64()).ceil().max(1.0) as u32;
         let bare = Bare::ALL.iter().map(|bare| Carrier::Bare(*bare));

@@ -1,4 +1,5 @@
-//! What a report says of one waiter under one load, and of one carrier of lone events.
+//! The records of one waiter under one load, and of one carrier of single events after idle
+//! periods.
 
 use serde::Serialize;
 
@@ -14,82 +15,83 @@ pub(super) enum Record {
     LoneEvent(LoneEvent),
 }
 
-/// What waiting costs under a load.
+/// The cost of waiting under a load.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Idle {
     /// `idle`.
     benchmark: &'static str,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(super) wait: &'static str,
-    /// Which of its consumers shared a thread; only of Lapwing.
+    /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
     /// `pipeline` or `multicast`.
     pub(super) topology: &'static str,
-    /// Those that waited.
+    /// The number of waiting consumers.
     pub(super) consumers: usize,
-    /// All threads that worked: theirs and the sender's.
+    /// All working threads: those of the waiter and the sender's.
     pub(super) threads: usize,
     /// Slots of the ring, and of every queue.
     ring: usize,
-    /// Events that were to be sent each second.
+    /// Intended events per second.
     pub(super) offered_per_second: u32,
-    /// Whether every answer of every run was right. A wrong one has no record.
+    /// Whether every answer of every run was right. A row with a wrong answer has no record.
     verified: bool,
-    /// CPU time of the process without its sender, of one CPU: the median of the runs.
+    /// CPU time of the process without its sender, in percent of one CPU: the median of the runs.
     pub(super) cpu_percent: Option<f64>,
     /// The same of the sender.
     pub(super) sender_cpu_percent: Option<f64>,
-    /// How often threads other than the sender were woken: the median of the runs.
+    /// Wake-ups per second of threads other than the sender: the median of the runs.
     pub(super) wakes_per_second: Option<f64>,
-    /// How often they lost their CPU or yielded it: the median of the runs.
+    /// Preemptions and yields per second: the median of the runs.
     pub(super) involuntary_per_second: Option<f64>,
-    /// Delay of the whole way, over all runs; none without a load.
+    /// Delay of the end-to-end path, over all runs, or `None` without a load.
     pub(super) p50_ns: Option<u64>,
     /// 99 %.
     pub(super) p99_ns: Option<u64>,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(super) runs: Vec<Run>,
 }
 
-/// How long an event takes to consumers that are asleep.
+/// The delay of an event to consumers that are parked.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct LoneEvent {
     /// `lone-event`.
     benchmark: &'static str,
-    /// `lapwing`, or `bare` for a word and the system's wake.
+    /// `lapwing`, or `bare` for a word and the system's wake-up.
     pub(super) contender: &'static str,
-    /// How the consumers waited.
+    /// The wait of the consumers.
     pub(super) wait: &'static str,
-    /// Which of its consumers shared a thread; only of Lapwing.
+    /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
-    /// Those that waited, side by side.
+    /// The number of parallel waiting consumers.
     pub(super) consumers: usize,
-    /// All threads that worked.
+    /// The number of working threads.
     pub(super) threads: usize,
     /// Events of one run.
     pub(super) events: u32,
-    /// Time before each of them.
+    /// The idle period before each event.
     silence_ns: u64,
-    /// Whether every consumer had every event.
+    /// Whether every consumer received every event.
     verified: bool,
-    /// When half of the consumers had the event: the median of the runs.
+    /// The time at which half of the consumers had the event: the median of the runs.
     pub(super) half_ns: f64,
-    /// When the last one had it: the median of the runs.
+    /// The time at which the last consumer had the event: the median of the runs.
     pub(super) last_ns: f64,
-    /// The per-round ratio of `half_ns` to that of the faster bare wake of a thread for each consumer.
+    /// The median of the per-round ratios of `half_ns` to that of the faster bare wake-up of a
+    /// thread per consumer.
     pub(super) half_times_bare: Option<f64>,
     /// The same of `last_ns`.
     pub(super) last_times_bare: Option<f64>,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(super) runs: Vec<lone::Run>,
 }
 
 impl Record {
-    /// Which consumers shared a thread; none if it is not of Lapwing.
+    /// Returns the placement of its consumers on threads, or `None` if it is not Lapwing.
     pub(super) fn placement(&self) -> Option<&str> {
         match self {
             Self::Idle(idle) => idle.placement.as_deref(),
@@ -99,7 +101,7 @@ impl Record {
 }
 
 impl Idle {
-    /// The record of `row`; none if it has not run.
+    /// Returns the record of `row`, or `None` if it has not run.
     pub(super) fn of(row: &Row<'_>) -> Option<Self> {
         let Row { waiter, rate, pace, runs, delays, .. } = row;
         if runs.is_empty() {
@@ -130,13 +132,13 @@ impl Idle {
 }
 
 impl LoneEvent {
-    /// The records of all `rows` that have run, each compared with the faster bare wake.
+    /// Returns the records of all `rows` that have run, each compared with the faster bare wake-up.
     pub(super) fn of_rows(rows: &[lone::Row]) -> Vec<Self> {
         let record = |row: &lone::Row| Self::of(row, fastest_bare(rows, row.lone.listeners));
         rows.iter().filter_map(record).collect()
     }
 
-    /// The record of `row`, compared with a `bare` wake; none if it has not run.
+    /// Returns the record of `row`, compared with a `bare` wake-up, or `None` if it has not run.
     fn of(row: &lone::Row, bare: Option<&lone::Row>) -> Option<Self> {
         Some(Self {
             benchmark: super::LONE_EVENT,
@@ -157,7 +159,7 @@ impl LoneEvent {
     }
 }
 
-/// The bare wake of so many threads that is the first to have woken half of them.
+/// Returns the bare wake-up of this many threads that has the lowest delay to half of them.
 fn fastest_bare(rows: &[lone::Row], listeners: usize) -> Option<&lone::Row> {
     let is_bare = |row: &&lone::Row| {
         matches!(row.carrier, Carrier::Bare(_)) && row.lone.listeners == listeners

@@ -1,4 +1,4 @@
-//! A row of the table of what waiting costs: who waits, under which load, its runs.
+//! A row of the table of waiting costs: the waiter, its load, and its runs.
 
 use std::time::Duration;
 
@@ -14,51 +14,51 @@ use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 use crate::report::settings;
 
-/// From the end of the window to that of the run.
+/// The time from the end of the window to that of the run.
 const TAIL: Duration = Duration::from_millis(100);
 /// Events of a run without a load: one before the window and one after it.
 const EVENTS_AROUND: u32 = 2;
 /// Stages of a pipeline.
 const STAGES: usize = 3;
 
-/// Who waits.
+/// The threads that wait.
 #[derive(Clone, Copy)]
 pub(super) enum Waiter<'a> {
-    /// A contender, as three stages in a row.
+    /// A contender with three stages in a row.
     Pipeline(&'a dyn Contender),
-    /// Lapwing, as so many readers side by side.
+    /// Lapwing with this many parallel readers.
     SideBySide(Setting, usize),
 }
 
 /// A waiter under a load, and its runs.
 pub(super) struct Row<'a> {
     pub(super) waiter: Waiter<'a>,
-    /// Events each second; 0 for none.
+    /// Events per second; 0 for none.
     pub(super) rate: u32,
-    /// How long it is looked at.
+    /// The measured part of a run.
     window: Duration,
     pub(super) pace: Pace,
-    /// The runs that count, one for each round.
+    /// The counted runs, one per round.
     pub(super) runs: Vec<Run>,
-    /// The delays of the whole way of all of them.
+    /// The end-to-end delays of all counted runs.
     pub(super) delays: Histogram<u64>,
 }
 
-/// One run that counts. None where the system does not tell.
+/// One counted run. A figure is `None` if the system does not report it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Run {
-    /// CPU time of the process without its sender, of one CPU.
+    /// CPU time of the process without its sender, in percent of one CPU.
     pub(super) cpu_percent: Option<f64>,
-    /// CPU time of the sender, of one CPU.
+    /// CPU time of the sender, in percent of one CPU.
     pub(super) sender_cpu_percent: Option<f64>,
-    /// How often threads other than the sender went to sleep, and so how often they were woken.
+    /// Wake-ups per second of threads other than the sender.
     pub(super) wakes_per_second: Option<f64>,
-    /// How often they lost their CPU or yielded it.
+    /// Preemptions and yields per second.
     pub(super) involuntary_per_second: Option<f64>,
 }
 
 impl Waiter<'_> {
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Pipeline(contender) => contender.name(),
@@ -66,7 +66,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// How its threads wait.
+    /// Returns the wait of its threads.
     pub(super) fn wait(&self) -> &'static str {
         match self {
             Self::Pipeline(contender) => contender.wait(),
@@ -74,7 +74,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Which of its consumers share a thread; none if it is not Lapwing.
+    /// Returns the placement of its consumers on threads, or `None` if it is not Lapwing.
     pub(super) fn placement(&self) -> Option<String> {
         match self {
             Self::Pipeline(contender) => contender.placement(),
@@ -82,7 +82,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Threads that work: the sender's and those of the consumers.
+    /// Returns the number of working threads: the sender's and those of the consumers.
     pub(super) fn threads(&self) -> usize {
         match self {
             Self::Pipeline(contender) => contender.threads(1, STAGES),
@@ -90,7 +90,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Its graph.
+    /// Returns its graph.
     pub(super) const fn topology(&self) -> &'static str {
         match self {
             Self::Pipeline(_) => "pipeline",
@@ -98,7 +98,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Those that wait.
+    /// Returns the number of waiting consumers.
     pub(super) const fn consumers(&self) -> usize {
         match self {
             Self::Pipeline(_) => STAGES,
@@ -106,7 +106,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// The answers of its last stages.
+    /// Returns the answers of its last stages.
     fn expected(&self, pace: &Pace) -> Vec<u64> {
         match self {
             Self::Pipeline(_) => pace.expected(),
@@ -123,7 +123,7 @@ impl Waiter<'_> {
 }
 
 impl<'a> Row<'a> {
-    /// A row that has not run yet.
+    /// Creates a row that has not run.
     pub(super) fn new(waiter: Waiter<'a>, rate: u32, window: Duration, ring: usize) -> Self {
         let time = SETTLING + window + TAIL;
         let events = (f64::from(rate) * time.as_secs_f64()).round();
@@ -136,7 +136,7 @@ impl<'a> Row<'a> {
         Self { waiter, rate, window, pace, runs: Vec::new(), delays: histogram() }
     }
 
-    /// Runs once, watched, and checks the answer.
+    /// Runs once, measures the cost, and checks the answer.
     fn pass(&self) -> Result<(Paced, Option<Bill>), Error> {
         let (topology, contender) = (self.waiter.topology(), self.waiter.name());
         let (paced, bill) = watch::over(self.window, || self.waiter.run(&self.pace));
@@ -175,7 +175,7 @@ impl Timed for Row<'_> {
 }
 
 impl Run {
-    /// What `bill` says.
+    /// Returns the figures of `bill`.
     fn of(bill: Option<Bill>) -> Self {
         let percent = |cpu: Duration, seconds: f64| 100.0 * cpu.as_secs_f64() / seconds;
         let figure = |figure: &dyn Fn(&Bill) -> f64| bill.as_ref().map(figure);

@@ -18,16 +18,9 @@ const LOADS: [&str; 10] = [
     "p99 ns",
     "sender CPU %",
 ];
-/// The columns of the lone events; from the third on they hold numbers.
-const LONE: [&str; 7] = [
-    "lone event through",
-    "wait",
-    "consumers",
-    "half have it, ns",
-    "x bare",
-    "the last has it, ns",
-    "x bare",
-];
+/// The columns of single events after an idle period. From the third on they hold numbers.
+const LONE: [&str; 7] =
+    ["single event through", "wait", "consumers", "half, ns", "x bare", "last, ns", "x bare"];
 
 /// All `records`, in their order, and what a reader must know about them.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
@@ -46,18 +39,19 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
             }
         }
     }
-    let mut closing = vec![loads.to_string(), String::new(), lone.to_string()];
-    let absent = missing.iter();
-    closing.extend(
-        absent.map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
-    );
+    let mut closing = vec![
+        table::fitted(loads, &["sender CPU %", "involuntary/s", "p99 ns", "wait"]),
+        String::new(),
+        table::fitted(lone, &["wait"]),
+    ];
+    closing.extend(table::absences(missing));
     closing.push(
         "CPU %: of one CPU, the whole process without its sender; wake-ups: how often the other threads \
          went to sleep; involuntary: how often they lost the CPU or yielded it; p50 and p99 from when an event was to be sent to its end"
             .to_owned(),
     );
     closing.push(
-        "lone event: from its publication after a silence; bare: a word and the system's wake, the faster \
+        "lone event: from its publication after a silence until half of the consumers, and the last of them, have it; bare: a word and the system's wake, the faster \
          of its ways is the limit; ratios are the medians of those of each round"
             .to_owned(),
     );

@@ -1,4 +1,5 @@
-//! Whole measurements of a few events, a wrong answer, the form of the JSON and of the tables.
+//! Whole measurements of a few events, a wrong answer, and the format of the JSON and of the
+//! tables.
 
 use serde_json::Value;
 
@@ -6,7 +7,7 @@ use super::*;
 use crate::machine::Machine;
 use crate::report::json;
 
-/// A window of a few milliseconds.
+/// Returns a plan with a window of a few milliseconds.
 fn plan(contenders: &[ContenderName]) -> Plan {
     Plan {
         rates: vec![0, 1_000],

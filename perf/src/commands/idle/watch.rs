@@ -1,9 +1,9 @@
-//! What a run costs: a thread of its own looks at the threads of this process twice, and sleeps in between. Not
-//! here: what the system tells of a thread (`machine::threads`).
+//! The cost of a run. A separate thread reads the counters of the threads of this process twice,
+//! and sleeps in between. The counters of one thread are in `machine::threads`.
 //!
 //! ```text
 //! the run     start | settles | window                | its end
-//! the watch          ........ | look, asleep ... look |
+//! the watch          ........ | read, asleep ... read |
 //! ```
 
 use std::collections::BTreeMap;
@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 use crate::machine::threads::{self, Used};
 
-/// From the start of a run to its window: threads that have nothing to do are asleep by then.
+/// The time from the start of a run to its window. Threads without work are parked by then.
 pub(super) const SETTLING: Duration = Duration::from_millis(200);
-/// From one look for the sender to the next.
+/// The interval between two searches for the sender.
 const LOOK: Duration = Duration::from_millis(2);
-/// The name of the thread that sends, which is not part of the bill.
+/// The name of the sending thread, which does not count.
 const SENDER: &str = "sender";
-/// The name of the thread that watches, which is not part of it either.
+/// The name of the watching thread, which does not count either.
 const WATCH: &str = "watch";
 
-/// What a run cost within its window.
+/// The cost of a run within its window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bill {
     /// The length of the window.
@@ -31,14 +31,14 @@ pub(super) struct Bill {
     pub(super) cpu: Duration,
     /// CPU time of the sender.
     pub(super) sender_cpu: Duration,
-    /// How often threads other than the sender went to sleep, and so how often they were woken.
+    /// Wake-ups of threads other than the sender.
     pub(super) sleeps: u64,
-    /// How often they lost their CPU to another thread, or yielded it.
+    /// Preemptions and yields.
     pub(super) preemptions: u64,
 }
 
-/// Runs `run`, and looks at what it costs for so long a `window`; no bill if the system does not tell, or the
-/// run was over too early.
+/// Runs `run`, and measures its cost over `window`. Returns no cost if the system does not report
+/// it, or if the run was over too early.
 pub(super) fn over<T>(window: Duration, run: impl FnOnce() -> T) -> (T, Option<Bill>) {
     let (running, end) = mpsc::channel();
     thread::scope(|scope| {
@@ -51,7 +51,7 @@ pub(super) fn over<T>(window: Duration, run: impl FnOnce() -> T) -> (T, Option<B
     })
 }
 
-/// The bill of the run under way; none if it ends meanwhile.
+/// Returns the cost of the current run, or `None` if it ends meanwhile.
 fn bill(window: Duration, end: &Receiver<()>) -> Option<Bill> {
     let is_running = |time| end.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
     let asleep = |time| is_running(time).then_some(());
@@ -65,7 +65,7 @@ fn bill(window: Duration, end: &Receiver<()>) -> Option<Bill> {
     Some(difference(since.elapsed(), &before, &after))
 }
 
-/// What was used from `before` to `after`.
+/// Returns the resources used from `before` to `after`.
 fn difference(
     elapsed: Duration,
     before: &BTreeMap<u32, Used>,

@@ -1,9 +1,10 @@
-//! `lapwing latency`: Table 3 of the paper, the delays of the three stage pipeline below saturation.
+//! `lapwing latency`: Table 3 of the paper, the delays of the three-stage pipeline below
+//! saturation.
 
 mod arguments; // the flags
-mod table; // how they are shown
+mod table; // the tables
 #[cfg(test)]
-mod tests; // the form of the JSON, the tables, the files
+mod tests; // the format of the JSON, the tables, the files
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +22,7 @@ use crate::report::settings::Settings;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "latency";
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: &LatencyArguments) -> Result<(), Error> {
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Runs nobody and each of `entries` at `pace`.
+/// Runs the baseline without a hand-off and each of `entries` at `pace`.
 ///
 /// # Errors
 ///
@@ -56,14 +57,14 @@ fn measure(
     Ok(rows)
 }
 
-/// The records of all of `rows` that have run.
+/// Returns the records of all of `rows` that have run.
 fn records(rows: &[Row<'_>]) -> Vec<Record> {
     let record = |row: &Row<'_>| Record::new(BENCHMARK, row, Segment::all(&row.delays));
     rows.iter().filter_map(record).collect()
 }
 
-/// Writes `CONTENDER-WAIT-SEGMENT.hgrm` for each segment of each of `rows` to `folder`, or with the placement
-/// after the wait where it tells rows apart.
+/// Writes `CONTENDER-WAIT-SEGMENT.hgrm` for each segment of each of `rows` to `folder`. The
+/// placement follows the wait if rows differ only in it.
 ///
 /// # Errors
 ///

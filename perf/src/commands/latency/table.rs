@@ -25,7 +25,7 @@ const COLUMNS: [&str; 12] = [
 const HOPS: [&str; 8] =
     ["per hop, ns", "wait", "mean of 1", "of 2", "of 3", "99 % of 1", "of 2", "of 3"];
 
-/// All `records`, the shortest median first, who is `missing`, and what a reader must know about them.
+/// All `records`, the shortest median first, the `missing` contenders, and notes for the reader.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
     let mut sorted = records.iter().collect::<Vec<_>>();
     sorted.sort_by_key(|record| record.segments.last().map(|way| way.p50_ns));
@@ -37,10 +37,12 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
         ways.add_row(way(record, setting.clone()));
         hops.add_row(per_hop(record, setting));
     }
-    for Missing { contender, reason } in missing {
-        ways.add_row([format!("not run: {contender}"), reason.clone()]);
-    }
-    let mut lines = vec![ways.to_string(), String::new(), hops.to_string()];
+    let mut lines = vec![
+        table::fitted(ways, &["CPUs", "events/s", "90 %", "min", "wait", "99.99 %", "mean"]),
+        String::new(),
+        table::fitted(hops, &["wait"]),
+    ];
+    lines.extend(table::absences(missing));
     lines.extend(notes(records, machine));
     lines.join("\n")
 }

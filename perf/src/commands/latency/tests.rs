@@ -1,4 +1,4 @@
-//! The form of the JSON, of the tables and of the files, over a small measurement.
+//! The format of the JSON, of the tables and of the files, over a small measurement.
 
 use super::*;
 use crate::contenders::{ContenderName, Setting, WaitName};
@@ -8,12 +8,12 @@ use crate::machine::placement::Placement;
 use crate::report::Missing;
 use crate::report::json;
 
-/// Two runs of a few events of each of `names`, Lapwing at its default.
+/// Runs two rounds of a few events for each of `names`, with Lapwing's defaults.
 fn with_rows<T>(names: &[ContenderName], test: impl FnOnce(&[Row<'_>]) -> T) -> Result<T, Error> {
     with_settings(names, &[Setting::default()], test)
 }
 
-/// The same, with a row of Lapwing for each of `settings`.
+/// Runs the same with a row of Lapwing for each of `settings`.
 fn with_settings<T>(
     names: &[ContenderName],
     settings: &[Setting],

@@ -10,11 +10,11 @@ use crate::machine::placement::Placement;
 /// The flags of `lapwing limits`.
 #[derive(Args, Debug)]
 pub(crate) struct LimitsArguments {
-    /// Limits to measure, separated by commas; all of them if absent
+    /// Limits to measure, separated by commas. Default: all
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     case: Vec<Case>,
 
-    /// Sizes of the events of a stream in bytes, separated by commas; all of them if absent
+    /// Event sizes of a stream in bytes, separated by commas. Default: all
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     event_bytes: Vec<EventBytes>,
 
@@ -23,7 +23,7 @@ pub(crate) struct LimitsArguments {
 }
 
 impl LimitsArguments {
-    /// What was asked for, each once: a stream for each size of event.
+    /// Returns the requested limits, each once: a stream for each size of event.
     pub(super) fn probes(&self, placement: Placement) -> Vec<Probe> {
         let sizes = values::each_once(&self.event_bytes, &EventBytes::ALL);
         let cases = values::each_once(&self.case, &Case::ALL);

@@ -1,6 +1,6 @@
-//! The claims: three threads that take numbers from one counter, one at a time, write a word for each and
-//! stamp it. Nobody reads, and nobody is ever kept waiting for a free slot; or one thread reads, has some leisure after each
-//! batch, and the others look how far it is once a lap.
+//! The claims: three threads claim numbers from one counter, one at a time, write a word for each
+//! and stamp it. Without a reader, no thread waits for a free slot. With a reader, one thread reads
+//! and backs off after each batch, and the others check its progress once per lap.
 //!
 //! ```text
 //! thread 1 ─┐
@@ -8,10 +8,11 @@
 //! thread 3 ─┘
 //! ```
 //!
-//! Why it is an upper bound for any ring with one order of all events, of all producers: each event needs a
-//! number that nobody else has, so an atomic read-modify-write of one line, and what its consumer is to find. Who claims expects
-//! to go on where it has claimed last, and does not load the counter before. With the
-//! reader it is that ring and nothing else: it cannot be closed, nobody sleeps, and a claim is not to be given up.
+//! This is an upper bound for any ring with one order of all events of all producers. Each event
+//! needs a unique number, so an atomic read-modify-write of one cache line, and a word for its
+//! consumer. A claim expects the number after the thread's last one, and does not load the counter
+//! first. With the reader, the case is such a ring and nothing else. It cannot be closed, no thread
+//! parks, and a claim cannot be abandoned.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -27,22 +28,23 @@ use crate::measure::run::Pass;
 
 /// Threads that claim: the producers of the sequencer topology.
 pub(super) const THREADS: usize = sequencer::PRODUCERS.len();
-/// Slots that they write: those of most tables.
+/// Slots that they write, as in most tables.
 const SLOTS: usize = 65_536;
 
-/// What a thread does after another one was faster.
+/// What a thread does after it has lost a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BackOff {
     /// The name in a report.
     pub(super) name: &'static str,
-    /// Pause hints after the first claim that was lost; doubled with each more.
+    /// Pause hints after the first lost claim. The number doubles with each further one.
     first: u32,
     /// Most pause hints.
     longest: u32,
 }
 
 impl BackOff {
-    /// Those to try: who tries again at once takes the line from the thread that has it.
+    /// The candidates. A thread that retries at once takes the cache line from the thread that owns
+    /// it.
     pub(super) const ALL: [Self; 3] = [
         Self { name: "at-once", first: 0, longest: 0 },
         Self { name: "64-to-256-hints", first: 64, longest: 256 },
@@ -50,18 +52,18 @@ impl BackOff {
     ];
 }
 
-/// What the threads share.
+/// The shared state of the threads.
 struct Shared {
     /// The next number.
     counter: CachePadded<AtomicU64>,
-    /// How many the reader has read.
+    /// The number of words that have been read.
     read: CachePadded<AtomicU64>,
     slots: Vec<AtomicU64>,
     stamps: Vec<AtomicU32>,
 }
 
-/// Claims `events` numbers, all threads together, and has them read if there is a `reader`. The answers are those of
-/// [`expected`].
+/// Claims `events` numbers, all threads together, and reads them if there is a `reader`. The
+/// answers are those of [`expected`].
 ///
 /// # Errors
 ///
@@ -94,7 +96,7 @@ pub(super) fn run(
     Ok(Pass { answers, ..pass })
 }
 
-/// How many numbers were claimed, and their sum: none of them twice.
+/// Returns the number of claims and the sum of the claimed numbers, which are unique.
 pub(super) fn expected(events: u32) -> Answers {
     let events = u64::from(events);
     vec![events, events * events.saturating_sub(1) / 2]
@@ -118,13 +120,14 @@ impl Shared {
         number
     }
 
-    /// The same `events` times, in slots that have been read.
+    /// Publishes `events` words in slots that have been read.
     fn publish_gated(&self, back_off: BackOff, events: u32) {
         let (mut limit, mut expected) = (SLOTS as u64, 0);
         for _ in 0..events {
             let number = self.claim(back_off, &mut expected);
             while number >= limit {
-                // Acquire: pairs with the Release in `read_all`; the slot is read no more.
+                // Acquire: pairs with the Release in `read_all`; the reads of the slot have
+                // completed.
                 limit = self.read.load(Ordering::Acquire) + SLOTS as u64;
                 if number >= limit {
                     thread::yield_now();
@@ -138,7 +141,7 @@ impl Shared {
     fn write(&self, number: u64) {
         let slot = number as usize % SLOTS;
         self.slots[slot].store(number, Ordering::Relaxed);
-        // Release: as the word needs it that comes with the stamp.
+        // Release: the ordering of a word that comes with the stamp.
         self.stamps[slot].store(stamp(number), Ordering::Release);
     }
 
@@ -178,12 +181,13 @@ impl Shared {
         self.stamps[number as usize % SLOTS].load(Ordering::Acquire) == stamp(number)
     }
 
-    /// Claims a number: the one `expected`, if nobody has it. Then the next is expected.
+    /// Claims `expected` if it is free, or else the next free number. Sets `expected` to the number
+    /// after it.
     #[inline(always)]
     fn claim(&self, BackOff { first, longest, .. }: BackOff, expected: &mut u64) -> u64 {
         let (mut pauses, mut next) = (first, *expected);
         loop {
-            // Relaxed suffices: the counter only hands out numbers.
+            // Relaxed suffices: the counter only assigns numbers.
             let swap = self.counter.compare_exchange_weak(
                 next,
                 next + 1,
@@ -201,7 +205,8 @@ impl Shared {
     }
 }
 
-/// What shows that the slot of `number` has its word. No lap has that of a slot that was never written.
+/// Returns the stamp that shows that the slot of `number` has its word. No lap uses the stamp of a
+/// slot that was never written.
 #[inline(always)]
 fn stamp(number: u64) -> u32 {
     (number / SLOTS as u64) as u32 + 1

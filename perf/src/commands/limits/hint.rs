@@ -1,8 +1,8 @@
-//! Asking the CPU for lines, of which no safe function of the standard library knows.
+//! Prefetch hints. The standard library has no safe function for them.
 
 use std::sync::atomic::AtomicU64;
 
-/// The line of `slot` will be read soon.
+/// Prefetches the cache line of `slot` for a read.
 #[inline(always)]
 pub(super) fn to_read(slot: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]
@@ -14,7 +14,7 @@ pub(super) fn to_read(slot: &AtomicU64) {
     let _ = slot;
 }
 
-/// The line of `slot` will be written soon.
+/// Prefetches the cache line of `slot` for a write.
 #[inline(always)]
 pub(super) fn to_write(slot: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]

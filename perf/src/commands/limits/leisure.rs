@@ -1,8 +1,12 @@
-//! What the reader of a bare ring does with its time after each batch, for all rings of words: it may take the lines of what
-//! it has read, by storing words as they are, so that they need not be taken from it when they are written again; and it
-//! keeps away for a while, since each of its looks takes a line from whoever writes. Where whoever writes says in another word
-//! how far it has come each time that it waits for slots, the reader may watch that word meanwhile. And both may ask for lines
-//! before they read or write them.
+//! What the reader of a bare ring of words does after each batch:
+//!
+//! - It can acquire the cache lines of the slots that it has read, by storing the words with their
+//!   own values. The writer then need not take them from the reader.
+//! - It backs off, because each of its polls takes a cache line from the writer.
+//! - It can watch another word meanwhile, in which the writer stores its progress whenever it waits
+//!   for slots.
+//!
+//! Both ends can prefetch cache lines before they read or write them.
 
 use std::hint::spin_loop;
 use std::ops::Range;
@@ -13,7 +17,7 @@ use super::hint;
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// How a reader spends its time.
+/// The behaviour of a reader between batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leisure {
     /// The name in a report.
@@ -21,24 +25,26 @@ pub(super) struct Leisure {
     /// Pause hints after a batch.
     hints: u32,
     takes_lines: bool,
-    /// Whether it ends the time early, when the other word shows something.
+    /// Whether it ends the back-off early when the other word shows progress.
     watches: bool,
-    /// Whether lines are asked for, at both ends.
+    /// Whether both ends prefetch cache lines.
     asks: bool,
 }
 
-/// That of one that does not watch.
+/// Returns the leisure of a reader that does not watch.
 const fn away(name: &'static str, hints: u32, takes_lines: bool) -> Leisure {
     Leisure { name, hints, takes_lines, watches: false, asks: false }
 }
 
-/// That of one that takes lines and watches, for some microseconds at most.
+/// Returns the leisure of a reader that acquires cache lines and watches, for a few microseconds at
+/// most.
 const fn watching(name: &'static str, asks: bool) -> Leisure {
     Leisure { name, hints: 48, takes_lines: true, watches: true, asks }
 }
 
 impl Leisure {
-    /// Those to try: from one that finds a line of events to one that finds thousands of them.
+    /// The candidates, for readers that find from one cache line to thousands of cache lines of
+    /// events.
     pub(super) const ALL: [Self; 6] = [
         away("16-hints", 16, false),
         away("128-hints", 128, false),
@@ -48,15 +54,15 @@ impl Leisure {
         away("lines-1024-hints", 1_024, true),
     ];
 
-    /// Those to try where there is a word to watch.
+    /// The candidates if there is a word to watch.
     pub(super) const ALL_AND_WATCHING: [Self; 8] = {
         let [a, b, c, d, e, f] = Self::ALL;
         let asking = watching("watch-asked-48-hints", true);
         [a, b, c, d, e, f, watching("watch-48-hints", false), asking]
     };
 
-    /// Before those of the `slots` are given back that were `read`, if it takes lines: has one of each line stored. The slots
-    /// are a power of two.
+    /// Stores one word of each cache line of the `read` slots, if it acquires cache lines. Called
+    /// before the slots are released. The number of slots is a power of two.
     #[inline(always)]
     pub(super) fn take_lines<T>(self, slots: &[T], read: Range<u64>, store_as_it_is: impl Fn(&T)) {
         if self.takes_lines {
@@ -64,7 +70,7 @@ impl Leisure {
         }
     }
 
-    /// Asks for the lines of those of the `slots` that are free, before they are written.
+    /// Prefetches the cache lines of the free ones of `slots`, before they are written.
     #[inline(always)]
     pub(super) fn ask_to_write(self, slots: &[AtomicU64], free: Range<u64>) {
         if self.asks {
@@ -72,7 +78,7 @@ impl Leisure {
         }
     }
 
-    /// Asks for the lines of those that are there, before they are read.
+    /// Prefetches the cache lines of the available events, before they are read.
     #[inline(always)]
     pub(super) fn ask_to_read(self, slots: &[AtomicU64], there: Range<u64>) {
         if self.asks {
@@ -80,13 +86,14 @@ impl Leisure {
         }
     }
 
-    /// After they are given back.
+    /// Backs off after the slots are released.
     #[inline(always)]
     pub(super) fn keep_away(self) {
         (0..self.hints).for_each(|_| spin_loop());
     }
 
-    /// The same, where `shown` reads the word to watch: what it shows beyond `next`, if it does.
+    /// Backs off like [`keep_away`](Self::keep_away), but reads the watched word by `shown`.
+    /// Returns its value as soon as it exceeds `next`.
     #[inline(always)]
     pub(super) fn watch(self, next: u64, shown: impl Fn() -> u64) -> Option<u64> {
         if !self.watches {
@@ -100,7 +107,8 @@ impl Leisure {
     }
 }
 
-/// One slot of each line of those that have these `numbers`. There are a power of two.
+/// Calls `act` for one slot of each cache line of the slots with these `numbers`. The number of
+/// slots is a power of two.
 #[inline(always)]
 fn for_each_line<T>(slots: &[T], numbers: Range<u64>, act: impl Fn(&T)) {
     let slot = |number: u64| &slots[number as usize & (slots.len() - 1)];

@@ -1,14 +1,15 @@
-//! `lapwing limits`: what this machine can do at all. Every other table can be read as a part of it.
+//! `lapwing limits`: the limits of this machine. Every other table can be read as a fraction of
+//! them.
 
 mod arguments; // the flags
 mod claims; // several threads and one counter
-mod hint; // lines asked for
-mod leisure; // what their reader does between two batches
+mod hint; // prefetch hints
+mod leisure; // the reader's back-off between two batches
 mod probe; // the cases
-mod singles; // events one by one between two threads
-mod solo; // one thread on its own
+mod singles; // single events between two threads
+mod solo; // one thread alone
 mod stream; // events in blocks between two threads
-mod table; // how they are shown
+mod table; // the tables
 
 use serde::Serialize;
 
@@ -39,21 +40,23 @@ struct Record {
     /// Size of one block of the stream, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     block_bytes: Option<usize>,
-    /// Size of all blocks of the stream together, if it is one.
+    /// Total size of all blocks of the stream, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<usize>,
-    /// How the threads of an exchange look, what the reader of singles does between batches, whether that of a stream takes
-    /// lines, or what those do that lost a claim.
+    /// The setting of the case. For an exchange: the way of polling. For singles: the back-off of
+    /// the reader. For a stream: whether the reader acquires cache lines. For claims: the back-off
+    /// after a lost claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<&'static str>,
-    /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one way.
+    /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one
+    /// direction.
     operations_per_event: u32,
-    /// How fast it was. There is no baseline: these are the limits.
+    /// Its speed. There is no baseline, because these are the limits.
     #[serde(flatten)]
     speed: Speed,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -82,7 +85,7 @@ fn measure(
     Ok(rows.iter().filter(|row| !row.runs.is_empty()).map(record).collect())
 }
 
-/// The record of `row`.
+/// Returns the record of `row`.
 fn record(row: &Row<Probe>) -> Record {
     let probe = &row.subject;
     let (mut ring, mut shape, mut wait) = (None, None, None);
@@ -119,14 +122,14 @@ mod tests {
     use crate::machine::placement::Placement;
     use crate::report::json;
 
-    /// A few events of each of `cases`.
+    /// Returns the records of a few events of each of `cases`.
     fn records(cases: &[(Case, EventBytes)]) -> Result<Vec<Record>, Error> {
         let probe = |(case, bytes): &(Case, EventBytes)| Probe::new(*case, *bytes, Placement::Free);
         let probes = cases.iter().map(probe).collect();
         measure(probes, Schedule::short(2, 200), |_| Progress::Silent)
     }
 
-    /// Everything that the command measures by default.
+    /// Returns the records of everything that the command measures by default.
     fn all() -> Vec<Record> {
         let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
         let [exchange, slots, claims, read, ring, plain, singles, small, in_a_ring] = [

@@ -1,4 +1,4 @@
-//! The cases: what is timed, with which settings, and the answer that it must have.
+//! The cases: the timed work, its settings, and its expected answer.
 
 use clap::ValueEnum;
 
@@ -18,38 +18,41 @@ use crate::measure::error::Error;
 use crate::measure::row::Subject;
 use crate::measure::run::Pass;
 
-/// What is taken to its limit.
+/// The measured limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Case {
-    /// A number to another thread and back over two bare words: the limit of any answer
+    /// A round trip of a number over two bare words: the limit of any answer
     Exchange,
-    /// The same over the next slot of a ring each way, stamped: the limit where a line is new with most numbers
+    /// The same over the next slot of a ring each way, stamped: the limit if most numbers use a new
+    /// cache line
     StampExchange,
-    /// The same over a cursor and a slot each way: the limit where events lie side by side
+    /// The same over a cursor and a slot each way: the limit if events are adjacent
     SlotExchange,
-    /// Events to another thread in blocks: the limit of any hand-over of single events
+    /// Events to another thread in blocks: the limit of any hand-off of single events
     Stream,
-    /// The same through the memory of a ring of 64 Ki events: what a hand-over of single events has where its ring is that large
+    /// The same through the memory of a ring of 64 Ki events: the limit of single events in a ring
+    /// of this size
     RingStream,
-    /// Events of 8 bytes to another thread one by one, through a ring of words and a cursor: the limit of unicast
+    /// Single 8-byte events to another thread, through a ring of words and a cursor: the limit of
+    /// unicast
     Singles,
-    /// The same through a ring of 1 Ki words: the limit of unicast where the ring is small
+    /// The same through a ring of 1 Ki words: the limit of unicast in a small ring
     SmallSingles,
     /// Three threads claim, write and stamp one by one: the limit of several producers in one order
     Claims,
-    /// The same, and one thread reads: the limit of a ring with one order
+    /// The same with a thread that reads: the limit of a ring with one order
     ClaimsRead,
     /// One thread publishes and polls through Lapwing's ring: the limit of the core
     SoloRing,
-    /// One thread writes and folds without any ring: the limit of the work itself
+    /// One thread writes and folds without a ring: the limit of the work itself
     SoloLoop,
-    /// Gives a wrong answer, to show that it is refused
+    /// Gives a wrong answer, to test that the error is found
     #[value(hide = true)]
     WrongAnswer,
 }
 
 impl Case {
-    /// The cases of a whole table, in its order.
+    /// The cases of a whole table, in order.
     pub(crate) const ALL: [Self; 11] = [
         Self::Exchange,
         Self::StampExchange,
@@ -64,7 +67,7 @@ impl Case {
         Self::SoloLoop,
     ];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
@@ -82,7 +85,7 @@ impl Case {
         }
     }
 
-    /// Whether it is a limit for events of any size.
+    /// Returns whether it is a limit for events of any size.
     pub(super) const fn has_sizes(self) -> bool {
         matches!(self, Self::Stream | Self::RingStream)
     }
@@ -94,14 +97,14 @@ pub(super) struct Probe {
     pub(super) case: Case,
     pub(super) event_bytes: EventBytes,
     placement: Placement,
-    /// The settings to try; one that means nothing if the case has none.
+    /// The settings to try, or one without meaning if the case has none.
     settings: Vec<Setting>,
     chosen: usize,
     /// The right answer for the events of a run.
     expected: Answers,
 }
 
-/// What a case can choose.
+/// A setting of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     /// Nothing.
@@ -110,16 +113,17 @@ pub(super) enum Setting {
     Shape(Shape),
     /// Slots of a ring.
     Slots(usize),
-    /// What carries the number of an exchange, and how its threads look.
+    /// The carrier of the number of an exchange, and how its threads poll.
     Exchange(Carrier, Look),
-    /// How the reader of single events spends its time.
+    /// How the reader of single events spends the time between batches.
     Singles(Leisure),
-    /// What a thread does that lost a claim, and how somebody reads, if somebody does.
+    /// What a thread does after a lost claim, and how the reader, if there is one, spends the time
+    /// between batches.
     Claims(BackOff, Option<Leisure>),
 }
 
 impl Probe {
-    /// A case that has not run yet.
+    /// Creates a case that has not run.
     pub(super) fn new(case: Case, event_bytes: EventBytes, placement: Placement) -> Self {
         let exchanges = |carrier| Look::ALL.map(|look| Setting::Exchange(carrier, look)).to_vec();
         let shapes = |shapes: Vec<Shape>| shapes.into_iter().map(Setting::Shape).collect();
@@ -144,7 +148,7 @@ impl Probe {
         Self { case, event_bytes, placement, settings, chosen: 0, expected: Answers::new() }
     }
 
-    /// The setting that runs.
+    /// Returns the setting that runs.
     pub(super) fn setting(&self) -> Setting {
         self.settings[self.chosen]
     }
@@ -198,7 +202,8 @@ impl Subject for Probe {
         self.chosen = candidate;
     }
 
-    /// An exchange hands a number over twice; the limit is of one way.
+    /// Returns the operations of an event. An exchange hands a number over twice, and the limit is
+    /// that of one direction.
     fn operations_per_event(&self) -> u32 {
         if matches!(self.setting(), Setting::Exchange(..)) { 2 } else { 1 }
     }

@@ -1,14 +1,14 @@
-//! The singles: events of 8 bytes from one thread to another, each published by itself through a ring of words and the
-//! cursor behind them. The consumer reads what the cursor shows, part by part, and then has some leisure, in which it may
-//! watch another word for how far the producer has come.
+//! The singles: 8-byte events from one thread to another, each published alone through a ring of
+//! words and a cursor. The consumer reads the published words in parts. After each part it backs
+//! off for a while, during which it can watch another word with the producer's progress.
 //!
 //! ```text
 //! producer --> [ word | word | word | .. ] --> consumer      one release store for each word
 //! ```
 //!
-//! Why it is the limit of unicast, one event at a time, in a ring whose events lie side by side: each event is a word and a
-//! store that shows it, and it is that and nothing else: it cannot be closed, nobody sleeps, and nobody asks how the other
-//! one does but by the two cursors and that word.
+//! This is the limit of unicast with single events, in a ring with adjacent events. Each event is
+//! one word and one store that publishes it. The ring does only this. It cannot be closed, no
+//! thread parks, and the threads read only the two cursors and that word.
 
 use std::hint;
 use std::ops::Range;
@@ -24,29 +24,30 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, RunError};
 use crate::measure::run::Pass;
 
-/// Slots of the ring: those of most tables.
+/// Slots of the ring, as in most tables.
 pub(super) const SLOTS: usize = 65_536;
 /// Slots of a small one.
 pub(super) const FEW_SLOTS: usize = 1_024;
-/// The reader gives slots back in parts, this many in a ring, so that the producer has some while the others are read: of a small
-/// ring a half at a time does 0.6 of what quarters do, where CPUs are far from each other.
+/// The reader releases slots in parts, this many per ring, so that the producer has free slots
+/// while the others are read. In a small ring, halves reach 0.6 of the rate of quarters if CPUs
+/// share no cache.
 const PARTS: u64 = 4;
-/// Looks in vain before the CPU is offered to others.
+/// Failed polls before the thread yields the CPU.
 const LOOKS: u32 = 1_024;
 
-/// What the threads share: a ring of `N` words.
+/// The shared state: a ring of `N` words.
 struct Shared<const N: usize> {
-    /// Words that are there.
+    /// Published words.
     published: CachePadded<AtomicU64>,
-    /// Words that were there when their writer last had to wait for slots.
+    /// Words that were published when the writer last had to wait for slots.
     milestone: CachePadded<AtomicU64>,
     /// Words that have been read.
     read: CachePadded<AtomicU64>,
     slots: Vec<AtomicU64>,
 }
 
-/// Hands over the events numbered `0..events` once, through a ring of `N` words, a power of two. The answer is that of the
-/// unicast topology.
+/// Hands over the events numbered `0..events` once, through a ring of `N` words, a power of two.
+/// The answer is that of the unicast topology.
 ///
 /// # Errors
 ///
@@ -77,7 +78,7 @@ impl<const N: usize> Shared<N> {
         }
     }
 
-    /// Publishes each event by itself, in slots that have been read.
+    /// Publishes each event alone, in slots that have been read.
     fn write_all(&self, events: u32, leisure: Leisure) {
         let mut limit = N as u64;
         for value in 0..events {
@@ -85,7 +86,7 @@ impl<const N: usize> Shared<N> {
             if number == limit {
                 // Release: pairs with the Acquire in `read_all`; brings the words below.
                 self.milestone.store(number, Ordering::Release);
-                // Acquire: the slots below are read no more.
+                // Acquire: the reads of the slots below have completed.
                 limit = N as u64 + look_until(&self.read, number - N as u64);
                 leisure.ask_to_write(&self.slots, number..limit);
             }
@@ -96,7 +97,7 @@ impl<const N: usize> Shared<N> {
         }
     }
 
-    /// Reads all that is there, again and again. Returns the answer over `events` events.
+    /// Reads all available events, repeatedly. Returns the answer over `events` events.
     fn read_all(&self, events: u64, leisure: Leisure) -> u64 {
         let (mut next, mut fold) = (0, Fold::new());
         let mut shown = None;
@@ -113,7 +114,7 @@ impl<const N: usize> Shared<N> {
         fold.answer()
     }
 
-    /// Reads what is there, and gives its slots back.
+    /// Reads the available events, and releases their slots.
     #[inline(always)]
     fn read_part(&self, part: Range<u64>, leisure: Leisure, fold: &mut Fold) {
         leisure.ask_to_read(&self.slots, part.clone());
@@ -124,16 +125,16 @@ impl<const N: usize> Shared<N> {
         leisure.take_lines(&self.slots, part.clone(), |slot| {
             slot.store(slot.load(Ordering::Relaxed), Ordering::Relaxed);
         });
-        // Release: pairs with the Acquire in `look_until`; the words are read no more.
+        // Release: pairs with the Acquire in `look_until`; the reads of the words have completed.
         self.read.store(part.end, Ordering::Release);
     }
 }
 
-/// Looks until `cursor` has gone beyond `number`; how far it is then.
+/// Polls until `cursor` exceeds `number`, and returns its value.
 fn look_until(cursor: &AtomicU64, number: u64) -> u64 {
     loop {
         for _ in 0..LOOKS {
-            // Acquire: pairs with the Release of whoever counts it up.
+            // Acquire: pairs with the Release of the thread that advances it.
             let seen = cursor.load(Ordering::Acquire);
             if seen > number {
                 return seen;

@@ -1,5 +1,5 @@
-//! One thread on its own: what the core allows without any other. Through Lapwing's ring, and the same
-//! work without a ring.
+//! One thread alone: the limit of the core, through Lapwing's ring, and for the same work without a
+//! ring.
 
 use std::hint;
 
@@ -12,17 +12,17 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Crew, Disconnected, RunError};
 use crate::measure::run::Pass;
 
-/// Sizes of the ring to try: one that fits into a core's nearest cache, and that of most tables.
+/// Ring sizes to try: one that fits the first-level cache of a core, and that of most tables.
 pub(super) const RING_SLOTS: [usize; 2] = [1_024, 65_536];
 /// Events that are written before they are folded, without a ring: 4 KiB.
 const LOOP_EVENTS: usize = 512;
 
-/// Publishes events one by one until the ring has no free slot, then polls them all, and so on until
-/// there were `events`. The answer is that of the unicast topology.
+/// Publishes events one by one until the ring is full, then polls all of them, and repeats this for
+/// `events` events. The answer is that of the unicast topology.
 ///
 /// # Errors
 ///
-/// [`RunError`] if the ring could not be built or the thread did not come to its end.
+/// [`RunError`] if the ring could not be built or the thread did not complete.
 pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pass, RunError> {
     let refused = |error: BuildError| RunError::Build(error.to_string());
     let taken = |error: TakeError| RunError::Build(error.to_string());
@@ -38,7 +38,7 @@ pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pa
         while next < events {
             let end = next + (events - next).min(slots as u32);
             for value in next..end {
-                // Trying, as nobody else would ever free a slot.
+                // `try_publish`, because no other thread would free a slot.
                 let published = producer.try_publish(|event| event.write(value));
                 published.map_err(|_| Disconnected)?;
             }
@@ -59,12 +59,13 @@ pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pa
     Ok(Pass::in_batches(finish, answers, events, &[polls]))
 }
 
-/// Writes some events into memory and folds them, and so on until there were `events`: no cursor, no
-/// bound but the memory's. Nothing that writes and folds each event can be faster on this core.
+/// Writes some events into memory and folds them, and repeats this for `events` events. There is no
+/// cursor and no bound except memory. No code that writes and folds each event can be faster on
+/// this core.
 ///
 /// # Errors
 ///
-/// As [`ring`].
+/// [`RunError`] if the thread did not complete.
 pub(super) fn plain_loop(events: u32, placement: Placement) -> Result<Pass, RunError> {
     let mut memory = vec![Event::<PAD_8>::default(); LOOP_EVENTS];
     let mut crew = Crew::new(placement);
@@ -76,7 +77,7 @@ pub(super) fn plain_loop(events: u32, placement: Placement) -> Result<Pass, RunE
             for (slot, value) in memory.iter_mut().zip(next..end) {
                 *slot = Event::new(value, 0);
             }
-            // What was written must be read: the compiler cannot know that it is the same.
+            // `black_box` forces the read: the compiler cannot know that the values are the same.
             let written = &hint::black_box(&mut memory[..])[..(end - next) as usize];
             written.iter().for_each(|message| fold.add(message.digest()));
             next = end;

@@ -1,20 +1,20 @@
-//! The stream: events from one thread to another as fast as safe Rust can move memory.
+//! The stream: events from one thread to another at the memory speed of safe Rust.
 //!
 //! ```text
 //! producer --> [ block | block | block | .. ] --> consumer      one release store for each block
 //! ```
 //!
-//! A block lies in a mutex, since safe code cannot write shared memory otherwise. Nobody ever waits for
-//! that lock: the producer touches a block only while it is not published, the consumer only while it is,
-//! and the two cursors keep these times apart. So `try_lock` always succeeds; should it fail, the run
-//! fails.
+//! Each block is in a mutex, because safe code cannot write shared memory otherwise. No thread
+//! waits for that lock. The producer touches a block only before its publication and the consumer
+//! only after it, and the two cursors separate these times. So `try_lock` always succeeds; if it
+//! fails, the run fails.
 //!
-//! The consumer may take the lines of a block before it gives it back, as the last stage of a ring does: whether that is
-//! faster is tried, as the sizes are.
+//! The consumer can acquire the cache lines of a block before it releases the block, as the last
+//! stage of a ring does. The benchmark tries both ways, and several sizes.
 //!
-//! Why it is an upper bound for any hand-off of single events: the same words are written and folded, but
-//! cursors, bounds and the lock are paid once for hundreds of events, and the loops over a block are plain
-//! ones, which the compiler is free to vectorise.
+//! This is an upper bound for any hand-off of single events. The same words are written and folded.
+//! But the costs of cursors, bounds and the lock are paid once for hundreds of events, and the
+//! compiler can vectorise the loops over a block.
 
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,22 +32,23 @@ use crate::measure::run::Pass;
 
 /// Sizes of a block to try.
 const BLOCK_BYTES: [usize; 3] = [4 << 10, 16 << 10, 64 << 10];
-/// Buffers that fit into a core's own cache today, and into the cache that cores share: which is better
-/// depends on how a machine takes a line from another core. Each has several blocks of any size.
+/// Sizes of buffers that fit a core's own cache, and the cache that cores share. The better one
+/// depends on how the machine transfers a cache line between cores. Each buffer has several blocks
+/// of any size.
 const BUFFER_BYTES: [usize; 2] = [256 << 10, 4 << 20];
-/// Slots of the ring whose memory the other buffer has: that of most tables.
+/// Slots of the ring whose memory the other buffer has, as in most tables.
 const RING_SLOTS: usize = 65_536;
-/// Pause hints between two looks at a cursor, a microsecond or so: who looks as often as it can takes the
-/// line from the thread that writes it.
+/// Pause hints between two polls of a cursor, about a microsecond. A thread that polls without a
+/// break takes the cache line from its writer.
 const PAUSES: u32 = 64;
-/// Looks at a cursor before the CPU is offered to others.
+/// Polls of a cursor before the thread yields the CPU.
 const LOOKS: u32 = 16;
 
-/// How the memory between the two threads is cut, and given back.
+/// The division of the memory between the two threads, and how it is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Whether the consumer takes the lines of a block, by storing words as they are, before it gives it back: then they
-    /// need not be taken from it when they are written again.
+    /// Whether the consumer acquires the cache lines of a block before it releases it, by storing
+    /// words with their own values. The producer then need not take them from the consumer.
     pub(super) takes_lines: bool,
     /// Size of a block.
     pub(super) block_bytes: usize,
@@ -56,7 +57,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Those to try with events of this size.
+    /// Returns the candidates for events of this size.
     pub(super) fn candidates(event_bytes: usize) -> Vec<Self> {
         let mut buffers = BUFFER_BYTES.to_vec();
         buffers.push(RING_SLOTS * event_bytes);
@@ -65,12 +66,12 @@ impl Shape {
         buffers.into_iter().flat_map(Self::of_buffer).collect()
     }
 
-    /// Those with the memory of the ring of most tables, and with nothing but that.
+    /// Returns the candidates with exactly the memory of a ring in most tables.
     pub(super) fn of_a_ring(event_bytes: usize) -> Vec<Self> {
         Self::of_buffer(RING_SLOTS * event_bytes).collect()
     }
 
-    /// Those with blocks of any size.
+    /// Returns the candidates with blocks of any size.
     fn of_buffer(buffer_bytes: usize) -> impl Iterator<Item = Self> {
         let both = move |block_bytes| {
             [false, true].map(|takes_lines| Self { takes_lines, block_bytes, buffer_bytes })
@@ -83,7 +84,7 @@ impl Shape {
 ///
 /// # Errors
 ///
-/// [`RunError`] if a thread could not start or did not come to its end.
+/// [`RunError`] if a thread could not start.
 pub(super) fn run<const PAD: usize>(
     shape: Shape,
     events: u32,
@@ -100,7 +101,7 @@ pub(super) fn run<const PAD: usize>(
     Ok(Pass { events_per_batch, ..Pass::one_by_one(crew.run()?) })
 }
 
-/// What the two threads share.
+/// The shared state of the two threads.
 struct Stream<const PAD: usize> {
     /// The events, block by block.
     blocks: Vec<CachePadded<Mutex<Vec<Event<PAD>>>>>,
@@ -110,15 +111,16 @@ struct Stream<const PAD: usize> {
     filled: Cursor,
     /// Blocks that the consumer has folded.
     folded: Cursor,
-    /// Whether one of the threads gave up.
+    /// Whether one of the threads failed.
     gone: AtomicBool,
 }
 
-/// A number of blocks, on cache lines of its own; one thread counts up, the other looks.
+/// A number of blocks on its own cache lines. One thread advances it, and the other polls it.
 #[derive(Default)]
 struct Cursor(CachePadded<AtomicU64>);
 
-/// A thread's hold on the stream. Dropped before the other thread is done only if its own job failed.
+/// A thread's handle of the stream. It is dropped before the other thread has ended only if its own
+/// job failed.
 struct End<const PAD: usize>(Arc<Stream<PAD>>);
 
 impl<const PAD: usize> Drop for End<PAD> {
@@ -129,7 +131,7 @@ impl<const PAD: usize> Drop for End<PAD> {
 }
 
 impl<const PAD: usize> Stream<PAD> {
-    /// A stream whose memory was touched.
+    /// Creates a stream whose memory was touched.
     fn new(shape: Shape) -> Self {
         let block_events = shape.block_bytes / size_of::<Event<PAD>>();
         let block = || CachePadded::new(Mutex::new(vec![Event::default(); block_events]));
@@ -142,7 +144,7 @@ impl<const PAD: usize> Stream<PAD> {
         }
     }
 
-    /// Fills block after block.
+    /// Fills the blocks in order.
     fn produce(&self, events: u32) -> Result<Answers, Disconnected> {
         let laps_ahead = self.blocks.len() as u64;
         let (mut next, mut block, mut free_until) = (0, 0, laps_ahead);
@@ -159,7 +161,7 @@ impl<const PAD: usize> Stream<PAD> {
         Ok(Answers::new())
     }
 
-    /// Folds block after block, and takes the lines of each if it is to.
+    /// Folds block after block, and acquires the cache lines of each if requested.
     fn consume(&self, events: u32, takes_lines: bool) -> Result<Answers, Disconnected> {
         let mut fold = Fold::new();
         let (mut left, mut block, mut filled) = (events, 0, 0);
@@ -181,13 +183,13 @@ impl<const PAD: usize> Stream<PAD> {
         Ok(vec![fold.answer()])
     }
 
-    /// The block of this number, which the caller's cursor allows.
+    /// Returns the block of this number, which the caller's cursor allows.
     fn open(&self, block: u64) -> Result<MutexGuard<'_, Vec<Event<PAD>>>, Disconnected> {
         let index = block as usize % self.blocks.len();
         self.blocks[index].try_lock().map_err(|_| Disconnected)
     }
 
-    /// Looks until `cursor` has reached `blocks`; how far it is then.
+    /// Polls until `cursor` has reached `blocks`, and returns its value.
     fn wait_for(&self, cursor: &Cursor, blocks: u64) -> Result<u64, Disconnected> {
         loop {
             for _ in 0..LOOKS {
@@ -197,7 +199,7 @@ impl<const PAD: usize> Stream<PAD> {
                 }
                 (0..PAUSES).for_each(|_| hint::spin_loop());
             }
-            // Relaxed suffices: as where it is set.
+            // Relaxed suffices: as at the store.
             if self.gone.load(Ordering::Relaxed) {
                 return Err(Disconnected);
             }
@@ -208,7 +210,7 @@ impl<const PAD: usize> Stream<PAD> {
 
 impl Cursor {
     fn get(&self) -> u64 {
-        // Acquire: pairs with `set`; whoever sees the number may open the block.
+        // Acquire: pairs with `set`; a thread that sees the number may open the block.
         self.0.load(Ordering::Acquire)
     }
 
@@ -217,7 +219,7 @@ impl Cursor {
     }
 }
 
-/// Stores a word of each line of `block` as it is.
+/// Stores one word of each cache line of `block` with its own value.
 fn take_lines<const PAD: usize>(block: &mut [Event<PAD>]) {
     let events_per_line = (LINE / size_of::<Event<PAD>>()).max(1);
     block.iter_mut().step_by(events_per_line).for_each(Event::store_as_it_is);
@@ -236,7 +238,7 @@ mod tests {
     use crate::load::event::{PAD_8, PAD_256};
     use crate::load::topologies::unicast;
 
-    /// Few and small blocks, so that a few events lap them.
+    /// Few and small blocks, so that a few events fill several laps.
     const SMALL: Shape = Shape { takes_lines: true, block_bytes: 1_024, buffer_bytes: 2_048 };
 
     #[test]

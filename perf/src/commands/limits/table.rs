@@ -15,7 +15,7 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
         lines.add_row(row(record));
     }
     let mut closing = vec![
-        lines.to_string(),
+        table::fitted(lines, &["CPUs", "min .. max", "setting", "GB/s"]),
         "exchange: one way of a number that goes there and back, two bare words; stamp-exchange: the next slot of"
             .to_owned(),
         "a ring each way, stamped; slot-exchange: a cursor and the next slot each way; stream: events in blocks"
@@ -43,7 +43,7 @@ fn row(record: &Record) -> [String; COLUMNS.len()] {
     let Record { contender, event_bytes, speed, .. } = record;
     let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
     let median = speed.median_events_per_second;
-    // Numbers that wait for an answer, or that nobody reads, move no bytes to speak of.
+    // Numbers that wait for a response, or that no thread reads, move few bytes.
     let moves_bytes = !["exchange", "stamp-exchange", "slot-exchange", "claims", "claims-read"]
         .contains(&record.contender);
     let gigabytes = moves_bytes.then_some(median * *event_bytes as f64 / 1e9);

@@ -7,19 +7,19 @@ use crate::contenders::{ContenderName, PlacementName, Roster, Setting, WaitName}
 use crate::flags::{TimedArguments, values};
 use crate::load::topologies::Topology;
 
-/// Milliseconds of one run, without `--quick`.
+/// The length of one run without `--quick`, in milliseconds.
 const RUN_MS: u32 = 150;
-/// Why a program in another language does not take part.
-const IS_PROCESS: &str = "what its threads cost cannot be told";
+/// The reason why a program in another language does not take part.
+const IS_PROCESS: &str = "the cost of its threads cannot be measured";
 
 /// The flags of `lapwing neighbours`.
 #[derive(Args, Debug)]
 pub(crate) struct NeighboursArguments {
-    /// Configurations to run, separated by commas; all five if absent
+    /// Configurations to run, separated by commas. Default: all five
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     topology: Vec<Topology>,
 
-    /// Slots of the ring, separated by commas: powers of two
+    /// Slots of the ring, separated by commas; powers of two
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "256,1024,8192")]
     #[arg(value_parser = values::ring)]
     ring: Vec<usize>,
@@ -29,7 +29,7 @@ pub(crate) struct NeighboursArguments {
     #[arg(value_parser = value_parser!(u32).range(0..=64))]
     busy: Vec<u32>,
 
-    /// Contenders to run, separated by commas. Each rival runs with the fastest of its ways to wait in each cell
+    /// Contenders to run, separated by commas. Each rival runs with its fastest wait in each cell
     #[arg(
         long,
         value_enum,
@@ -39,7 +39,7 @@ pub(crate) struct NeighboursArguments {
     )]
     contender: Vec<ContenderName>,
 
-    /// Wait strategies of Lapwing, separated by commas: a row for each
+    /// Wait strategies of Lapwing, separated by commas; each adds a row
     #[arg(
         long,
         value_enum,
@@ -49,8 +49,9 @@ pub(crate) struct NeighboursArguments {
     )]
     wait: Vec<WaitName>,
 
-    /// Which of Lapwing's consumers share a thread, separated by commas: a row for each. `own` is a thread for each
-    /// consumer, `auto` as many threads as there are CPUs without those of the producers, and a number so many threads
+    /// Threads of Lapwing's consumers, separated by commas; each value adds a row. `own`: one
+    /// thread per consumer. `auto`: as many threads as there are CPUs without those of the
+    /// producers. N: N threads
     #[arg(long, value_delimiter = ',', value_name = "own|auto|N,..", default_value = "own,auto")]
     placement: Vec<PlacementName>,
 
@@ -59,7 +60,7 @@ pub(crate) struct NeighboursArguments {
 }
 
 impl NeighboursArguments {
-    /// What is measured, and how often.
+    /// Returns the measured cases, and the number of runs.
     pub(super) fn plan(&self) -> Plan {
         Plan {
             topologies: values::each_once(&self.topology, &Topology::ALL),
@@ -70,7 +71,7 @@ impl NeighboursArguments {
         }
     }
 
-    /// The contenders asked for, each once.
+    /// Returns the requested contenders, each once.
     pub(super) fn roster(&self) -> Roster {
         let names = values::each_once(&self.contender, &[]);
         let waits = values::each_once(&self.wait, &[]);

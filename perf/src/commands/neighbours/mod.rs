@@ -1,18 +1,17 @@
 //! `lapwing neighbours`: the paper's five configurations beside busy threads of another process.
 
 mod arguments; // the flags
-mod record; // what a report says of a row
+mod record; // the record of a row
 mod row; // one contender in one cell
-mod table; // how it is shown
+mod table; // the table
 #[cfg(test)]
-mod tests; // whole measurements, the form of the JSON and of the table
+mod tests; // whole measurements, the format of the JSON and of the table
 
 use std::time::Duration;
 
 pub(crate) use self::arguments::NeighboursArguments;
 pub(crate) use self::record::Record;
 use self::row::Row;
-pub(crate) use self::table::summary;
 use crate::commands::session::Session;
 use crate::contenders::{Entry, Roster};
 use crate::load::topologies::Topology;
@@ -25,22 +24,22 @@ use crate::report::Missing;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "neighbours";
 
-/// What is measured, and how often.
+/// The measured cases, and the number of runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// The configurations.
     pub(crate) topologies: Vec<Topology>,
     /// Slots of the ring, and of every queue.
     pub(crate) rings: Vec<usize>,
-    /// Threads of another process that compute meanwhile.
+    /// Busy threads of another process during the runs.
     pub(crate) busy_threads: Vec<u32>,
     /// Time that one run should take.
     pub(crate) run_time: Duration,
-    /// Rounds that count.
+    /// Counted rounds.
     pub(crate) rounds: u32,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -71,7 +70,7 @@ pub(crate) fn measure(
 }
 
 impl Plan {
-    /// The cells: first by busy threads, then by topology, then by slots.
+    /// Returns the cells, ordered by busy threads, then by topology, then by slots.
     fn cells<'a>(&self, entries: &'a [Entry]) -> Vec<Group<Row<'a>>> {
         let mut cells = Vec::new();
         for &busy_threads in &self.busy_threads {
@@ -89,7 +88,7 @@ impl Plan {
         cells
     }
 
-    /// Which of `entries` do not take part in a cell.
+    /// Returns those of `entries` that do not take part in a cell.
     fn refusals(&self, entries: &[Entry]) -> Vec<Missing> {
         let cells = self
             .topologies

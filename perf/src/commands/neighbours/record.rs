@@ -1,4 +1,4 @@
-//! What a report says of one contender in one cell.
+//! The record of one contender in one cell.
 
 use serde::Serialize;
 
@@ -16,24 +16,24 @@ pub(crate) struct Record {
     pub(crate) topology: Topology,
     /// The contender's name.
     pub(crate) contender: &'static str,
-    /// How the contender's threads waited.
+    /// The wait of the contender's threads.
     pub(super) wait: &'static str,
-    /// Which of its consumers shared a thread; only of Lapwing.
+    /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
     /// Slots of the ring, and of every queue.
     pub(super) ring: usize,
-    /// Threads of another process that computed meanwhile.
+    /// Busy threads of another process during the runs.
     pub(super) busy_threads: u32,
-    /// Threads that worked.
+    /// The number of working threads.
     threads: usize,
-    /// What it was like.
+    /// The figures of the runs.
     #[serde(flatten)]
     pub(crate) summary: Summary,
 }
 
 impl Record {
-    /// The records of all rows of `cells` that have run, in their order.
+    /// Returns the records of all rows of `cells` that have run, in order.
     pub(super) fn of_cells(cells: &[Group<Row<'_>>]) -> Vec<Self> {
         cells.iter().flat_map(Self::of_cell).collect()
     }
@@ -59,7 +59,7 @@ impl Record {
         }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn cell(&self) -> (u32, Topology, usize) {
         (self.busy_threads, self.topology, self.ring)
     }

@@ -1,5 +1,6 @@
-//! One contender in one cell: what is timed. A run has a given number of events, as in `throughput`. The number follows
-//! the speed from run to run: beside busy threads, one run may be a thousand times as fast as the next.
+//! The timed work: one contender in one cell. A run has a given number of events, as in
+//! `throughput`. The number follows the speed from run to run, because beside busy threads one run
+//! can be a thousand times as fast as the next.
 
 use std::time::Duration;
 
@@ -15,13 +16,15 @@ use crate::measure::harness::Timed;
 use crate::measure::sample::Sample;
 use crate::measure::settling::Settling;
 
-/// Events of the first pilot: few, since a contender that spins may take a time slice for each lap of a small ring.
+/// Events of the first pilot. The number is small because a spinning contender can need a time
+/// slice per lap of a small ring.
 const PILOT_EVENTS: u32 = 500;
 /// Events of a run, at least.
 const FEWEST_EVENTS: u32 = 100;
-/// A run that takes so many times as long as it should, or so small a part of that, changes the number of events.
+/// A run that exceeds its length by this factor, or falls below it by this factor, changes the
+/// number of events.
 const TOLERANCE: f64 = 2.0;
-/// By how much one run may change that number upwards.
+/// The maximum increase of that number by one run.
 const MAX_GROWTH: u32 = 10;
 
 /// One contender in one cell.
@@ -31,17 +34,17 @@ pub(super) struct Row<'a> {
     /// The setting that it runs with.
     chosen: usize,
     pub(super) workload: Workload,
-    /// Threads of another process that compute meanwhile.
+    /// Busy threads of another process during the runs.
     pub(super) busy_threads: u32,
     run_time: Duration,
     /// The right answers for this workload.
     expected: Answers,
-    /// The runs that count, one for each round.
+    /// The counted runs, one per round.
     pub(super) runs: Vec<Sample>,
 }
 
 impl<'a> Row<'a> {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) fn new(
         topology: Topology,
         entry: &'a Entry,
@@ -59,17 +62,17 @@ impl<'a> Row<'a> {
         Self { topology, entry, chosen: 0, workload, busy_threads, run_time, expected, runs }
     }
 
-    /// The contender with its setting.
+    /// Returns the contender with its setting.
     pub(super) fn contender(&self) -> &dyn Contender {
         self.entry.candidates[self.chosen].as_ref()
     }
 
-    /// Threads of a run.
+    /// Returns the threads of a run.
     pub(super) fn threads(&self) -> usize {
         self.contender().threads(self.topology.producers(), self.topology.consumers())
     }
 
-    /// Runs once and checks the answer; how long it took, and what it was like.
+    /// Runs once and checks the answer. Returns the length of the run and its figures.
     fn pass(&self) -> Result<(Duration, Sample), Error> {
         let (topology, contender) = (self.topology.name(), self.contender().name());
         let before = Switches::so_far();
@@ -90,7 +93,7 @@ impl<'a> Row<'a> {
         Ok((pass.elapsed, sample.with_switches(switches)))
     }
 
-    /// Another number of events, if the last run took far too long or far too short a time.
+    /// Changes the number of events if the last run was far too long or far too short.
     fn follow(&mut self, elapsed: Duration) {
         let times = elapsed.as_secs_f64() / self.run_time.as_secs_f64();
         if !(1.0 / TOLERANCE..=TOLERANCE).contains(&times) {
@@ -126,7 +129,7 @@ impl Settling for Row<'_> {
         }
     }
 
-    /// None is given: the speed of a cell is not known before.
+    /// Returns `None`: the speed of a cell is not known in advance.
     fn given_events(&self) -> Option<u32> {
         None
     }
@@ -143,7 +146,7 @@ impl Timed for Row<'_> {
         format!("{} {} {}", self.topology.name(), contender.name(), contender.setting())
     }
 
-    /// The fastest candidate, beside the same busy threads as in the runs that count.
+    /// Selects the fastest candidate, beside the same busy threads as in the counted runs.
     fn settle(&mut self) -> Result<(), Error> {
         self.settle_for(self.run_time)
     }

@@ -35,38 +35,13 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
             lines.add_row(line(record, position == 0, settings));
         }
     }
-    let mut closing = vec![lines.to_string(), String::new()];
+    let least_needed = ["switches/s", "stalled %", "CPUs", "quartiles", "wait", "slots"];
+    let mut closing = vec![table::fitted(lines, &least_needed), String::new()];
     closing.extend(standings(records, settings));
-    let absent = missing.iter();
-    closing.extend(
-        absent.map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
-    );
+    closing.extend(table::absences(missing));
     closing.extend(notes(records, settings));
     closing.extend(table::disturbance(machine));
     closing.join("\n")
-}
-
-/// One line for each cell, one column for each contender; the fastest of a line has a star.
-pub(crate) fn summary(records: &[Record]) -> String {
-    let contenders = distinct(records.iter().map(|record| record.contender));
-    let mut columns = vec!["beside busy threads"];
-    columns.extend(&contenders);
-    let mut lines = table::empty(&columns, 1);
-    for cell in distinct(records.iter().map(Record::cell)) {
-        let block = || records.iter().filter(|record| record.cell() == cell);
-        let best = rates::fastest(block(), |record| &record.summary).map(|best| best.contender);
-        let (busy, topology, ring) = cell;
-        let mut row =
-            vec![format!("{}, {ring} slots, beside {busy} busy threads", topology.name())];
-        row.extend(contenders.iter().map(|contender| {
-            let star = if best == Some(contender) { "*" } else { "" };
-            let record = block().find(|record| record.contender == *contender);
-            let rate = record.map(|record| table::rate(record.summary.median_per_second));
-            table::or_none(rate, |rate| format!("{rate}{star}"))
-        }));
-        lines.add_row(row);
-    }
-    lines.to_string()
 }
 
 /// One row; only the first of a block names the cell.

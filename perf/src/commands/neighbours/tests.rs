@@ -1,5 +1,5 @@
-//! Whole measurements, the form of the JSON and of the table. Without busy threads: the program that has them is not
-//! the one that runs these tests (`perf/tests/beside.rs`).
+//! Whole measurements, and the format of the JSON and of the table. They have no busy threads,
+//! because the program with those threads is not the test program (`perf/tests/beside.rs`).
 
 use super::*;
 use crate::contenders::{ContenderName, Setting, WaitName};
@@ -33,17 +33,6 @@ fn a_cell_is_a_block_and_each_setting_of_lapwing_has_a_standing() {
         assert!(text.contains(own), "{text}");
     }
     assert!(text.contains("all verified: 6 rows, 12 runs"), "{text}");
-}
-
-#[test]
-fn a_summary_has_a_line_for_each_cell_and_a_star_for_its_fastest() {
-    let roster =
-        Roster::of(&[ContenderName::Lapwing, ContenderName::StdMpsc], &[Setting::default()]);
-    let topologies = [Topology::Unicast, Topology::Sequencer];
-    let records = measure(&plan(&topologies), &roster.entries, |_| Progress::Silent).unwrap();
-    let text = summary(&records);
-    assert!(text.contains("sequencer, 64 slots, beside 0 busy threads"), "{text}");
-    assert_eq!(text.matches('*').count(), 2, "{text}");
 }
 
 #[test]

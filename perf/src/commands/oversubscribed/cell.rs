@@ -1,5 +1,5 @@
-//! One cell of the table: its contenders take turns, so that those who are compared run within seconds of
-//! each other.
+//! One cell of the table. Its contenders run in turn, so that compared contenders run within
+//! seconds of each other.
 
 use fastrand::Rng;
 
@@ -12,7 +12,7 @@ use crate::measure::interrupt;
 use crate::measure::row::Row;
 use crate::measure::schedule::Schedule;
 
-/// Seed of the order within a cell: the same on every machine.
+/// The seed of the order within a cell. It is the same on every machine.
 const ORDER_SEED: u64 = 0xCE11;
 
 /// A number of producers and a number of consumers.
@@ -24,14 +24,14 @@ pub(super) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// A cell in which nobody has run yet.
+    /// Creates a cell in which no contender has run.
     pub(super) fn new(entries: &'a [Entry], sharing: Sharing, schedule: Schedule) -> Self {
         let lanes = entries.iter().map(|entry| Lane::new(entry, sharing));
         let rows = lanes.map(|lane| Row::new(lane, schedule)).collect();
         Self { crowd: sharing.crowd, rows, random: Rng::with_seed(ORDER_SEED) }
     }
 
-    /// Lets every contender take one `step`, in another order each time, until it is interrupted.
+    /// Runs one `step` of every contender, in a new order each time, until an interrupt.
     fn each(
         &mut self,
         step: impl Fn(&mut Row<Lane<'a>>) -> Result<(), Error>,

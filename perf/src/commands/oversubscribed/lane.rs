@@ -1,4 +1,4 @@
-//! One contender in one cell: what is timed.
+//! The timed work: one contender in one cell.
 
 use crate::contenders::{Contender, Entry, Shares};
 use crate::load::sharing::{Crowd, Sharing};
@@ -9,28 +9,28 @@ use crate::measure::run::Pass;
 
 /// One contender in one cell.
 pub(super) struct Lane<'a> {
-    /// Who runs it.
+    /// The contender.
     pub(super) entry: &'a Entry,
     /// The setting that it runs with.
     chosen: usize,
-    /// What it shares; the number of events is settled by calibration.
+    /// The shared work. Calibration sets the number of events.
     pub(super) sharing: Sharing,
     /// The right answers.
     expected: Answers,
 }
 
 impl<'a> Lane<'a> {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) fn new(entry: &'a Entry, sharing: Sharing) -> Self {
         Self { entry, chosen: 0, sharing, expected: Answers::new() }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn crowd(&self) -> Crowd {
         self.sharing.crowd
     }
 
-    /// The contender with its setting.
+    /// Returns the contender with its setting.
     pub(super) fn contender(&self) -> &dyn Contender {
         self.entry.candidates[self.chosen].as_ref()
     }

@@ -1,13 +1,13 @@
-//! `lapwing oversubscribed`: several producers, several consumers that share the events, on the CPUs that
-//! there are.
+//! `lapwing oversubscribed`: several producers, and several consumers that share the events, on the
+//! CPUs of this machine.
 
 mod arguments; // the flags
 mod cell; // a number of producers and a number of consumers
 mod lane; // one contender in one cell
-mod record; // what a report says of it
-mod table; // how it is shown
+mod record; // the record of a row
+mod table; // the table
 #[cfg(test)]
-mod tests; // every contender, a wrong answer, the form of the JSON and of the table
+mod tests; // every contender, a wrong answer, the format of the JSON and of the table
 
 pub(crate) use self::arguments::OversubscribedArguments;
 use self::cell::Cell;
@@ -23,10 +23,10 @@ use crate::report::Missing;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "oversubscribed";
-/// Why a contender does not take part.
+/// The reason why a contender does not take part.
 const CANNOT: &str = "events shared among its consumers are not measured";
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &OversubscribedArguments) -> Result<(), Error> {
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Those of `roster` that share events over a ring of so many slots.
+/// Returns the contenders of `roster` that share events over a ring of this many slots.
 fn sharing_only(mut roster: Roster, ring: usize) -> Roster {
     let mut kept = Vec::new();
     for entry in roster.entries {
@@ -52,7 +52,7 @@ fn sharing_only(mut roster: Roster, ring: usize) -> Roster {
     roster
 }
 
-/// Why `entry` does not take part, if it does not.
+/// Returns the reason why `entry` does not take part, if there is one.
 fn refusal(entry: &Entry, ring: usize) -> Option<Missing> {
     let reason = |contender: &dyn Contender| {
         let Some(shares) = contender.sharing() else { return Some(CANNOT.to_owned()) };
@@ -65,7 +65,7 @@ fn refusal(entry: &Entry, ring: usize) -> Option<Missing> {
     })
 }
 
-/// Runs each of `entries` in each of `crowds`.
+/// Runs each of `entries` in each cell.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a report says of one contender in one cell.
+//! The record of one contender in one cell.
 
 use serde::Serialize;
 
@@ -17,9 +17,9 @@ pub(crate) struct Record {
     benchmark: &'static str,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How the contender's threads waited.
+    /// The wait of the contender's threads.
     pub(super) wait: &'static str,
-    /// Which of its consumers shared a thread; only of Lapwing.
+    /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
     /// Threads that published.
@@ -30,22 +30,22 @@ pub(crate) struct Record {
     ring: usize,
     /// Size of one event.
     event_bytes: usize,
-    /// How fast it was. The baseline is whoever was the fastest of the cell.
+    /// Its speed. The baseline is the fastest contender of the cell.
     #[serde(flatten)]
     pub(super) speed: Speed,
-    /// Time of an event relative to the same contender's with one producer and one consumer: the median of
-    /// the per-round ratio; none if that cell did not run.
+    /// Time of an event relative to the same contender's with one producer and one consumer: the
+    /// median of the per-round ratios, or `None` if that cell did not run.
     pub(super) times_one_to_one: Option<f64>,
 }
 
 impl Record {
-    /// The records of all rows of `cells` that have run, in their order.
+    /// Returns the records of all rows of `cells` that have run, in order.
     pub(super) fn of_cells(cells: &[Cell<'_>]) -> Vec<Self> {
         let alone = cells.iter().find(|cell| cell.rows.iter().any(is_one_to_one));
         cells.iter().flat_map(|cell| Self::of_cell(cell, alone)).collect()
     }
 
-    /// The records of `cell`; `alone` is the one that it is compared with.
+    /// Returns the records of `cell`. `alone` is the cell that it is compared with.
     fn of_cell(cell: &Cell<'_>, alone: Option<&Cell<'_>>) -> Vec<Self> {
         let run = || cell.rows.iter().enumerate().filter(|(_, row)| !row.runs.is_empty());
         let speed = |row: &Row<Lane<'_>>| row.speed(None).median_events_per_second;
@@ -57,7 +57,8 @@ impl Record {
         run().map(record).collect()
     }
 
-    /// The record of `row`, compared with the `first` of its cell and with its `own` in 1P-1C.
+    /// Returns the record of `row`, compared with the `first` of its cell and with its `own` in
+    /// 1P-1C.
     fn new(
         row: &Row<Lane<'_>>,
         first: Option<&Row<Lane<'_>>>,
@@ -81,17 +82,17 @@ impl Record {
         }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn crowd(&self) -> Crowd {
         Crowd { producers: self.producers, consumers: self.consumers }
     }
 
-    /// Nanoseconds from one event to the next.
+    /// Returns nanoseconds from one event to the next.
     pub(super) fn nanoseconds(&self) -> f64 {
         1e9 / self.speed.median_events_per_second
     }
 
-    /// Time of an event relative to that of the first of its cell.
+    /// Returns the time of an event relative to that of the first of its cell.
     pub(super) fn times_first(&self) -> Option<f64> {
         self.speed.ratio_to_baseline.map(|ratio| 1.0 / ratio)
     }

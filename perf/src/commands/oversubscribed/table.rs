@@ -25,11 +25,11 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
         lines.add_row(line(crowd, &cell, &columns, settings));
     }
 
-    let mut closing = vec![lines.to_string()];
-    let absent = missing.iter();
-    closing.extend(
-        absent.map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
-    );
+    // The rivals from the right.
+    let rivals = columns.iter().rev().filter(|column| column.contender != OWN);
+    let rivals = rivals.map(|column| column.heading.as_str()).collect::<Vec<_>>();
+    let mut closing = vec![table::fitted(lines, &rivals)];
+    closing.extend(table::absences(missing));
     closing.extend(notes(records, machine));
     closing.join("\n")
 }

@@ -1,4 +1,4 @@
-//! Every contender in every corner, a wrong answer, the form of the JSON and of the table.
+//! Every contender in every corner, a wrong answer, and the format of the JSON and of the table.
 
 use super::*;
 use crate::contenders::{ContenderName, Setting, WaitName};
@@ -13,7 +13,7 @@ const CROWDS: [Crowd; 4] = [
     Crowd { producers: 1, consumers: 8 },
 ];
 
-/// Two runs of a few events of each of `names`, over a ring of 64 that wraps.
+/// Runs two rounds of a few events for each of `names`, over a ring of 64 that wraps.
 fn records(names: &[ContenderName]) -> Result<Vec<Record>, Error> {
     let roster = sharing_only(Roster::of(names, &[Setting::default()]), 64);
     measure(&CROWDS, &roster.entries, 64, Schedule::short(2, 1_000), |_| Progress::Silent)

@@ -1,4 +1,4 @@
-//! Every test, and how it is found by its name.
+//! All tests, and the search by name.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -25,7 +25,7 @@ pub(super) const ALL: [&PerfTest; 16] = [
     &large::ON_HEAP,
 ];
 
-/// Gives a wrong sum, to show that it is refused. Hidden from the help.
+/// Gives a wrong sum, to test that the error is found. Hidden from the help.
 pub(super) const WRONG_SUM: PerfTest = PerfTest {
     name: "WrongSum",
     work: Work::Throughput(|load| {
@@ -43,7 +43,7 @@ pub(super) fn parser() -> impl TypedValueParser<Value = &'static PerfTest> {
     PossibleValuesParser::new(names).try_map(|name| named(&name).ok_or("there is no such test"))
 }
 
-/// The test of this name, in capitals or not.
+/// Returns the test of this name, ignoring case.
 fn named(name: &str) -> Option<&'static PerfTest> {
     let named = |test: &&PerfTest| test.name.eq_ignore_ascii_case(name);
     ALL.into_iter().chain([&WRONG_SUM]).find(named)

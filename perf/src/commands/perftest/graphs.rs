@@ -1,4 +1,4 @@
-//! One producer and three consumers: side by side, in a row, and as a diamond.
+//! One producer and three consumers: parallel, in a row, and as a diamond.
 //!
 //! ```text
 //! OneToThree:  P1 -+--> EP1     Pipeline:  P1 --> EP1 --> EP2 --> EP3     Diamond:      +--> EP1 --+
@@ -19,7 +19,7 @@ use crate::measure::run::Pass;
 use crate::rings::crew::{self, Feed};
 use crate::rings::tally::Tally;
 
-/// The first second operand of a pipeline; each event has one less.
+/// The second operand of a pipeline's first event. It decreases by one per event.
 const OPERAND_TWO: u64 = 777;
 
 /// Three consumers of every event: one adds, one subtracts, one combines by AND.
@@ -36,7 +36,7 @@ pub(super) const ONE_TO_THREE: PerfTest = PerfTest {
     work: Work::Throughput(one_to_three),
 };
 
-/// Three steps, each of which needs what the one before it has left in the event.
+/// Three steps. Each needs the result of the previous one in the event.
 pub(super) const PIPELINE: PerfTest = PerfTest {
     name: "OneToThreePipelineSequencedThroughputTest",
     event_bytes: size_of::<FunctionEvent>(),
@@ -45,7 +45,7 @@ pub(super) const PIPELINE: PerfTest = PerfTest {
     ..ONE_TO_THREE
 };
 
-/// Two stages leave a property each, the third counts the events that have both.
+/// Two stages each write a property, and the third counts the events that have both.
 pub(super) const DIAMOND: PerfTest = PerfTest {
     name: "OneToThreeDiamondSequencedThroughputTest",
     event_bytes: size_of::<FizzBuzzEvent>(),
@@ -63,7 +63,7 @@ struct FunctionEvent {
     step_two: u64,
 }
 
-/// The event of a diamond. Both stages write into one cache line, as in LMAX's.
+/// The event of a diamond. Both stages write to one cache line, as in LMAX's test.
 #[derive(Debug, Default)]
 struct FizzBuzzEvent {
     fizz: AtomicBool,
@@ -71,7 +71,8 @@ struct FizzBuzzEvent {
     value: u64,
 }
 
-/// What a consumer of [`ONE_TO_THREE`] keeps. The number of its events shows a loss that AND hides.
+/// The state of a consumer of [`ONE_TO_THREE`]. The number of its events shows a loss that AND
+/// hides.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mutation {
     value: u64,
@@ -79,14 +80,14 @@ struct Mutation {
 }
 
 impl Mutation {
-    /// The value after `operation`.
+    /// Applies `operation` to the value.
     fn apply(&mut self, operation: impl FnOnce(u64) -> u64) {
         self.value = operation(self.value);
         self.events += 1;
     }
 }
 
-/// What the three consumers have in the end: all begin with zero, so that AND stays there.
+/// Returns the final results of the three consumers. All begin with zero, so AND stays zero.
 fn three_results(events: u32) -> Answers {
     let (sum, events) = (sum_below(events), u64::from(events));
     vec![sum, events, sum.wrapping_neg(), events, 0, events]
@@ -122,7 +123,7 @@ fn one_to_three(load: Load) -> Result<Pass, RunError> {
     Ok(Pass::in_batches(finish, answers, load.events, &batches))
 }
 
-/// How many of the events have the third bit after two steps, by a plain loop.
+/// Returns the number of events with the third bit after two steps, by a plain loop.
 fn pipeline_result(events: u32) -> Answers {
     let operands = (0..u64::from(events)).map(|one| (one, OPERAND_TWO.wrapping_sub(one)));
     let steps = operands.map(|(one, two)| one.wrapping_add(two).wrapping_add(3));
@@ -206,7 +207,7 @@ fn diamond(load: Load) -> Result<Pass, RunError> {
     Ok(Pass::in_batches(finish, vec![both.answer], load.events, &batches))
 }
 
-/// A ring for one producer, without stages.
+/// Returns the builder of a ring for one producer, without stages.
 fn ring<'env, E: Send + 'env>(
     load: Load,
     factory: impl FnMut() -> E + 'env,

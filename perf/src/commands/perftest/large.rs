@@ -20,7 +20,7 @@ const BLOCK_LONGS: usize = 32;
 /// Seed of the numbers of a block.
 const BLOCK_SEED: u64 = 1;
 
-/// Arrays of 2048 numbers, which LMAX counts one by one.
+/// Arrays of 2048 numbers, which LMAX counts individually.
 pub(super) const LONG_ARRAY: PerfTest = PerfTest {
     name: "OneToOneSequencedLongArrayThroughputTest",
     shape: "1P-1C",
@@ -34,8 +34,8 @@ pub(super) const LONG_ARRAY: PerfTest = PerfTest {
     work: Work::Throughput(|load| run(load, || [0; LONGS], |longs, value| longs.fill(value))),
 };
 
-/// A block of 256 bytes is copied into each slot. LMAX keeps them outside of Java's heap, in one piece of
-/// memory: that is what a ring of Lapwing is.
+/// A block of 256 bytes is copied into each slot. LMAX stores them outside of Java's heap, in one
+/// piece of memory, as a ring of Lapwing does.
 pub(super) const OFF_HEAP: PerfTest = PerfTest {
     name: "OneToOneOffHeapThroughputTest",
     ring: 1 << 20,
@@ -53,7 +53,7 @@ pub(super) const OFF_HEAP: PerfTest = PerfTest {
     ..LONG_ARRAY
 };
 
-/// As [`OFF_HEAP`], but each slot refers to a block of its own.
+/// A block of 256 bytes is copied into memory behind a pointer, one block per slot.
 pub(super) const ON_HEAP: PerfTest = PerfTest {
     name: "OneToOneOnHeapThroughputTest",
     work: Work::Throughput(|load| {
@@ -63,13 +63,13 @@ pub(super) const ON_HEAP: PerfTest = PerfTest {
     ..OFF_HEAP
 };
 
-/// The numbers of every block.
+/// Returns the numbers of every block.
 fn block() -> [u64; BLOCK_LONGS] {
     let mut random = fastrand::Rng::with_seed(BLOCK_SEED);
     std::array::from_fn(|_| random.u64(..))
 }
 
-/// One thread writes each event's slot, a handler adds up its numbers.
+/// Runs one thread that writes each event's slot and a handler that adds up its numbers.
 fn run<E: AsLongs + Send + Sync>(
     load: Load,
     factory: impl FnMut() -> E,
@@ -99,7 +99,7 @@ fn run<E: AsLongs + Send + Sync>(
 
 /// An event that is some numbers.
 trait AsLongs {
-    /// The numbers.
+    /// Returns the numbers.
     fn longs(&self) -> &[u64];
 }
 

@@ -23,7 +23,7 @@ use crate::rings::tally::Tally;
 /// Numbers of the arrays of [`THREE_TO_THREE`].
 const LONGS: usize = 3;
 
-/// One ring, a claim for each event.
+/// One ring, a claim per event.
 pub(super) const THREE_TO_ONE: PerfTest = PerfTest {
     name: "ThreeToOneSequencedThroughputTest",
     shape: "3P-1C",
@@ -37,7 +37,7 @@ pub(super) const THREE_TO_ONE: PerfTest = PerfTest {
     work: Work::Throughput(|load| one_ring(load, publish_each)),
 };
 
-/// One ring, a claim for ten events.
+/// One ring, a claim per ten events.
 pub(super) const THREE_TO_ONE_BATCH: PerfTest = PerfTest {
     name: "ThreeToOneSequencedBatchThroughputTest",
     lmax_events: 100_000_000,
@@ -46,7 +46,7 @@ pub(super) const THREE_TO_ONE_BATCH: PerfTest = PerfTest {
     ..THREE_TO_ONE
 };
 
-/// A ring for each producer, all of them polled by one thread. LMAX counts the numbers of each array.
+/// A ring per producer, all polled by one thread. LMAX counts the numbers of each array.
 pub(super) const THREE_TO_THREE: PerfTest = PerfTest {
     name: "ThreeToThreeSequencedThroughputTest",
     wait: "yielding",
@@ -61,7 +61,7 @@ pub(super) const THREE_TO_THREE: PerfTest = PerfTest {
     ..THREE_TO_ONE
 };
 
-/// The sum over the shares of all producers.
+/// Returns the sum over the shares of all producers.
 fn of_shares(events: u32, sum_of_share: impl Fn(u32) -> u64) -> Answers {
     vec![producers().map(|(origin, _)| sum_of_share(share(events, origin))).sum()]
 }
@@ -104,7 +104,7 @@ fn a_ring_each(load: Load) -> Result<Pass, RunError> {
         crew::enlist(&mut crew, vec![feed]);
     }
     let counted = &mut batches;
-    // The pollers go with a job that fails, so that no producer waits for them.
+    // If the job fails, the pollers are dropped with it, so that no producer waits for them.
     crew.enlist("consumer", move || poll_all(&mut pollers, counted));
     let finish = crew.run()?;
     let answers = finish.answers.clone();
@@ -124,7 +124,8 @@ fn publish_arrays(
     Ok(())
 }
 
-/// Takes what each ring has, in turn, and yields the CPU after each turn, until all are closed.
+/// Receives the available events of each ring in turn, and yields the CPU after each turn, until
+/// all are closed.
 fn poll_all(
     pollers: &mut [Poller<[u64; LONGS]>],
     batches: &mut u64,

@@ -1,9 +1,9 @@
-//! `lapwing perftest`: LMAX's own performance tests, by their names and with their parameters, as a user
-//! of LMAX's Disruptor would write them for Lapwing.
+//! `lapwing perftest`: LMAX's own performance tests, by their names and with their parameters,
+//! written for Lapwing as a user of LMAX's Disruptor would write them.
 //!
-//! The sizes of rings and batches, the wait strategies of consumers, what counts as an operation and the
-//! sums are those of version 4.0. Not here: its tests of queues (`throughput` has rivals), and those of
-//! immutable events, which LMAX does not time itself.
+//! The sizes of rings and batches, the wait strategies of consumers, the definition of an operation
+//! and the sums are those of version 4.0. LMAX's tests of queues are missing, because `throughput`
+//! has rivals. Its tests of immutable events are missing, because LMAX does not time them.
 
 mod arguments; // the flags
 mod catalogue; // every test, by its name
@@ -12,11 +12,11 @@ mod large; // large events
 mod many; // three producers
 mod ping_pong; // round trips
 mod raw; // sequences without events
-mod record; // what a report says of a test
-mod table; // how they are shown
-mod test; // what a test is
+mod record; // the record of a test
+mod table; // the tables
+mod test; // the definition of a test
 #[cfg(test)]
-mod tests; // the form of the JSON and of the tables, a wrong sum
+mod tests; // the format of the JSON and of the tables, a wrong sum
 mod trial; // a test that is timed
 mod value; // one producer, one consumer, events of one number
 
@@ -32,10 +32,10 @@ use crate::measure::schedule::Schedule;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "perftest";
-/// Events of a claim in the tests of batches.
+/// Events per claim in the tests of batches.
 const BATCH: usize = 10;
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &PerftestArguments) -> Result<(), Error> {
     session.end(&records, &[], |machine| table::of(&records, machine))
 }
 
-/// Runs each of `benches` once for each of `rounds`.
+/// Runs each of `benches` once in each of `rounds`.
 ///
 /// # Errors
 ///

@@ -1,13 +1,12 @@
-//! A number through one ring and back through another, a pause, and the next: how long a round trip
-//! takes.
+//! Round trips of a number over two rings, with a pause between them.
 //!
 //! ```text
 //! ping --> [ring] --> pong
 //!   ^----- [ring] <-----+
 //! ```
 //!
-//! A number is due one pause after the answer to the one before it. Its round trip begins then, not when
-//! the thread came to send it: who has lost its CPU meanwhile is not forgiven.
+//! A number is due one pause after the previous answer. Its round trip begins then, not at the
+//! actual send. If the thread loses its CPU, the delay counts.
 
 use std::thread;
 
@@ -18,7 +17,7 @@ use crate::load::exchange::{self, Exchange};
 use crate::load::paced::{Clock, histogram};
 use crate::measure::crew::RunError;
 
-/// From an answer to the next number.
+/// The time from an answer to the next number.
 pub(super) const PAUSE_NS: u64 = 1_000;
 
 /// The only test of delays.
@@ -43,7 +42,8 @@ fn run(load: Load) -> Result<Delayed, RunError> {
     let (clock, mut delays) = (Clock::new(), histogram());
     let mut due = 0;
     let recorded = &mut delays;
-    // The ends go with a job that fails, so that the other thread does not wait for them.
+    // If the job fails, the ends are dropped with it, so that the other thread does not wait for
+    // them.
     let paced_call = move |number| {
         while clock.now() < due {
             thread::yield_now(); // as LMAX's pinger does

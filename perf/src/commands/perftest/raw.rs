@@ -1,4 +1,4 @@
-//! Sequences and nothing else: a ring of events without content. LMAX's upper bound.
+//! Sequences only: a ring of events without content. It is LMAX's upper bound.
 //!
 //! ```text
 //! P1 --> EP1
@@ -14,7 +14,7 @@ use crate::measure::crew::{Crew, Disconnected, RunError};
 use crate::measure::run::Pass;
 use crate::rings::crew::{self, Feed};
 
-/// A claim for each event.
+/// A claim per event.
 pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
     name: "OneToOneRawThroughputTest",
     shape: "1P-1C",
@@ -35,7 +35,7 @@ pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
     }),
 };
 
-/// A claim for ten events.
+/// A claim per ten events.
 pub(super) const ONE_TO_ONE_BATCH: PerfTest = PerfTest {
     name: "OneToOneRawBatchThroughputTest",
     lmax_events: 2_000_000_000,
@@ -54,7 +54,8 @@ pub(super) const ONE_TO_ONE_BATCH: PerfTest = PerfTest {
     ..ONE_TO_ONE
 };
 
-/// One thread publishes by `publish_all`, the other waits and lets go of whatever is there.
+/// Runs one thread that publishes by `publish_all` and another that waits and releases the
+/// available events.
 fn run(
     load: Load,
     mut publish_all: impl FnMut(&mut SingleProducer<()>) -> Result<(), Disconnected> + Send,
@@ -71,7 +72,7 @@ fn run(
         vec![Feed::new("producer", producer, |producer| publish_all(producer))],
     );
     let counted = &mut batches;
-    // The poller goes with a job that fails, so that the producer does not wait for it.
+    // If the job fails, the poller is dropped with it, so that the producer does not wait for it.
     crew.enlist("consumer", move || {
         let mut seen = 0;
         loop {

@@ -1,4 +1,4 @@
-//! What a report says of one test.
+//! The record of one test.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::trial::{Bench, CONTENDER};
 use crate::commands::delays::Segment;
 use crate::measure::row::{Row, Speed};
 
-/// The name of the delays as they were measured.
+/// The name of the delays as measured.
 const MEASURED: &str = "round-trip";
 /// The name of the delays as LMAX counts them.
 const CORRECTED: &str = "round-trip-corrected";
@@ -21,7 +21,7 @@ pub(super) struct Record {
     pub(super) topology: &'static str,
     /// `lapwing`.
     contender: &'static str,
-    /// How its consumers waited.
+    /// The wait of its consumers.
     wait: &'static str,
     /// Producers and consumers.
     pub(super) shape: &'static str,
@@ -31,19 +31,19 @@ pub(super) struct Record {
     event_bytes: usize,
     /// Events of one run of LMAX's test.
     lmax_events: u32,
-    /// What one event counts for in the speed.
+    /// LMAX's operations per event.
     operations_per_event: u32,
-    /// How fast it was, in LMAX's operations. There is no baseline.
+    /// Its speed, in LMAX's operations. There is no baseline.
     #[serde(flatten)]
     pub(super) speed: Speed,
-    /// The round trips, if the test is about them: as measured, and as LMAX counts them, which adds to
-    /// each that took longer than the pause those that were not sent meanwhile.
+    /// The round trips, if the test measures them: as measured, and as LMAX counts them. For each
+    /// round trip longer than the pause, LMAX adds those that were not sent meanwhile.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) segments: Vec<Segment>,
 }
 
 impl Record {
-    /// The record of `bench`.
+    /// Creates the record of `bench`.
     pub(super) fn new(bench: &Bench) -> Self {
         let Bench { row, delays } = bench;
         let test = row.subject.test;
@@ -68,7 +68,8 @@ impl Record {
         }
     }
 
-    /// What LMAX's tests print as `BatchPercent`: the part of the events that did not begin a batch.
+    /// Returns the value that LMAX's tests print as `BatchPercent`: the share of the events that
+    /// did not begin a batch.
     pub(super) fn batch_percent(&self) -> Option<f64> {
         let events_per_batch = self.speed.events_per_batch()?;
         Some(100.0 * (1.0 - 1.0 / events_per_batch))

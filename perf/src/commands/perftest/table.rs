@@ -5,18 +5,9 @@ use crate::commands::delays::Segment;
 use crate::machine::Machine;
 use crate::report::table;
 
-/// The columns of the tests; from the third on they hold numbers, but for the last.
-const COLUMNS: [&str; 9] = [
-    "test",
-    "shape",
-    "M ops/s",
-    "min .. max",
-    "events/batch",
-    "batch %",
-    "CPUs",
-    "threads",
-    "note",
-];
+/// The columns of the tests; from the third on they hold numbers.
+const COLUMNS: [&str; 8] =
+    ["test", "shape", "M ops/s", "min .. max", "events/batch", "batch %", "CPUs", "threads"];
 /// The columns of the round trips; from the second on they hold numbers.
 const ROUND_TRIPS: [&str; 8] =
     ["round trip, ns", "count", "min", "mean", "50 %", "99 %", "99.9 %", "max"];
@@ -26,7 +17,7 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
     let cpus = machine.available_parallelism();
     let mut tests = table::empty(&COLUMNS, 2);
     for record in records {
-        tests.add_row(row(record, cpus));
+        tests.add_row(row(record));
     }
     let mut round_trips = table::empty(&ROUND_TRIPS, 1);
     let mut segments = records.iter().flat_map(|record| &record.segments).peekable();
@@ -35,9 +26,9 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
         round_trips.add_row(round_trip(segment));
     });
 
-    let mut lines = vec![tests.to_string()];
+    let mut lines = vec![table::fitted(tests, &["min .. max", "CPUs", "events/batch", "shape"])];
     if has_round_trips {
-        lines.push(format!("\n{round_trips}"));
+        lines.push(format!("\n{}", table::fitted(round_trips, &["count", "min", "99.9 %"])));
         lines.push(
             "round-trip-corrected: as LMAX counts, with those that were not sent meanwhile"
                 .to_owned(),
@@ -57,13 +48,8 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
     lines.join("\n")
 }
 
-fn row(record: &Record, cpus: usize) -> [String; COLUMNS.len()] {
+fn row(record: &Record) -> [String; COLUMNS.len()] {
     let Record { topology: test, shape, speed, .. } = record;
-    let note = if speed.threads > cpus {
-        format!("{} threads, {cpus} CPUs", speed.threads)
-    } else {
-        String::new()
-    };
     [
         (*test).to_owned(),
         (*shape).to_owned(),
@@ -73,7 +59,6 @@ fn row(record: &Record, cpus: usize) -> [String; COLUMNS.len()] {
         table::or_none(record.batch_percent(), |percent| format!("{percent:.2}")),
         table::or_none(speed.cpus(), table::rounded),
         speed.threads.to_string(),
-        note,
     ]
 }
 

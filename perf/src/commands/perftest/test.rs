@@ -1,4 +1,4 @@
-//! What one of LMAX's tests is: its name, its parameters, its work and its answer.
+//! The definition of one of LMAX's tests: its name, parameters, work and answer.
 
 use hdrhistogram::Histogram;
 
@@ -17,31 +17,31 @@ pub(crate) struct PerfTest {
     pub(super) threads: usize,
     /// Slots of the ring, or of each ring.
     pub(super) ring: usize,
-    /// The wait strategy of the consumers. Producers wait as Lapwing's do by default: LMAX's strategy
-    /// does not concern them either.
+    /// The wait strategy of the consumers. Producers have Lapwing's default, because LMAX's
+    /// strategy does not apply to them either.
     pub(super) wait: &'static str,
     /// Size of one event in its slot.
     pub(super) event_bytes: usize,
-    /// Events that LMAX's test moves in one run, a batch of ten counted as ten.
+    /// Events that LMAX's test moves in one run. A batch of ten counts as ten.
     pub(super) lmax_events: u32,
-    /// What LMAX counts one event for: the numbers of an array count one by one.
+    /// LMAX's operations per event. The numbers of an array count individually.
     pub(super) operations_per_event: u32,
-    /// The right answers for this many events.
+    /// Returns the right answers for this many events.
     pub(super) expected: fn(u32) -> Answers,
     /// The work.
     pub(super) work: Work,
 }
 
-/// What a run hands in.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
     /// Its speed.
     Throughput(fn(Load) -> Result<Pass, RunError>),
-    /// Its speed, and how long each round trip took.
+    /// Its speed, and the time of each round trip.
     Latency(fn(Load) -> Result<Delayed, RunError>),
 }
 
-/// A run, and how long each round trip took.
+/// A run, and the time of each round trip.
 #[derive(Debug)]
 pub(super) struct Delayed {
     pub(super) pass: Pass,
@@ -49,32 +49,32 @@ pub(super) struct Delayed {
     pub(super) delays: Histogram<u64>,
 }
 
-/// How much one run moves, through how many slots, and where its threads are.
+/// The number of events and slots of one run, and the placement of its threads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     /// Events of all producers together.
     pub(super) events: u32,
     /// Slots of the ring, or of each ring.
     pub(super) ring: usize,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(super) placement: Placement,
 }
 
 impl PartialEq for PerfTest {
-    /// Tests are told apart by their names.
+    /// Tests are identified by their names.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
 impl Load {
-    /// An error of building a ring.
+    /// Returns an error of building a ring.
     pub(super) fn refused(error: impl std::error::Error) -> RunError {
         RunError::Build(error.to_string())
     }
 }
 
-/// `0 + 1 + .. ` of this many numbers.
+/// Returns the sum `0 + 1 + ..` of this many numbers.
 pub(super) fn sum_below(events: u32) -> u64 {
     let events = u64::from(events);
     events * events.saturating_sub(1) / 2

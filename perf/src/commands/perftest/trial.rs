@@ -1,4 +1,4 @@
-//! A test that is timed, and what is kept of its runs.
+//! A timed test, and the stored results of its runs.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use crate::measure::row::{Row, Subject};
 use crate::measure::run::Pass;
 use crate::measure::schedule::Schedule;
 
-/// Who runs the tests.
+/// The contender of all tests.
 pub(super) const CONTENDER: &str = "lapwing";
 
 /// A test.
@@ -27,14 +27,14 @@ pub(super) struct Trial {
     delays: RefCell<Option<Histogram<u64>>>,
 }
 
-/// A test, its runs, and the delays of all of them that count.
+/// A test, its runs, and the delays of all counted runs.
 pub(super) struct Bench {
     pub(super) row: Row<Trial>,
     pub(super) delays: Histogram<u64>,
 }
 
 impl Bench {
-    /// A test that has not run yet.
+    /// Creates a test that has not run.
     pub(super) fn new(test: &'static PerfTest, schedule: Schedule) -> Self {
         let placement = schedule.placement;
         let (expected, delays) = (Answers::new(), RefCell::default());
@@ -95,7 +95,7 @@ impl Timed for Bench {
         self.row.warm_up()
     }
 
-    /// Keeps the delays of the run as well.
+    /// Stores the delays of the run as well.
     fn measure(&mut self) -> Result<(), Error> {
         self.row.measure()?;
         if let Some(delays) = self.row.subject.delays.take() {

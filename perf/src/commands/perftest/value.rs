@@ -1,5 +1,5 @@
-//! One producer, one consumer, events of one number each: published singly, in batches, by a closure;
-//! handled or polled.
+//! One producer, one consumer, events of one number each: published singly, in batches, or by a
+//! closure; handled or polled.
 //!
 //! ```text
 //! P1 --> EP1
@@ -19,7 +19,7 @@ use crate::measure::run::Pass;
 use crate::rings::crew::{self, Feed};
 use crate::rings::tally::Tally;
 
-/// A claim for each event, in two steps.
+/// A claim per event, in two steps.
 pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
     name: "OneToOneSequencedThroughputTest",
     shape: "1P-1C",
@@ -33,7 +33,7 @@ pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
     work: Work::Throughput(one_to_one),
 };
 
-/// A claim for ten events, which all have the same value.
+/// A claim per ten events, which all have the same value.
 pub(super) const ONE_TO_ONE_BATCH: PerfTest = PerfTest {
     name: "OneToOneSequencedBatchThroughputTest",
     lmax_events: 1_000_000_000,
@@ -42,14 +42,14 @@ pub(super) const ONE_TO_ONE_BATCH: PerfTest = PerfTest {
     ..ONE_TO_ONE
 };
 
-/// The consumer polls, and yields the CPU where there is nothing.
+/// The consumer polls, and yields the CPU after a failed poll.
 pub(super) const ONE_TO_ONE_POLLER: PerfTest = PerfTest {
     name: "OneToOneSequencedPollerThroughputTest",
     work: Work::Throughput(polled),
     ..ONE_TO_ONE
 };
 
-/// Published by a closure that gets the value as an argument.
+/// Published by a closure that receives the value as an argument.
 pub(super) const TRANSLATOR: PerfTest = PerfTest {
     name: "OneToOneTranslatorThroughputTest",
     work: Work::Throughput(|load| {
@@ -63,7 +63,7 @@ pub(super) const TRANSLATOR: PerfTest = PerfTest {
     ..ONE_TO_ONE
 };
 
-/// The sum of the events of [`publish_batches`].
+/// Returns the sum of the events of [`publish_batches`].
 pub(super) fn sum_of_batches(events: u32) -> u64 {
     let batch = BATCH as u32;
     let (full, rest) = (events / batch, events % batch);
@@ -83,8 +83,8 @@ pub(super) fn publish_each<S: Sequencer>(
     Ok(())
 }
 
-/// Claims, writes and publishes ten events at a time, fewer at the end. The events of a batch have its
-/// number.
+/// Claims, writes and publishes ten events at a time, fewer at the end. The events of a batch have
+/// its number.
 pub(super) fn publish_batches<S: Sequencer>(
     producer: &mut Producer<u64, S>,
     events: u32,
@@ -102,21 +102,21 @@ pub(super) fn publish_batches<S: Sequencer>(
     Ok(())
 }
 
-/// [`ONE_TO_ONE`].
+/// Runs [`ONE_TO_ONE`].
 ///
 /// # Errors
 ///
-/// [`RunError`] if the ring could not be built or a worker did not come to its end.
+/// [`RunError`] if the ring could not be built or a worker did not complete.
 pub(super) fn one_to_one(load: Load) -> Result<Pass, RunError> {
     handled(load, |producer| publish_each(producer, load.events))
 }
 
-/// A ring of numbers, without stages.
+/// Creates a ring of numbers, without stages.
 fn ring<'env>(load: Load) -> Builder<'env, u64, Single> {
     Disruptor::single_producer(load.ring, || 0).wait(Yielding::default())
 }
 
-/// One thread publishes by `publish_all`, a handler adds up.
+/// Runs one thread that publishes by `publish_all` and a handler that adds up.
 fn handled(
     load: Load,
     mut publish_all: impl FnMut(&mut SingleProducer<u64>) -> Result<(), Disconnected> + Send,
@@ -135,7 +135,7 @@ fn handled(
     Ok(Pass::in_batches(finish, vec![sum.answer], load.events, &[sum.batches]))
 }
 
-/// One thread publishes, the other polls.
+/// Runs one thread that publishes and another that polls.
 fn polled(load: Load) -> Result<Pass, RunError> {
     let built = ring(load).stage("consumer").poller().build();
     let (producer, mut consumers) = built.map_err(Load::refused)?;
@@ -146,7 +146,7 @@ fn polled(load: Load) -> Result<Pass, RunError> {
     let feed = Feed::new("producer", producer, |producer| publish_each(producer, load.events));
     crew::enlist(&mut crew, vec![feed]);
     let counted = &mut batches;
-    // The poller goes with a job that fails, so that the producer does not wait for it.
+    // If the job fails, the poller is dropped with it, so that the producer does not wait for it.
     crew.enlist("consumer", move || {
         let mut sum = 0;
         loop {

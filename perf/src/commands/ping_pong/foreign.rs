@@ -1,4 +1,4 @@
-//! The bare exchange in other languages. A compiler that is not there is no error; the row says so.
+//! The bare exchange in other languages. A missing compiler is not an error; the row says so.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) enum Language {
 impl Language {
     pub(super) const ALL: [Self; 2] = [Self::Cpp, Self::Java];
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Cpp => "bare-cpp",
@@ -26,7 +26,7 @@ impl Language {
     ///
     /// # Errors
     ///
-    /// What is missing, in a few words.
+    /// The missing tool, in a few words.
     pub(super) fn compile(self) -> Result<Rival, String> {
         let program = match self {
             Self::Cpp => CppRival::Bare.build(),

@@ -1,9 +1,9 @@
-//! `lapwing ping-pong`: how long a number takes to another thread, over bare words and through each
+//! `lapwing ping-pong`: the time of a number to another thread, over bare words and through each
 //! contender.
 
 mod arguments; // the flags
 mod foreign; // the same in C++ and in Java
-mod table; // how they are shown
+mod table; // the tables
 
 use serde::Serialize;
 
@@ -26,12 +26,12 @@ use crate::report::Missing;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "ping-pong";
-/// Slots of each ring and of each queue: there is never more than one number in it.
+/// Slots of each ring and of each queue. It never contains more than one number.
 const SLOTS: usize = 1024;
 
-/// Who exchanges numbers.
+/// The carriers of the exchange.
 enum Player {
-    /// Words, and nothing else.
+    /// Bare words.
     Bare(Carrier),
     /// Two words, in another language.
     Foreign(Language, Rival),
@@ -52,14 +52,14 @@ struct Match {
 struct Record {
     /// `ping-pong`.
     benchmark: &'static str,
-    /// Who exchanged numbers.
+    /// The contender.
     contender: &'static str,
-    /// How its threads waited.
+    /// The wait of its threads.
     wait: &'static str,
-    /// Mean time for which the sender stayed away before each number, if it did.
+    /// Mean pause of the sender before each number, if it pauses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pause_ns: Option<u32>,
-    /// How fast it was: an event is a number that went there and back. The baseline is two bare words.
+    /// Its speed. An event is a round trip of a number. The baseline is two bare words.
     #[serde(flatten)]
     speed: Speed,
 }
@@ -122,7 +122,7 @@ impl Subject for Match {
     }
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -136,8 +136,8 @@ pub(crate) fn run(arguments: &PingPongArguments) -> Result<(), Error> {
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Two bare words in each language, bare slots of two kinds, and everyone of `roster`; and who is missing. Other languages send
-/// without pauses.
+/// Returns two bare words in each language, bare slots of two kinds, and the contenders of
+/// `roster`, and what is missing. Other languages send without pauses.
 fn players(roster: Roster, pause_ns: u32) -> (Vec<Player>, Vec<Missing>) {
     let mut players: Vec<_> = Carrier::ALL.map(Player::Bare).into();
     let mut missing = Vec::new();
@@ -155,7 +155,7 @@ fn players(roster: Roster, pause_ns: u32) -> (Vec<Player>, Vec<Missing>) {
     (players, missing)
 }
 
-/// Has each of `players` run as `schedule` says.
+/// Runs each of `players` as `schedule` says.
 ///
 /// # Errors
 ///
@@ -178,7 +178,7 @@ fn measure(
     Ok(run.map(|row| record(row, bare)).collect())
 }
 
-/// The record of `row`, compared with two `bare` words.
+/// Returns the record of `row`, compared with two `bare` words.
 fn record(row: &Row<Match>, bare: Option<&Row<Match>>) -> Record {
     let (contender, wait) = (row.subject.name(), row.subject.wait());
     let speed = row.speed(bare.map(|bare| (bare.subject.name(), bare)));
@@ -193,7 +193,7 @@ mod tests {
     use crate::machine::Machine;
     use crate::report::json;
 
-    /// A few exchanges of each of `players`.
+    /// Returns the records of a few exchanges of each of `players`.
     fn records(players: Vec<Player>) -> Result<Vec<Record>, Error> {
         measure(players, 0, Schedule::short(2, 200), |_| Progress::Silent)
     }

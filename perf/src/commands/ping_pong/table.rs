@@ -20,12 +20,8 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
     for record in sorted {
         lines.add_row(row(record));
     }
-    let mut closing = vec![lines.to_string()];
-    closing.extend(
-        missing
-            .iter()
-            .map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
-    );
+    let mut closing = vec![table::fitted(lines, &["CPUs", "min .. max", "wait"])];
+    closing.extend(table::absences(missing));
     let own = records.iter().filter(|record| record.contender == "lapwing");
     closing.extend(strategies::default_against_best(
         super::BENCHMARK,

@@ -1,9 +1,10 @@
-//! `lapwing sweep`: delays against load, from idle to saturation: the J curve of the paper's conclusion.
+//! `lapwing sweep`: delays against load, from idle to saturation: the J curve of the paper's
+//! conclusion.
 
 mod arguments; // the flags
-mod table; // how they are shown
+mod table; // the tables
 #[cfg(test)]
-mod tests; // the form of the JSON, the table, where a curve ends
+mod tests; // the format of the JSON, the table, the end of a curve
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,20 +21,21 @@ use crate::measure::progress::Progress;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "sweep";
 
-/// Runs that decide whether a load is too much.
+/// Runs that decide whether a load is too high.
 const TRIES: usize = 3;
 
 /// One load of a curve.
 struct Step<'a> {
     row: Row<'a>,
-    /// Whether a smaller load of the same curve was already too much.
+    /// Whether a smaller load of the same curve was already too high.
     ended: Rc<Cell<bool>>,
     /// Whether this load is left out for that reason.
     beyond: bool,
 }
 
 impl Step<'_> {
-    /// Whether one of a few runs takes the load: on a busy machine one that does not says little.
+    /// Returns whether one of a few runs sustains the load. On a busy machine, one failure is not
+    /// conclusive.
     fn is_sustained(&self) -> Result<bool, Error> {
         for _ in 0..TRIES {
             let run = Run::new(&self.row.pace, &self.row.pass()?);
@@ -50,8 +52,8 @@ impl Timed for Step<'_> {
         self.row.label()
     }
 
-    /// Ends the curve at the first load that is too much: what comes after it says nothing more, and
-    /// takes longer and longer.
+    /// Ends the curve at the first load that is too high. Higher loads give no more information and
+    /// take longer.
     fn settle(&mut self) -> Result<(), Error> {
         self.beyond = self.ended.get();
         if self.beyond {
@@ -71,7 +73,7 @@ impl Timed for Step<'_> {
     }
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -83,7 +85,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Error> {
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Runs nobody and each of `entries` at each of `paces`, which ascend.
+/// Runs the baseline without a hand-off and each of `entries` at each of `paces`, which ascend.
 ///
 /// # Errors
 ///
@@ -106,7 +108,7 @@ fn measure(
     Ok(steps.iter().filter_map(record).collect())
 }
 
-/// The steps of one curve.
+/// Returns the steps of one curve.
 fn curve<'a>(carrier: Carrier<'a>, paces: &[Pace]) -> impl Iterator<Item = Step<'a>> {
     let ended = Rc::new(Cell::new(false));
     paces.iter().map(move |pace| Step {

@@ -10,26 +10,24 @@ use crate::report::table;
 const COLUMNS: [&str; 9] =
     ["contender", "wait", "offered/s", "achieved/s", "50 % ns", "90 %", "99 %", "99.9 %", "CPUs"];
 
-/// All `records`, who is `missing`, and what a reader must know about them.
+/// All `records`, the `missing` contenders, and notes for the reader.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
     let settings = Record::settings(records);
     let mut lines = table::empty(&COLUMNS, 2);
     for record in records {
         lines.add_row(row(record, settings));
     }
-    for Missing { contender, reason } in missing {
-        lines.add_row(["not run", contender, reason]);
-    }
     let runs = records.iter().map(|record| record.runs.len()).sum::<usize>();
-    let mut closing = vec![
-        lines.to_string(),
+    let mut closing = vec![table::fitted(lines, &["CPUs", "90 %", "wait", "99.9 %"])];
+    closing.extend(table::absences(missing));
+    closing.extend([
         format!(
             "all verified: {} rows, {runs} runs, every event in order at the end",
             records.len()
         ),
         "saturated: the load was too much, so the delays grow with time and the curve ends"
             .to_owned(),
-    ];
+    ]);
     let threads = records.iter().map(|record| record.threads).max().unwrap_or(1);
     let cpus = machine.available_parallelism();
     if threads > cpus {

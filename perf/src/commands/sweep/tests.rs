@@ -1,4 +1,4 @@
-//! The form of the JSON and of the table, and where a curve ends.
+//! The format of the JSON and of the table, and the end of a curve.
 
 use super::*;
 use crate::contenders::{ContenderName, Setting};
@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::machine::placement::Placement;
 use crate::report::json;
 
-/// The records of `names` at each of `rates`.
+/// Returns the records of `names` at each of `rates`.
 fn records(names: &[ContenderName], rates: &[u32]) -> Result<Vec<Record>, Error> {
     let roster = Roster::of(names, &[Setting::default()]);
     let pace = |rate: &u32| Pace {
@@ -23,7 +23,7 @@ fn records(names: &[ContenderName], rates: &[u32]) -> Result<Vec<Record>, Error>
 
 #[test]
 fn json_has_a_record_for_each_load_until_one_is_too_much() {
-    // Nobody takes an event each quarter of a nanosecond, so the second load is never reached.
+    // No contender takes an event per quarter of a nanosecond, so the second load is never reached.
     let rates = [4_000_000_000, 4_100_000_000];
     let report = json::read_back(&records(&[ContenderName::BoundedQueue], &rates).unwrap());
     let results = report["results"].as_array().unwrap();

@@ -7,34 +7,34 @@ use crate::flags::{ScheduleArguments, SettingArguments, values};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish};
 
-/// The most memory for one ring or one queue, in bytes. A diamond has four queues.
+/// The maximum memory of one ring or one queue, in bytes. A diamond has four queues.
 const MAX_RING_BYTES: usize = 1 << 30;
 
 /// The flags of `lapwing throughput`.
 #[derive(Args, Debug)]
 pub(crate) struct ThroughputArguments {
-    /// Configurations to run, separated by commas; all five if absent
+    /// Configurations to run, separated by commas. Default: all five
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) topology: Vec<Topology>,
 
-    /// Contenders to run, separated by commas; all if absent
+    /// Contenders to run, separated by commas. Default: all
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) contender: Vec<ContenderName>,
 
-    /// Slots of the ring, and of every queue: a power of two
+    /// Slots of the ring and of every queue; a power of two
     #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = values::ring)]
     pub(crate) ring: usize,
 
-    /// Size of one event; every word is written by the producer and read by every consumer
+    /// Size of one event. The producer writes every word, and every consumer reads every word
     #[arg(long, value_enum, default_value = "8")]
     pub(crate) event_bytes: EventBytes,
 
-    /// How rings publish: `one` event or `batch:N` events at a time. Queues have no batch: they send
-    /// the N events one by one
+    /// Batching of rings: `one` event or `batch:N` events per publication. Queues have no batches
+    /// and send the N events one by one
     #[arg(long, value_name = "one|batch:N", default_value = "one")]
     pub(crate) publish: Publish,
 
-    /// Wait strategies of Lapwing's consumers and producers, separated by commas: a row for each.
+    /// Wait strategies of Lapwing's consumers and producers, separated by commas; each adds a row.
     /// Each rival runs with the fastest of its own
     #[arg(
         long,
@@ -53,7 +53,7 @@ pub(crate) struct ThroughputArguments {
 }
 
 impl ThroughputArguments {
-    /// The contenders asked for, each once.
+    /// Returns the requested contenders, each once.
     pub(super) fn roster(&self) -> Roster {
         let settings = self.setting.with(&values::each_once(&self.wait, &[]));
         Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &settings)
@@ -63,7 +63,7 @@ impl ThroughputArguments {
     ///
     /// # Errors
     ///
-    /// What does not fit, and what would.
+    /// A message with the value that does not fit and with the limit.
     pub(crate) fn check(&self) -> Result<(), String> {
         let ring = self.ring;
         if let Publish::Batch(size) = self.publish

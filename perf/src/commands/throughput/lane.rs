@@ -1,4 +1,4 @@
-//! One contender in one topology: what is timed.
+//! The timed work: one contender in one topology.
 
 use crate::contenders::{Contender, Entry};
 use crate::load::topologies::Topology;
@@ -12,23 +12,23 @@ use crate::measure::run::Pass;
 pub(super) struct Lane<'a> {
     /// The topology to run.
     pub(super) topology: Topology,
-    /// Who runs it.
+    /// The contender.
     entry: &'a Entry,
     /// The setting that it runs with.
     chosen: usize,
-    /// What it moves; the number of events is settled by calibration.
+    /// The workload. Calibration sets the number of events.
     pub(super) workload: Workload,
     /// The right answers for this workload.
     expected: Answers,
 }
 
 impl<'a> Lane<'a> {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) fn new(topology: Topology, entry: &'a Entry, workload: Workload) -> Self {
         Self { topology, entry, chosen: 0, workload, expected: Answers::new() }
     }
 
-    /// The contender with its setting.
+    /// Returns the contender with its setting.
     pub(super) fn contender(&self) -> &dyn Contender {
         self.entry.candidates[self.chosen].as_ref()
     }

@@ -1,11 +1,11 @@
-//! `lapwing throughput`: from arguments to rows, from rows to a report.
+//! `lapwing throughput`: rows from arguments, and a report from rows.
 
 mod arguments; // the flags
 mod lane; // one contender in one topology
-mod record; // what a report says of it
+mod record; // the record of a row
 pub(crate) mod table; // the tables on standard output
 #[cfg(test)]
-mod tests; // the form of the JSON, the tables
+mod tests; // the format of the JSON, the tables
 
 pub(crate) use self::arguments::ThroughputArguments;
 use self::lane::Lane;
@@ -25,17 +25,17 @@ use crate::report::Missing;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "throughput";
 
-/// What is moved, over what, how often.
+/// The topologies, the workload and the number of runs.
 pub(crate) struct Plan {
     /// The configurations.
     pub(crate) topologies: Vec<Topology>,
-    /// What every row moves; calibration may set the number of events.
+    /// The workload of every row. Calibration can set the number of events.
     pub(crate) workload: Workload,
-    /// How many runs, and how long.
+    /// The number and length of runs.
     pub(crate) schedule: Schedule,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &ThroughputArguments) -> Result<(), Error> {
     })
 }
 
-/// Which of `entries` do not take part in a topology of `plan`.
+/// Returns those of `entries` that do not take part in a topology of `plan`.
 fn refusals(plan: &Plan, entries: &[Entry]) -> Vec<Missing> {
     let ring = plan.workload.ring;
     let topologies = plan.topologies.iter();
@@ -82,7 +82,7 @@ pub(crate) fn measure(
     Ok(Record::of_rows(&rows))
 }
 
-/// The plan that `arguments` describe.
+/// Returns the plan that `arguments` describe.
 fn plan(arguments: &ThroughputArguments) -> Plan {
     let schedule = arguments.schedule.schedule();
     Plan {

@@ -1,4 +1,4 @@
-//! What a report says of one contender in one topology.
+//! The record of one contender in one topology.
 
 use serde::Serialize;
 
@@ -17,31 +17,30 @@ pub(crate) struct Record {
     pub(super) topology: Topology,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How the contender's threads waited.
+    /// The wait of the contender's threads.
     pub(super) wait: &'static str,
-    /// Which of its consumers shared a thread; only of Lapwing.
+    /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
     /// Slots of the ring, and of every queue.
     ring: usize,
     /// Size of one event.
     event_bytes: usize,
-    /// How producers were asked to publish: `one` or `batch:N`. Queues send one by one all the
-    /// same.
+    /// The requested batching: `one` or `batch:N`. Queues send one by one in both cases.
     publish: Publish,
-    /// How fast it was.
+    /// Its speed.
     #[serde(flatten)]
     pub(super) speed: Speed,
 }
 
 impl Record {
-    /// The records of all of `rows` that have run, in their order.
+    /// Returns the records of all of `rows` that have run, in order.
     pub(super) fn of_rows(rows: &[Row<Lane<'_>>]) -> Vec<Self> {
         let run = rows.iter().filter(|row| !row.runs.is_empty());
         run.map(|row| Self::of_row(row, rows)).collect()
     }
 
-    /// The record of `row`, compared with the baseline of its topology among `rows`.
+    /// Returns the record of `row`, compared with the baseline of its topology among `rows`.
     fn of_row(row: &Row<Lane<'_>>, rows: &[Row<Lane<'_>>]) -> Self {
         let Lane { topology, workload, .. } = row.subject;
         let baseline = baseline(topology, rows);
@@ -59,7 +58,8 @@ impl Record {
     }
 }
 
-/// Whom a row of `topology` is compared with: the paper's baseline, or the last one if that does not run.
+/// Returns the row that rows of `topology` are compared with: the paper's baseline, or the last row
+/// if the baseline does not run.
 fn baseline<'r, 'a>(
     topology: Topology,
     rows: &'r [Row<Lane<'a>>],

@@ -1,4 +1,4 @@
-//! The tables of `lapwing throughput` and of the quick evaluation.
+//! The table of `lapwing throughput`.
 
 use super::Record;
 use crate::contenders::WaitName;
@@ -14,8 +14,7 @@ const COLUMNS: usize = 9;
 /// Whose strategies are compared with each other.
 const OWN: &str = "lapwing";
 
-/// Every record: a block for each topology, its rows ordered by speed; then a row for each of those
-/// who are `missing`.
+/// Every record: a block for each topology, its rows ordered by speed; then a line for each contender that is `missing`.
 pub(crate) fn detailed(records: &[Record], missing: &[Missing]) -> String {
     let baseline = records.iter().find_map(|record| record.speed.baseline).unwrap_or("baseline");
     let times = format!("x {baseline}");
@@ -40,31 +39,9 @@ pub(crate) fn detailed(records: &[Record], missing: &[Missing]) -> String {
             lines.add_row(detailed_row(heading, record, settings));
         }
     }
-    for Missing { contender, reason } in missing {
-        lines.add_row(["not run", contender, reason]);
-    }
-    lines.to_string()
-}
-
-/// One line for each topology, one column for each contender; the fastest of a line has a star.
-pub(crate) fn summary(records: &[Record]) -> String {
-    let contenders = distinct(records.iter().map(|record| record.contender));
-    let mut columns = vec!["M events/s"];
-    columns.extend(&contenders);
-
-    let mut lines = table::empty(&columns, 1);
-    for topology in topologies(records) {
-        let block = of_topology(records, topology);
-        let best = block.iter().map(|record| speed(record)).fold(0.0, f64::max);
-
-        let mut row = vec![heading(topology)];
-        row.extend(contenders.iter().map(|contender| {
-            let record = block.iter().find(|record| record.contender == *contender);
-            record.map_or_else(|| table::NONE.to_owned(), |record| starred(record, best))
-        }));
-        lines.add_row(row);
-    }
-    format!("{lines}\n* fastest of its line")
+    let lines =
+        table::fitted(lines, &["95 %", "CPUs", "min .. max", &times, "wait", "events/batch"]);
+    [lines].into_iter().chain(table::absences(missing)).collect::<Vec<_>>().join("\n")
 }
 
 /// What a reader must know about the numbers above it.
@@ -116,12 +93,6 @@ fn detailed_row(heading: String, record: &Record, settings: Settings) -> [String
         table::or_none(row.events_per_batch(), table::rounded),
         table::or_none(row.cpus(), table::rounded),
     ]
-}
-
-/// A cell of [`summary`].
-fn starred(record: &Record, best: f64) -> String {
-    let star = if speed(record) >= best { "*" } else { "" };
-    format!("{}{star}", millions(speed(record)))
 }
 
 /// How the rows say what they are set to.

@@ -1,4 +1,4 @@
-//! The ends of rival channels, as they send and receive a value at a time.
+//! The ends of rival channels, which send and receive one value at a time.
 
 use crossfire::{BlockingRxTrait, BlockingTxTrait};
 use thingbuf::mpsc::blocking;
@@ -94,7 +94,7 @@ impl<T: Value> ReceiveEnd<T> for blocking::Receiver<T> {
     }
 }
 
-// The ends of `gil` do not know whether the other end is there.
+// The ends of `gil` do not report whether the other end exists.
 
 impl<T: Value> SendEnd<T> for gil::spsc::Sender<T> {
     #[inline]

@@ -1,4 +1,4 @@
-//! How each rival makes a channel. A further one is a type here and its two ends in `ends`.
+//! The constructors of rival channels. Another one needs a type here and its two ends in `ends`.
 
 use std::num::NonZeroUsize;
 
@@ -22,15 +22,16 @@ pub(super) struct Kanal;
 #[derive(Clone, Copy)]
 pub(super) struct Flume;
 
-/// The crate `crossfire`, which has a kind for one sender. As its documentation asks, it counts the CPUs first.
+/// The crate `crossfire`, which has a channel for one sender. As its documentation asks, it counts
+/// the CPUs first.
 #[derive(Clone, Copy)]
 pub(super) struct Crossfire;
 
-/// The crate `gil`, which has a kind for one sender; both spin and yield.
+/// The crate `gil`, which has a channel for one sender. Both of its channels spin and yield.
 #[derive(Clone, Copy)]
 pub(super) struct Gil;
 
-/// The kind of the crate `gil` that parks, with one sender.
+/// The channel of the crate `gil` that parks, with one sender.
 #[derive(Clone, Copy)]
 pub(super) struct GilParking;
 
@@ -139,7 +140,8 @@ impl Library for Thingbuf {
     }
 }
 
-/// So many senders, and none beside them: a receiver that outlives them learns that they are gone.
+/// Creates this many senders and no other clone, so that a receiver that outlives them learns that
+/// they are gone.
 fn several<S: Clone, R>((sender, receiver): (S, R), senders: usize) -> (Vec<S>, R) {
     (vec![sender; senders], receiver)
 }

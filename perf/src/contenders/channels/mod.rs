@@ -1,10 +1,11 @@
-//! Bounded channels under load: this project's and those that Rust programs use instead. Every channel has its default
-//! settings. A second kind of the same crate is a contender of its own.
+//! Bounded channels under load: Lapwing's and their alternatives. Every channel has its default
+//! settings. A second kind of channel in the same crate is another contender.
 //!
-//! Not here: channels as the arcs of a graph (`over_queues`, `over_rings`), which carry events of a fixed form.
+//! Channels as the arcs of a graph, with events of a fixed form, are in `over_queues` and
+//! `over_rings`.
 
 mod ends; // the ends of rival channels
-mod libraries; // how each rival makes a channel
+mod libraries; // the constructors of rival channels
 mod wrong_answer; // a channel that loses a value
 
 use clap::ValueEnum;
@@ -36,7 +37,7 @@ pub(crate) enum ChannelName {
     GilParking,
     /// `thingbuf::mpsc::blocking::channel`.
     Thingbuf,
-    /// Loses a value, to show that this is refused.
+    /// Loses a value, to test that the error is found
     #[value(hide = true)]
     WrongAnswer,
 }
@@ -46,11 +47,11 @@ pub(crate) enum ChannelName {
 pub(crate) struct Channel {
     /// The crate and the kind of the channel.
     pub(crate) name: ChannelName,
-    /// How both ends of Lapwing's wait; others have no choice.
+    /// The wait of both ends of Lapwing's channel. Other channels have no choice.
     pub(crate) wait: WaitName,
 }
 
-/// What is sent.
+/// The payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Payload {
@@ -60,14 +61,14 @@ pub(crate) enum Payload {
     #[value(name = "64-bytes")]
     #[serde(rename = "64-bytes")]
     Line,
-    /// A text that the sender allocates and the receiver frees.
+    /// A string that the sender allocates and the receiver frees.
     String,
 }
 
-/// The direction of the values, and how many threads send.
+/// The direction of the values, and the number of senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// So many senders to one receiver.
+    /// This many senders to one receiver.
     OneWay(usize),
     /// One value at a time over two channels.
     RoundTrips,
@@ -76,26 +77,26 @@ pub(crate) enum Shape {
 /// One run of any channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// The direction of the values, and how many threads send.
+    /// The direction of the values, and the number of senders.
     pub(crate) shape: Shape,
     /// Slots of each channel.
     pub(crate) capacity: usize,
-    /// What is sent.
+    /// The payload.
     pub(crate) payload: Payload,
-    /// How long.
+    /// The run time and whether sends are timed.
     pub(crate) timing: Timing,
 }
 
 /// A kind of bounded channel.
 pub(super) trait Library: Copy {
-    /// An empty channel with so many senders.
+    /// Creates an empty channel with this many senders.
     fn mpsc<T: Value>(
         self,
         capacity: usize,
         senders: usize,
     ) -> (Vec<impl SendEnd<T> + use<T, Self>>, impl ReceiveEnd<T> + use<T, Self>);
 
-    /// An empty channel with one sender: a kind of its own, where there is one.
+    /// Creates an empty channel with one sender, of the special kind if there is one.
     fn spsc<T: Value>(
         self,
         capacity: usize,
@@ -106,7 +107,7 @@ pub(super) trait Library: Copy {
 }
 
 impl ChannelName {
-    /// Those of a full comparison.
+    /// The channels of a full comparison.
     pub(crate) const ALL: [Self; 9] = [
         Self::Lapwing,
         Self::StdMpsc,
@@ -119,7 +120,7 @@ impl ChannelName {
         Self::Thingbuf,
     ];
 
-    /// The name in every report.
+    /// Returns the name in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Lapwing => "lapwing",
@@ -137,7 +138,7 @@ impl ChannelName {
 }
 
 impl Channel {
-    /// How its ends wait, in one word.
+    /// Returns the wait of its ends, in one word.
     pub(crate) const fn wait(self) -> &'static str {
         match self.name {
             ChannelName::Lapwing => self.wait.name(),
@@ -146,7 +147,8 @@ impl Channel {
         }
     }
 
-    /// Why it does not take part in `shape` over so many slots, if it does not.
+    /// Returns the reason why it does not take part in `shape` over this many slots, if there is
+    /// one.
     pub(crate) fn refusal(self, shape: Shape, capacity: usize) -> Option<&'static str> {
         let is_shared = matches!(shape, Shape::OneWay(2..));
         match self.name {
@@ -162,7 +164,7 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a thread could not start or did not come to its end.
+    /// [`RunError`] if a thread could not start or did not complete.
     pub(crate) fn run(self, load: &Load) -> Result<Traffic, RunError> {
         match self.name {
             ChannelName::Lapwing => run(lapwing::bounded::Own(self.wait), load),
@@ -183,7 +185,7 @@ impl Payload {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Word, Self::Line, Self::String];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Word => "word",
@@ -194,7 +196,7 @@ impl Payload {
 }
 
 impl Shape {
-    /// Threads that send and receive.
+    /// Returns the number of threads.
     pub(crate) const fn threads(self) -> usize {
         match self {
             Self::OneWay(senders) => senders + 1,

@@ -1,4 +1,4 @@
-//! A channel that loses the second value, to show that this is refused.
+//! A channel that loses the second value, to test that the error is found.
 
 use std::sync::mpsc;
 

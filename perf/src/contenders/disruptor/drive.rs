@@ -9,12 +9,12 @@ use super::wiring::Seats;
 use crate::load::workload::Publish;
 use crate::measure::crew::{Crew, Finish, RunError};
 
-/// Has every producer publish its share. The first one then waits for the handlers; the run ends with
-/// the last of them, not when that producer wakes up.
+/// Makes every producer publish its share. The first one then waits for the handlers. The run ends
+/// with the last handler, not when that producer wakes up.
 ///
 /// # Errors
 ///
-/// [`RunError`] if a worker could not start or did not come to its end.
+/// [`RunError`] if a worker could not start or did not complete.
 pub(super) fn all<E, P: Producer<E> + Send>(
     feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,
     seats: &Seats,

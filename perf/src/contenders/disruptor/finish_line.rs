@@ -1,6 +1,5 @@
-//! What handlers hand back when they have seen the last event, and when that was. The crate joins
-//! its threads when the producer is dropped; the clock stops before, at the end of the last
-//! handler.
+//! The results of handlers after the last event, and the time of that event. The crate joins its
+//! threads when the producer is dropped. The clock stops earlier, at the end of the last handler.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, OnceLock};
@@ -12,7 +11,7 @@ use super::outlet::PATIENCE;
 use crate::machine::cpu_time;
 use crate::measure::crew::{Disconnected, Finish, RunError};
 
-/// Where handlers report their end.
+/// The finish line of the handlers.
 pub(super) struct FinishLine {
     /// The sequence of the last event.
     last: Sequence,
@@ -26,13 +25,13 @@ pub(super) struct FinishLine {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     at: Instant,
-    /// CPU time of the process until then; none if the system does not tell.
+    /// CPU time of the process until then, or `None` if the system does not report it.
     cpu_used: Option<Duration>,
 }
 
 impl End {
-    /// `finish`, but at this end: our thread that waits for it wakes up later, while handlers spin.
-    /// To be called as soon as the crew is back.
+    /// Returns `finish` with the end of the last handler. The laboratory's thread that waits for it
+    /// wakes up later, while handlers spin. Call it as soon as the crew has returned.
     pub(super) fn of(self, finish: Finish) -> Finish {
         let spent_after = cpu_time::since(self.cpu_used).unwrap_or_default();
         Finish {
@@ -43,8 +42,8 @@ impl End {
     }
 }
 
-/// What a handler keeps. It moves onto the stack of the handler's thread, so handlers share no
-/// line.
+/// The state of a handler. It moves onto the stack of the handler's thread, so handlers have no
+/// false sharing.
 pub(super) struct Seat<T> {
     state: T,
     /// Batches that have ended.
@@ -54,26 +53,26 @@ pub(super) struct Seat<T> {
     seen: Arc<OnceLock<Seen<T>>>,
 }
 
-/// What a handler has made of all events.
+/// The result of a handler over all events.
 #[derive(Clone, Debug)]
 pub(super) struct Seen<T> {
     /// Its answer.
     pub(super) state: T,
-    /// Batches that it was handed.
+    /// Batches that it received.
     pub(super) batches: u64,
 }
 
-/// The place of what one handler hands back.
+/// The place of one handler's result.
 pub(super) struct Receipt<T>(Arc<OnceLock<Seen<T>>>);
 
 impl FinishLine {
-    /// The finish of a run of `events`, at least 1.
+    /// Creates the finish of a run of `events`, at least 1.
     pub(super) fn after(events: u32) -> Self {
         let (sender, receiver) = mpsc::channel();
         Self { last: Sequence::from(events) - 1, handlers: 0, sender, receiver }
     }
 
-    /// A seat for a further handler, and the place of what it hands back.
+    /// Creates the state of another handler, and the place of its result.
     pub(super) fn seat<T>(&mut self, state: T) -> (Seat<T>, Receipt<T>) {
         self.handlers += 1;
         let seen = Arc::new(OnceLock::new());
@@ -85,11 +84,11 @@ impl FinishLine {
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if one of them does not come to its end.
+    /// [`Disconnected`] if a handler does not complete.
     ///
     /// # Blocking
     ///
-    /// Asleep, until the last handler has seen the last event.
+    /// Blocks the thread until the last handler has seen the last event.
     pub(super) fn wait(&self) -> Result<End, Disconnected> {
         let ends = (0..self.handlers).map(|_| self.receiver.recv_timeout(PATIENCE));
         let ends = ends.collect::<Result<Vec<_>, _>>().map_err(|_| Disconnected)?;
@@ -98,7 +97,7 @@ impl FinishLine {
 }
 
 impl<T: Clone + Send + Sync + 'static> Seat<T> {
-    /// A handler that does `work` on every event.
+    /// Returns a handler that does `work` on every event.
     pub(super) fn handler<E>(
         mut self,
         mut work: impl FnMut(&mut T, &E) + Send + 'static,
@@ -114,22 +113,22 @@ impl<T: Clone + Send + Sync + 'static> Seat<T> {
         }
     }
 
-    /// Hands back what it has made of all events.
+    /// Reports the result over all events.
     #[cold]
     fn report(&self) {
         let end = End { at: Instant::now(), cpu_used: cpu_time::used() };
-        // Only the first report counts, and nobody may be waiting for it any more.
+        // Only the first report counts, and the waiting thread can have given up.
         let _ = self.seen.set(Seen { state: self.state.clone(), batches: self.batches });
         let _ = self.end.send(end);
     }
 }
 
 impl<T: Clone> Receipt<T> {
-    /// What the handler has handed back.
+    /// Returns the result of the handler.
     ///
     /// # Errors
     ///
-    /// [`RunError::Disconnected`] if it has not come to its end.
+    /// [`RunError::Disconnected`] if the handler has not completed.
     pub(super) fn take(&self) -> Result<Seen<T>, RunError> {
         let lost = || RunError::Disconnected { worker: "handler".to_owned() };
         self.0.get().cloned().ok_or_else(lost)

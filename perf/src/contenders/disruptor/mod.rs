@@ -1,22 +1,22 @@
-//! The crate `disruptor`: one ring for the whole graph, as here, and a thread of its own for each
-//! consumer. Handlers and `and_then` make the topologies, as its documentation does; in ping-pong
-//! both ends are its pollers, as each end sends and receives.
+//! The crate `disruptor`: one ring for the whole graph, and a thread per consumer. Handlers and
+//! `and_then` make the topologies, as in its documentation. In ping-pong both ends are its pollers,
+//! because each end sends and receives.
 //!
-//! What it cannot do, and what its users do then:
-//! - It hands a handler `&E`, so no step can change an event: the number that a pipeline changes is
+//! Its limits, and what its users do instead:
+//! - A handler receives `&E`, so no step can change an event. The number that a pipeline changes is
 //!   an atomic in the event, as is the time stamp of a paced run
 //!   ([`SharedEvent`](crate::load::event::SharedEvent)).
-//! - `publish` spins on a full ring for ever, even if the consumer is gone. `try_publish` in the
-//!   same loop is as fast, may leave the CPU, and gives up after [`PATIENCE`](outlet::PATIENCE).
-//! - Its ring for several producers has 64 slots at least: a smaller one is refused.
+//! - `publish` spins on a full ring forever, even if the consumer is gone. `try_publish` in a loop
+//!   is as fast, can yield the CPU, and gives up after [`PATIENCE`](outlet::PATIENCE).
+//! - Its ring for several producers has at least 64 slots. Smaller ones are refused.
 
 mod drive; // producers and handlers, from the start to the end
-mod finish_line; // what handlers hand back, and when the last one was done
-mod outlet; // a producer that does not wait for ever
+mod finish_line; // the results of handlers, and the end of the last one
+mod outlet; // a producer that does not wait forever
 mod paced; // timed events through three stages
-mod ping_pong; // a number there and back
+mod ping_pong; // round trips of a number
 mod sharing; // each event to one of several handlers
-mod wait; // how its threads wait
+mod wait; // the wait of its threads
 mod wiring; // the five topologies
 
 use self::wait::Wait;
@@ -32,10 +32,10 @@ use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// The fewest slots of a ring for several producers.
+/// The minimum number of slots of a ring for several producers.
 const FEWEST_SHARED_SLOTS: usize = 64;
 
-/// The contender with each of its waits.
+/// Returns the contender with each of its waits.
 pub(super) fn entry() -> Entry {
     let each = Wait::ALL.map(|wait| Box::new(Disruptor { wait }) as Box<dyn Contender>);
     Entry::fastest_of(each.into())

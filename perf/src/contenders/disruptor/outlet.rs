@@ -1,5 +1,5 @@
-//! A producer that does not wait for ever. A handler that panics, or an event that is lost, would
-//! stop the crate's own `publish` and its drop, which joins the handlers, until the end of time.
+//! A producer that does not wait forever. If a handler panics or an event is lost, the crate's own
+//! `publish` and its drop, which joins the handlers, would block forever.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -10,31 +10,31 @@ use super::wait::Wait;
 use crate::load::workload::Publish;
 use crate::measure::crew::{Answers, Disconnected};
 
-/// How long a producer waits for one slot, and for the end of all handlers.
+/// The time for which a producer waits for one slot, and for the end of all handlers.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// Turns between two looks at the clock; a power of two.
+/// Iterations between two clock reads; a power of two.
 const TURNS_BETWEEN_LOOKS: u32 = 1 << 16;
 
 /// A producer and how it waits.
 pub(super) struct Outlet<P> {
-    /// The producer; none after it was abandoned.
+    /// The producer, or `None` after it was abandoned.
     producer: Option<P>,
     wait: Wait,
     patience: Duration,
 }
 
 impl<P> Outlet<P> {
-    /// An outlet that waits for slots by `wait`.
+    /// Creates an outlet that waits for slots by `wait`.
     pub(super) fn new(producer: P, wait: Wait) -> Self {
         Self { producer: Some(producer), wait, patience: PATIENCE }
     }
 
-    /// Lets `work` publish. If that fails, the producer is leaked together with the ring and its
-    /// handlers, as its drop would wait for handlers that may never end.
+    /// Runs `work`, which publishes. If that fails, the producer is leaked together with the ring
+    /// and its handlers, because its drop would wait for handlers that may never end.
     ///
     /// # Errors
     ///
-    /// Those of `work`.
+    /// The error of `work`.
     pub(super) fn run(
         &mut self,
         work: impl FnOnce(&mut Tap<'_, P>) -> Result<(), Disconnected>,
@@ -63,7 +63,7 @@ impl<P> Tap<'_, P> {
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if no slot became free for too long.
+    /// [`Disconnected`] if no slot became free within [`PATIENCE`].
     #[inline]
     pub(super) fn publish_all<E>(
         &mut self,
@@ -86,7 +86,7 @@ impl<P> Tap<'_, P> {
     ///
     /// # Errors
     ///
-    /// As [`publish_all`](Self::publish_all).
+    /// [`Disconnected`] if no slot became free within [`PATIENCE`].
     #[inline]
     pub(super) fn publish<E>(&mut self, write: impl Fn(&mut E)) -> Result<(), Disconnected>
     where
@@ -129,12 +129,12 @@ impl<P> Tap<'_, P> {
     }
 }
 
-/// The turns of a producer that waits for a slot.
+/// The iterations of a producer that waits for a slot.
 struct Turns {
     wait: Wait,
     patience: Duration,
     turns: u32,
-    /// The first look at the clock.
+    /// The first clock read.
     since: Option<Instant>,
 }
 
@@ -178,7 +178,7 @@ mod tests {
         let (ended, end) = mpsc::channel();
         let producer = build_single_producer(2, || 0, Wait::Yield)
             .handle_events_with(move |_, _, _| {
-                let _ = released.recv(); // until the test lets go
+                let _ = released.recv(); // until the test releases it
                 let _ = ended.send(());
             })
             .build();

@@ -11,7 +11,7 @@ use super::wiring::Seats;
 use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage, THREADS};
 use crate::measure::crew::{Crew, RunError};
 
-/// A letter whose last stamp the stages change through the `&SharedLetter` that they are handed.
+/// A letter whose last stamp the stages change through the `&SharedLetter` that they receive.
 #[derive(Debug, Default)]
 struct SharedLetter {
     number: u64,
@@ -27,7 +27,7 @@ impl SharedLetter {
     }
 
     fn read(&self) -> Letter {
-        // Relaxed suffices: the ring orders the stages, the stamp only travels with the letter.
+        // Relaxed suffices: the ring orders the stages, and the stamp only travels with the letter.
         let previous = self.previous.load(Ordering::Relaxed);
         Letter { number: self.number, intended: self.intended, previous }
     }
@@ -38,7 +38,7 @@ impl SharedLetter {
     }
 }
 
-/// What the first two stages do with a letter.
+/// Processes a letter in one of the first two stages.
 fn pass_on(stage: &mut Stage, letter: &SharedLetter) {
     let mut stamped = letter.read();
     stage.receive(&mut stamped);
@@ -49,7 +49,7 @@ fn pass_on(stage: &mut Stage, letter: &SharedLetter) {
 ///
 /// # Errors
 ///
-/// [`RunError`] if a worker could not start or did not come to its end.
+/// [`RunError`] if a worker could not start or did not complete.
 pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);

@@ -1,4 +1,4 @@
-//! A number through one ring and back through another: both ends poll, and wait in the same way.
+//! Round trips of a number over two rings. Both ends poll and wait in the same way.
 
 use disruptor::wait_strategies::WaitStrategy;
 use disruptor::{
@@ -11,21 +11,21 @@ use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
 
-/// The end that receives.
+/// The receiving end.
 type Numbers = EventPoller<u64, SingleProducerBarrier>;
 
-/// A ring of numbers, and its two ends.
+/// Creates a ring of numbers, and its two ends.
 fn ring(wait: Wait, slots: usize) -> (SingleProducer<u64, SingleConsumerBarrier>, Numbers) {
     let (poller, builder) = build_single_producer(slots, || 0, wait).new_event_poller();
     (builder.build(), poller)
 }
 
-/// Exchanges the numbers of `exchange` once. There is never more than one in a ring, so `publish`
-/// never waits.
+/// Exchanges the numbers of `exchange` once. A ring never contains more than one number, so
+/// `publish` never waits.
 ///
 /// # Errors
 ///
-/// [`RunError`] if a thread could not start or did not come to its end.
+/// [`RunError`] if a thread could not start or did not complete.
 pub(super) fn run(wait: Wait, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
     let (mut there, mut numbers) = ring(wait, slots);
     let (mut back, mut answers) = ring(wait, slots);
@@ -41,7 +41,7 @@ pub(super) fn run(wait: Wait, slots: usize, exchange: Exchange) -> Result<Pass, 
     exchange::run(exchange, call, echo)
 }
 
-/// The next number; there is never more than one.
+/// Returns the next number. There is never more than one.
 #[inline]
 fn next(numbers: &mut Numbers, wait: Wait) -> Result<u64, Disconnected> {
     loop {

@@ -1,5 +1,5 @@
-//! Each event to one of several handlers. The crate has no groups: each handler sees every event and handles
-//! those that are its own by their number, as its users do.
+//! Each event to one of several handlers. The crate has no groups, so each handler sees every event
+//! and handles its own ones by their number, as its users do.
 
 use disruptor::build_multi_producer;
 
@@ -16,7 +16,7 @@ use crate::measure::run::Pass;
 ///
 /// # Errors
 ///
-/// [`RunError`] if a worker could not start or did not come to its end.
+/// [`RunError`] if a worker could not start or did not complete.
 pub(super) fn run(wait: Wait, sharing: &Sharing) -> Result<Pass, RunError> {
     let Sharing { crowd, events, ring, placement } = *sharing;
     let mut line = FinishLine::after(events);

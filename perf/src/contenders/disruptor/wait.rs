@@ -1,5 +1,6 @@
-//! How its threads wait: the three strategies of the crate, and one that leaves the CPU to others,
-//! which its trait invites users to write and which counts where threads outnumber CPUs.
+//! The waits of its threads: the three strategies of the crate, and one that sleeps and so frees
+//! the CPU. The trait of the crate allows user-defined strategies. The additional one matters if
+//! threads outnumber CPUs.
 
 use std::thread;
 use std::time::Duration;
@@ -7,13 +8,14 @@ use std::time::Duration;
 use disruptor::wait_strategies::WaitStrategy;
 use disruptor::{BusySpin, BusySpinWithSpinLoopHint, Sequence, Sleep};
 
-/// The shortest sleep that can be asked for; the system makes some 60 µs of it.
+/// The shortest sleep that can be requested. The system sleeps for about 60 µs.
 const SHORTEST: Duration = Duration::from_nanos(1);
-/// A sleep in which a ring of the usual size does not quite fill.
+/// A sleep during which a ring of the usual size does not quite fill.
 const LONGER: Duration = Duration::from_micros(250);
 
-/// A wait strategy of consumers, and how producers wait for a slot. One type for all, so that each
-/// topology is compiled once: which one it is, is a branch in a loop that has nothing to do.
+/// A wait strategy of consumers, and the wait of producers for a slot. It is one type for all
+/// strategies, so that each topology is compiled once. The branch on the strategy is in a loop that
+/// waits anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     /// `BusySpin`.
@@ -22,9 +24,9 @@ pub(super) enum Wait {
     SpinLoopHint,
     /// Yields the CPU.
     Yield,
-    /// `Sleep` for as short as can be.
+    /// `Sleep` with the shortest time.
     Sleep,
-    /// `Sleep` for a quarter of a millisecond.
+    /// `Sleep` with a quarter of a millisecond.
     LongSleep,
 }
 
@@ -33,7 +35,7 @@ impl Wait {
     pub(super) const ALL: [Self; 5] =
         [Self::BusySpin, Self::SpinLoopHint, Self::Yield, Self::Sleep, Self::LongSleep];
 
-    /// The name in every report.
+    /// Returns the name in every report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::BusySpin => "busy-spin",
@@ -44,8 +46,8 @@ impl Wait {
         }
     }
 
-    /// One turn of a producer that waits for a slot. The crate's own `publish` spins without a
-    /// hint, whatever the strategy of the consumers; it leaves the CPU here if they do.
+    /// Runs one iteration of a producer that waits for a slot. The crate's own `publish` spins
+    /// without a hint, whatever the strategy of the consumers. This loop frees the CPU if they do.
     #[inline]
     pub(super) fn wait_for_slot(self) {
         match self {

@@ -1,5 +1,5 @@
-//! The five topologies over one ring: a handler for each consumer, in the order in which events
-//! pass them. The work is that of `topologies`, called on the event in its slot.
+//! The five topologies over one ring: a handler per consumer, in the order of the graph. The work
+//! is that of `topologies`, called on the event in its slot.
 
 use core_affinity::CoreId;
 use disruptor::{ProcessorSettings, Producer, build_multi_producer, build_single_producer};
@@ -18,27 +18,27 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Finish, RunError};
 use crate::measure::run::Pass;
 
-/// Everything that a wiring depends on.
+/// The parameters of a wiring.
 #[derive(Clone, Copy)]
 pub(super) struct Wiring<'a> {
-    /// How every end of the ring waits.
+    /// The wait of all ends of the ring.
     pub(super) wait: Wait,
-    /// What to run.
+    /// The work to run.
     pub(super) topology: Topology,
-    /// How much is moved.
+    /// The amount of data.
     pub(super) workload: &'a Workload,
 }
 
-/// Where the threads are: producers on the first CPUs, handlers on those after them.
+/// The CPUs of the threads: producers on the first CPUs, handlers on those after them.
 pub(super) struct Seats {
-    /// Where the crew's threads are.
+    /// The placement of the crew's threads.
     pub(super) producers: Placement,
-    /// CPUs of the handlers that have none yet; empty if they are free.
+    /// CPUs of handlers that are not assigned yet. It is empty if the threads are free.
     handlers: std::vec::IntoIter<CoreId>,
 }
 
 impl Seats {
-    /// The seats of `threads`, of which `producers` are the crew's.
+    /// Creates the CPUs of `threads`, of which `producers` belong to the crew.
     pub(super) fn of(placement: Placement, producers: usize, threads: usize) -> Self {
         let cpus = placement.cpus(threads);
         let producers_are = if cpus.is_empty() { Placement::Free } else { placement };
@@ -46,7 +46,7 @@ impl Seats {
         Self { producers: producers_are, handlers: handlers.into_iter() }
     }
 
-    /// Gives the next handler of `builder` its name and, unless it is free, its CPU.
+    /// Gives the next handler of `builder` its name and, unless threads are free, its CPU.
     pub(super) fn next<E, W, B: ProcessorSettings<E, W>>(
         &mut self,
         builder: B,
@@ -65,7 +65,7 @@ impl Wiring<'_> {
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
+    /// [`RunError`] if a worker could not start or did not complete.
     pub(super) fn run<const PAD: usize>(self) -> Result<Pass, RunError> {
         match self.topology {
             Topology::Unicast => self.unicast::<PAD>(),
@@ -76,7 +76,7 @@ impl Wiring<'_> {
         }
     }
 
-    /// The handler folds.
+    /// Runs one handler that folds.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sum, seen) = line.seat(Fold::new());
@@ -92,7 +92,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![state.answer()], &[batches]))
     }
 
-    /// Two steps change the event in its slot, the third folds.
+    /// Runs two steps that change the event in its slot, and a third that folds.
     fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (first, first_seen) = line.seat(());
@@ -125,7 +125,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![state.answer()], &batches))
     }
 
-    /// Three producers share the ring; the handler folds the events of each.
+    /// Runs three producers that share the ring, and a handler that folds the events of each.
     fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sum, seen) = line.seat(FoldPerProducer::default());
@@ -150,7 +150,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, state.answers(), &[batches]))
     }
 
-    /// Each of three handlers side by side folds.
+    /// Runs three parallel handlers that fold.
     fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sums, seen): (Vec<_>, Vec<_>) =
@@ -172,7 +172,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, answers, &batches))
     }
 
-    /// Two handlers side by side leave a property in the event, the third joins.
+    /// Runs two parallel handlers that each write a property of the event, and a third that joins.
     fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (left, left_seen) = line.seat(());
@@ -201,17 +201,17 @@ impl Wiring<'_> {
         Ok(self.pass(finish, state.answers(), &batches))
     }
 
-    /// Where handlers report.
+    /// Returns the finish line of the handlers.
     fn line(self) -> FinishLine {
         FinishLine::after(self.workload.events)
     }
 
-    /// Where the threads are.
+    /// Returns the placement of the threads.
     fn seats(self, producers: usize) -> Seats {
         Seats::of(self.workload.placement, producers, self.topology.threads())
     }
 
-    /// Has the only producer publish every event.
+    /// Makes the only producer publish every event.
     fn drive_one<E, P: Producer<E> + Send>(
         self,
         producer: P,
@@ -222,7 +222,7 @@ impl Wiring<'_> {
         self.drive(vec![("producer", producer, self.workload.events, write)], seats, line)
     }
 
-    /// Has every producer publish its share.
+    /// Makes every producer publish its share.
     fn drive<E, P: Producer<E> + Send>(
         self,
         feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,
@@ -232,7 +232,7 @@ impl Wiring<'_> {
         drive::all(feeds, seats, line, self.wait, self.workload.publish)
     }
 
-    /// A run that came to its `finish`, whose handlers were handed `batches` each.
+    /// Returns the pass of a run with this `finish`, whose handlers received `batches` each.
     fn pass(self, finish: Finish, answers: Answers, batches: &[u64]) -> Pass {
         let handed_over = f64::from(self.workload.events) * batches.len() as f64;
         let all_batches = batches.iter().sum::<u64>();

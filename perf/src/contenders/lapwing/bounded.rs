@@ -1,6 +1,5 @@
-//! This project's channel under load: a value at a time, with the default strategy at both ends or another one.
-//!
-//! Not here: channels as the arcs of a graph (`channel`).
+//! Lapwing's channel under load: one value at a time, with the default strategy at both ends or
+//! another one. Channels as the arcs of a graph are in `channel`.
 
 use lapwing::channel::{Builder, MultiSender, Receiver, SingleSender};
 use lapwing::wait::{Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
@@ -24,7 +23,7 @@ impl Library for Own {
     ) -> (Vec<impl SendEnd<T> + use<T>>, impl ReceiveEnd<T> + use<T>) {
         let builder = Builder::new(capacity);
         let (sender, receiver) = match self.0 {
-            WaitName::Adaptive => builder.mpsc(), // the default, whatever a builder has by itself
+            WaitName::Adaptive => builder.mpsc(), // the default, whatever the builder starts with
             WaitName::BusySpin => both(builder, BusySpin).mpsc(),
             WaitName::Yielding => both(builder, Yielding::default()).mpsc(),
             WaitName::Sleeping => both(builder, Sleeping::default()).mpsc(),
@@ -52,7 +51,7 @@ impl Library for Own {
     }
 }
 
-/// `builder` with `strategy` at both ends.
+/// Returns `builder` with `strategy` at both ends.
 fn both<W: WaitStrategy + Clone>(builder: Builder, strategy: W) -> Builder<W, W> {
     builder.receiver_wait(strategy.clone()).sender_wait(strategy)
 }

@@ -1,12 +1,13 @@
-//! This project's channel on every arc, as users of channels have it: values are moved in and out again, and
-//! there is no graph. Its readers take all that is there as a batch, or one value where no more is to come; its
-//! senders send one value, or a vector where they have several.
+//! Lapwing's channel on every arc, as users of channels have it: values are moved in and out, and
+//! there is no graph. Readers take all available values as a batch, or one value if no more will
+//! come. Senders send one value, or a vector if they have several.
 //!
-//! A channel moves a value to one reader, so for several the sender sends a copy into a channel for each. Both
-//! ends wait by the same strategy, the default or one that never parks. No strategy waits for several channels,
-//! so a consumer of several producers reads theirs in turn, and pauses or yields the CPU where it finds nothing.
+//! A channel moves a value to one reader. For several readers, the sender sends a copy into a
+//! channel for each. Both ends wait by the same strategy: the default, or one that never parks. No
+//! strategy waits for several channels. A consumer of several producers polls their channels in
+//! turn, and pauses or yields after failed polls.
 //!
-//! Not here: Lapwing's rings on every arc, whose readers look at events in their slots (`rings`).
+//! Lapwing's rings on every arc, whose readers read events in their slots, are in `rings`.
 
 use std::{hint, slice};
 
@@ -19,12 +20,12 @@ use crate::contenders::over_rings::{self, Receiver, Rings, Sender};
 use crate::contenders::roster::Entry;
 use crate::measure::crew::Disconnected;
 
-/// The contender with each of its waits.
+/// Returns the contender with each of its waits.
 pub(in crate::contenders) fn entry() -> Entry {
     Entry::fastest_of(Channels::ALL.map(over_rings::contender).into())
 }
 
-/// A channel for each arc, and how both of its ends wait.
+/// A channel for each arc, and the wait of both of its ends.
 #[derive(Clone, Copy, Debug)]
 enum Channels {
     /// By the default strategy.
@@ -38,11 +39,11 @@ enum Channels {
 impl Channels {
     const ALL: [Self; 3] = [Self::Adaptive, Self::BusySpin, Self::Yielding];
 
-    /// The two ends of an empty channel. Its slots are written as it is made.
+    /// Creates the two ends of an empty channel. Its slots are written at creation.
     fn channel<T: Send>(self, slots: usize) -> (SingleSender<T>, channel::Receiver<T>) {
         let builder = Builder::new(slots);
         let built = match self {
-            Self::Adaptive => builder.spsc(), // the default, whatever a builder has by itself
+            Self::Adaptive => builder.spsc(), // the default, whatever the builder starts with
             Self::BusySpin => builder.receiver_wait(BusySpin).sender_wait(BusySpin).spsc(),
             Self::Yielding => {
                 let yielding = Yielding::default();
@@ -91,7 +92,7 @@ impl Rings for Channels {
 /// The sending end of one channel.
 struct Arc<const N: usize> {
     sender: SingleSender<[u64; N]>,
-    /// The events of a batch on their way; empty between two of them, which share its memory.
+    /// The unsent events of a batch. It is empty between two batches, which share its memory.
     unsent: Vec<[u64; N]>,
 }
 
@@ -101,7 +102,7 @@ impl<const N: usize> Sender<N> for Arc<N> {
         self.sender.send(event).map_err(|_| Disconnected)
     }
 
-    /// Sends `events` as a vector; a single one, which is what a relay has, without.
+    /// Sends `events` as a vector, or a single event, as a relay has it, without one.
     #[inline]
     fn send_all(
         &mut self,
@@ -139,7 +140,7 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
         mut each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
     ) -> Result<usize, Disconnected> {
         if limit == 1 {
-            // A lone event: one that is sent there and back, or the last of all.
+            // A single event: of a round trip, or the last one.
             let value = self.0.recv().map_err(|_| Disconnected)?;
             each(slice::from_ref(&value))?;
             return Ok(1);
@@ -158,13 +159,14 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
         let own = self.0.recv_batch().map_err(|_| Disconnected)?;
         let others = other.0.recv_batch().map_err(|_| Disconnected)?;
         let count = own.len().min(others.len()).min(limit);
-        // Without `take`, `zip` would receive a value of a longer `own` that has no twin yet, and drop it.
+        // Without `take`, `zip` would receive a value of a longer `own` that has no counterpart
+        // yet, and drop it.
         own.take(count).zip(others).for_each(|(left, right)| each(&left, &right));
         Ok(count)
     }
 }
 
-/// Hands over all `values`, one by one.
+/// Passes all `values` on, one by one.
 #[inline]
 fn hand_over<const N: usize>(
     values: Values<'_, [u64; N]>,

@@ -1,13 +1,13 @@
-//! This project, as the library is by default. How it is used with one ring for the whole graph is in `one_ring`, which
-//! `contenders::lapwing_plain` compiles once more, for the library without its tuning.
+//! Lapwing in its default build. Its use with one ring for the whole graph is in `one_ring`.
+//! `contenders::lapwing_plain` compiles that module again, for the library without its tuning.
 
 pub(super) mod bounded; // a channel under load
 pub(super) mod channel; // a channel for each arc
 mod one_ring; // one ring for the whole graph
-pub(super) mod rings; // a ring for each stage that sends
-mod setting; // how its threads wait, and which consumers share one
-pub(crate) mod side_by_side; // readers of every event: timed events, lone ones
-mod together; // a ring for each producer, one thread for the stages of all
+pub(super) mod rings; // one ring per sending stage
+mod setting; // the wait of its threads, and the consumers that share one
+pub(crate) mod side_by_side; // readers of every event: timed events, single events
+mod together; // one ring per producer, one thread for the stages of all
 
 use lapwing as library;
 

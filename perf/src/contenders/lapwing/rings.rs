@@ -1,11 +1,10 @@
-//! This project in the way of rivals whose rings have one sender: a ring for each stage that sends, and
-//! whoever reads several producers asks a ring of each in turn. There is no order between producers then,
-//! and nothing that they share: what `rtrb` and `photon-ring` promise with three producers, no more.
+//! Lapwing used like rivals whose rings have one sender: one ring per sending stage. A reader of
+//! several producers polls a ring of each in turn. Producers share nothing and there is no order
+//! between them, as with `rtrb` and `photon-ring`.
 //!
-//! What comes with a ring for the whole graph is given up as well: an event is copied from stage to stage.
-//!
-//! Its readers wait by the default strategy, or poll in a loop as those of the rivals do, with a pause hint or a
-//! yield of the CPU in between. Who reads several rings polls, or runs a stage of each (`together`).
+//! This variant also gives up the ring for the whole graph: an event is copied from stage to stage.
+//! Readers wait by the default strategy, or poll in a loop with a pause hint or a yield, as readers
+//! of the rivals do. A reader of several rings polls, or runs a stage of each (`together`).
 
 use std::{array, hint};
 
@@ -19,12 +18,12 @@ use crate::contenders::over_rings::{self, Receiver, Rings, Sender};
 use crate::contenders::roster::Entry;
 use crate::measure::crew::Disconnected;
 
-/// The contender with each of its waits.
+/// Returns the contender with each of its waits.
 pub(in crate::contenders) fn entry() -> Entry {
     Entry::fastest_of(OwnRings::ALL.map(OwnRings::contender).into())
 }
 
-/// A ring for each stage that sends, and how its readers wait. Senders have the default strategy.
+/// One ring per sending stage, and the wait of its readers. Senders have the default strategy.
 #[derive(Clone, Copy, Debug)]
 enum OwnRings {
     /// By the default strategy.
@@ -38,7 +37,8 @@ enum OwnRings {
 impl OwnRings {
     const ALL: [Self; 3] = [Self::Adaptive, Self::Spin, Self::Yield];
 
-    /// A poller waits for its own ring only: so who reads several, and does not poll, runs a stage of each.
+    /// Returns the contender. A poller waits for its own ring only. A reader of several rings that
+    /// does not poll runs a stage of each.
     fn contender(self) -> Box<dyn Contender> {
         match self {
             Self::Adaptive => Box::new(Together(over_rings::contender(self))),
@@ -123,7 +123,7 @@ impl<const N: usize> Sender<N> for SendEnd<N> {
 }
 
 impl<const N: usize> ReceiveEnd<N> {
-    /// Waits until there is something, if by polling.
+    /// Waits for an event, by polling if the wait says so.
     ///
     /// # Errors
     ///

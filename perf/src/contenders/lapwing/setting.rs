@@ -1,4 +1,4 @@
-//! What a row of Lapwing is set to: how its threads wait, and which of its consumers share one.
+//! The setting of a row of Lapwing: the wait of its threads, and the consumers that share one.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -10,15 +10,15 @@ use thiserror::Error;
 
 use super::one_ring;
 
-/// The most threads that can be asked for: as many as a command has consumers at most.
+/// The maximum number of threads on the command line. No command has more consumers.
 const MAX_THREADS: usize = 64;
 
-/// What a row of Lapwing is set to.
+/// The setting of a row of Lapwing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// How consumers wait for events and producers for slots.
     pub(crate) wait: WaitName,
-    /// Which consumers share a thread.
+    /// The consumers that share a thread.
     pub(crate) placement: PlacementName,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum WaitName {
     Adaptive,
     /// Spins without end.
     BusySpin,
-    /// Spins for a moment, then yields the CPU without end.
+    /// Spins for a moment, then yields the CPU until there is an event.
     Yielding,
     /// Spins, yields, then sleeps for short times.
     Sleeping,
@@ -44,9 +44,9 @@ pub(crate) enum WaitName {
 pub(crate) enum PlacementName {
     /// A thread for each consumer.
     Own,
-    /// As many threads as there are CPUs, without those of the producers; at least one.
+    /// As many threads as there are CPUs, minus those of the producers, and at least one.
     Auto,
-    /// So many threads, or fewer if there are fewer consumers.
+    /// This many threads, or fewer if there are fewer consumers.
     Threads(NonZeroUsize),
 }
 
@@ -66,7 +66,7 @@ impl WaitName {
         Self::PhasedBackoff,
     ];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Adaptive => "adaptive",
@@ -80,14 +80,14 @@ impl WaitName {
 }
 
 impl Setting {
-    /// Each of `waits` with each of `placements`.
+    /// Returns each of `waits` with each of `placements`.
     pub(crate) fn each(waits: &[WaitName], placements: &[PlacementName]) -> Vec<Self> {
         let with = |&wait| placements.iter().map(move |&placement| Self { wait, placement });
         waits.iter().flat_map(with).collect()
     }
 
-    /// Threads of a run with so many `producers` and `consumers`, all told. The library says it, of a small
-    /// ring: how many threads there are depends on nothing else.
+    /// Returns the total threads of a run with this many `producers` and `consumers`. The library
+    /// computes it for a small ring, because the number depends on nothing else.
     pub(crate) fn threads(self, producers: usize, consumers: usize) -> usize {
         let builder = Disruptor::single_producer(1, u64::default);
         let ring = one_ring::setting::applied(self, builder, producers).side_by_side(|side| {
@@ -100,7 +100,7 @@ impl Setting {
 }
 
 impl Default for Setting {
-    /// What the library does by itself.
+    /// Returns the library's defaults.
     fn default() -> Self {
         Self::from(WaitName::Adaptive)
     }

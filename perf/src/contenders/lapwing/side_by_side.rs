@@ -1,4 +1,5 @@
-//! Readers side by side on one ring: timed events, or lone ones. Each reader sees every event.
+//! Parallel readers of one ring: timed events, or single events after idle periods. Each reader
+//! sees every event.
 
 use crossbeam_utils::CachePadded;
 use lapwing::error::BuildError;
@@ -12,14 +13,14 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Disconnected, RunError};
 use crate::rings::crew::{self, Feed};
 
-/// Slots of a ring for lone events: there is never more than one in it.
+/// Slots of a ring for single events. It never contains more than one.
 const LONE_SLOTS: usize = 1024;
 
-/// Runs `pace` once, with so many readers.
+/// Runs `pace` once, with this many readers.
 ///
 /// # Errors
 ///
-/// [`RunError`] if the ring could not be built or a worker did not come to its end.
+/// [`RunError`] if the ring could not be built or a worker did not complete.
 pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
@@ -40,7 +41,7 @@ pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Pac
 ///
 /// # Errors
 ///
-/// As [`paced`].
+/// [`RunError`] if the ring could not be built or a worker did not complete.
 pub(crate) fn lone(setting: Setting, lone: Lone) -> Result<Heard, RunError> {
     let clock = Clock::new();
     let caller = lone.caller(&clock);
@@ -56,7 +57,7 @@ pub(crate) fn lone(setting: Setting, lone: Lone) -> Result<Heard, RunError> {
     Ok(Heard::of(listeners))
 }
 
-/// A ring of so many `slots`, read by each of `handlers`.
+/// Creates a ring of `slots` slots, read by each of `handlers`.
 fn ring<'env, E, H>(
     setting: Setting,
     slots: usize,

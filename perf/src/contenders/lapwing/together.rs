@@ -1,6 +1,6 @@
-//! This project with a ring for each producer, and one thread that runs a stage of each ring in turn: no order
-//! between producers, and the wait and the pace of a thread that stages share. All else as over rings whose readers
-//! are pollers, since none reads several.
+//! Lapwing with one ring per producer, and one thread that runs a stage of each ring in turn. There
+//! is no order between producers. The thread waits and paces like any thread that stages share.
+//! Topologies without a reader of several rings run over rings with pollers.
 
 use lapwing::Disruptor;
 
@@ -19,7 +19,8 @@ use crate::measure::run::Pass;
 use crate::rings::crew;
 use crate::rings::tally::Tally;
 
-/// Three rings whose stages share a thread; where nobody reads several rings, what it is made of.
+/// Three rings whose stages share a thread, and the contender for topologies without a reader of
+/// several rings.
 pub(super) struct Together(pub(super) Box<dyn Contender>);
 
 impl Contender for Together {
@@ -56,7 +57,7 @@ impl Contender for Together {
     }
 }
 
-/// A ring for each producer, with a stage that folds its events.
+/// Creates a ring per producer, with a stage that folds its events.
 fn three_rings<const PAD: usize>(workload: &Workload) -> Result<Pass, RunError> {
     let mut sums = PRODUCERS.map(|_| Tally::<Fold>::new());
     let mut threads = Crew::new(workload.placement);

@@ -1,4 +1,4 @@
-//! A number through one ring and back through another.
+//! Round trips of a number over two rings.
 
 use super::{Receiver, Rings, Sender};
 use crate::load::exchange::{self, Exchange};
@@ -9,7 +9,7 @@ use crate::measure::run::Pass;
 ///
 /// # Errors
 ///
-/// [`RunError`] if a thread could not start or did not come to its end.
+/// [`RunError`] if a thread could not start or did not complete.
 pub(super) fn run<R: Rings>(rings: R, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
     let (mut there, [mut numbers]) = rings.ring::<1, 1>(slots);
     let (mut back, [mut answers]) = rings.ring::<1, 1>(slots);
@@ -20,7 +20,7 @@ pub(super) fn run<R: Rings>(rings: R, slots: usize, exchange: Exchange) -> Resul
     exchange::run(exchange, call, move |_| back.send([next(&mut numbers)?]))
 }
 
-/// The next number; there is never more than one.
+/// Returns the next number. There is never more than one.
 #[inline]
 fn next(inbox: &mut impl Receiver<1>) -> Result<u64, Disconnected> {
     let mut number = 0;

@@ -1,6 +1,6 @@
-//! A rival ring that hands over more than a queue: batches, or every event to several readers. The
-//! five topologies over such rings, a ring for each stage that sends; not here: what a ring is
-//! (`rtrb`, `photon_ring`).
+//! Rival rings that do more than a queue: batches, or every event to several readers. The module
+//! runs the five topologies with one ring per sending stage. The rings are in `rtrb` and
+//! `photon_ring`.
 //!
 //! ```text
 //! unicast    P1 -> ring -> EP1
@@ -10,10 +10,10 @@
 //! diamond    P1 -> ring -> EP1, EP2 -> a ring each -> EP3
 //! ```
 //!
-//! No such ring lets a stage alter an event in its slot, so a stage sends a copy into the next
+//! No such ring lets a stage change an event in its slot, so a stage sends a copy into the next
 //! ring, as its users do.
 
-mod exchange; // a number there and back
+mod exchange; // round trips of a number
 mod paced; // timed events through three stages
 mod wiring; // the five topologies
 pub(super) mod words; // an event as plain words
@@ -29,29 +29,30 @@ use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
 
-/// A kind of ring with one sender, together with how its ends wait. It carries arrays of `N` words.
+/// A kind of ring with one sender, together with the wait of its ends. It carries arrays of `N`
+/// words.
 pub(super) trait Rings: Copy + Send + Sync + 'static {
     /// The name on the command line and in every report.
     const NAME: &'static str;
-    /// The fewest slots that a ring can have.
+    /// The minimum number of slots of a ring.
     const FEWEST_SLOTS: usize;
 
-    /// The end that sends to all readers.
+    /// The sending end. It sends to all readers.
     type Sender<const N: usize, const READERS: usize>: Sender<N>;
     /// The end of one reader.
     type Receiver<const N: usize>: Receiver<N>;
 
-    /// How full senders and empty receivers wait, in one word.
+    /// Returns the wait of full senders and empty receivers, in one word.
     fn wait(self) -> &'static str;
 
-    /// An empty ring of `slots`, at least [`FEWEST_SLOTS`](Self::FEWEST_SLOTS), whose memory has
-    /// been touched.
+    /// Creates an empty ring of `slots`, at least [`FEWEST_SLOTS`](Self::FEWEST_SLOTS), whose
+    /// memory has been touched.
     fn ring<const N: usize, const READERS: usize>(
         self,
         slots: usize,
     ) -> (Self::Sender<N, READERS>, [Self::Receiver<N>; READERS]);
 
-    /// One turn of a reader of several rings that found all of them empty.
+    /// Runs one iteration of a reader of several rings that found all of them empty.
     fn idle(self, backoff: &Backoff);
 }
 
@@ -61,22 +62,22 @@ pub(super) trait Sender<const N: usize>: Send {
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if nobody reads any more.
+    /// [`Disconnected`] if all readers are gone.
     ///
     /// # Blocking
     ///
-    /// While the ring is full.
+    /// Waits while the ring is full.
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected>;
 
-    /// Sends `events`, as many at a time as the ring can publish at once: by default one.
+    /// Sends `events`, as many at a time as the ring can publish at once. The default is one.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send).
+    /// [`Disconnected`] if all readers are gone.
     ///
     /// # Blocking
     ///
-    /// As [`send`](Self::send).
+    /// Waits while the ring is full.
     #[inline]
     fn send_all(
         &mut self,
@@ -85,11 +86,11 @@ pub(super) trait Sender<const N: usize>: Send {
         events.try_for_each(|event| self.send(event))
     }
 
-    /// Says that nothing comes after this, if readers do not see it by themselves.
+    /// Marks the end of the stream, if readers do not detect it by themselves.
     fn finish(&mut self) {}
 }
 
-/// A ring for each reader, where a ring has only one: each gets every event.
+/// One ring per reader, for rings with only one reader. Each reader receives every event.
 impl<const N: usize, const READERS: usize, S: Sender<N>> Sender<N> for [S; READERS] {
     #[inline]
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
@@ -109,7 +110,7 @@ impl<const N: usize, const READERS: usize, S: Sender<N>> Sender<N> for [S; READE
     }
 }
 
-/// The ends of a ring for each reader, each made by `ring`.
+/// Returns the ends of one ring per reader, each made by `ring`.
 pub(super) fn one_each<S, R, const READERS: usize>(
     mut ring: impl FnMut() -> (S, R),
 ) -> ([S; READERS], [R; READERS]) {
@@ -124,47 +125,47 @@ pub(super) fn one_each<S, R, const READERS: usize>(
 
 /// The end of one reader of a ring.
 pub(super) trait Receiver<const N: usize>: Send {
-    /// Hands `each` what is there, at most `limit` events, in slices of their order, and returns
-    /// how many. `limit` is the number of events that are still to come.
+    /// Passes the available events to `each`, at most `limit`, in slices in their order. Returns
+    /// their number. `limit` is the number of events that are still to come.
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if there is nothing and the sender is gone, or what `each` fails with.
+    /// [`Disconnected`] if there are no events and the sender is gone, or the error of `each`.
     ///
     /// # Blocking
     ///
-    /// Never: returns 0 if there is nothing.
+    /// Does not block. It returns 0 if there are no events.
     fn try_receive(
         &mut self,
         limit: usize,
         each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
     ) -> Result<usize, Disconnected>;
 
-    /// As [`try_receive`](Self::try_receive), but at least one.
+    /// Waits for at least one event, then passes the available events to `each`, like
+    /// [`try_receive`](Self::try_receive).
     ///
     /// # Errors
     ///
-    /// As [`try_receive`](Self::try_receive).
+    /// [`Disconnected`] if there are no events and the sender is gone, or the error of `each`.
     ///
     /// # Blocking
     ///
-    /// While the ring is empty.
+    /// Waits while the ring is empty.
     fn receive(
         &mut self,
         limit: usize,
         each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
     ) -> Result<usize, Disconnected>;
 
-    /// As [`receive`](Self::receive) from two rings, an event of this one and one of `other` at a
-    /// time.
+    /// Receives from two rings: one event of this one together with one of `other`.
     ///
     /// # Errors
     ///
-    /// As [`try_receive`](Self::try_receive), of both.
+    /// [`Disconnected`] if one ring is empty and its sender is gone, or the error of `each`.
     ///
     /// # Blocking
     ///
-    /// While one of them is empty.
+    /// Waits while one of the rings is empty.
     fn receive_both(
         &mut self,
         other: &mut Self,
@@ -173,7 +174,7 @@ pub(super) trait Receiver<const N: usize>: Send {
     ) -> Result<usize, Disconnected>;
 }
 
-/// The contender that puts rings of kind `rings` between stages.
+/// Returns the contender that puts rings of kind `rings` between stages.
 pub(super) fn contender(rings: impl Rings) -> Box<dyn Contender> {
     Box::new(OverRings(rings))
 }
@@ -213,8 +214,8 @@ impl<R: Rings> Contender for OverRings<R> {
     }
 }
 
-/// Asserts that a reader gets what was sent before the sender was gone, and then learns of it
-/// instead of waiting for ever.
+/// Asserts that a reader receives everything from before the sender was dropped, then learns that
+/// the sender is gone, and does not wait forever.
 #[cfg(test)]
 pub(super) fn assert_end_is_seen(rings: impl Rings) {
     let (mut sender, [mut inbox, mut other]) = rings.ring::<4, 2>(4);
@@ -241,7 +242,7 @@ pub(super) fn assert_end_is_seen(rings: impl Rings) {
     assert_eq!(other.try_receive(1, |_| Ok(())), Err(Disconnected), "{}", rings.wait());
 }
 
-/// Asserts that a sender learns that its reader is gone, even where the ring is full.
+/// Asserts that a sender learns that its reader is gone, even if the ring is full.
 #[cfg(test)]
 pub(super) fn assert_loss_is_seen(rings: impl Rings) {
     let (mut sender, readers) = rings.ring::<1, 1>(2);

@@ -1,4 +1,4 @@
-//! Timed events through three stages, a ring for each hop. A stage sends each letter on at once.
+//! Timed events through three stages, with a ring per hop. A stage sends each letter on at once.
 
 use super::{Receiver, Rings, Sender as RingSender};
 use crate::load::paced::{Clock, Letter, Pace, Paced, Sender, Stage, Stages};
@@ -7,13 +7,13 @@ use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 /// Words of a letter.
 const WORDS: usize = 3;
 
-/// A letter as words.
+/// Converts a letter to words.
 #[inline]
 fn words(letter: Letter) -> [u64; WORDS] {
     [letter.number, letter.intended, letter.previous]
 }
 
-/// The letter of these words.
+/// Converts words to a letter.
 #[inline]
 fn letter([number, intended, previous]: [u64; WORDS]) -> Letter {
     Letter { number, intended, previous }
@@ -23,7 +23,7 @@ fn letter([number, intended, previous]: [u64; WORDS]) -> Letter {
 ///
 /// # Errors
 ///
-/// [`RunError`] if a worker could not start or did not come to its end.
+/// [`RunError`] if a worker could not start or did not complete.
 pub(super) fn run<R: Rings>(rings: R, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let (mut to_first, [mut first_inbox]) = rings.ring::<WORDS, 1>(pace.ring);

@@ -12,12 +12,12 @@ use crate::load::workload::{Publish, Workload};
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
 use crate::measure::run::Pass;
 
-/// Everything that a wiring depends on beside its topology.
+/// The parameters of a wiring besides its topology.
 #[derive(Clone, Copy)]
 pub(super) struct Wiring<'a, R> {
-    /// The rings, and how their ends wait.
+    /// The rings, and the wait of their ends.
     pub(super) rings: R,
-    /// How much is moved.
+    /// The amount of data.
     pub(super) workload: &'a Workload,
 }
 
@@ -26,7 +26,7 @@ impl<R: Rings> Wiring<'_, R> {
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
+    /// [`RunError`] if a worker could not start or did not complete.
     pub(super) fn run<const N: usize>(self, topology: Topology) -> Result<Pass, RunError> {
         match topology {
             Topology::Unicast => self.unicast::<N>(),
@@ -136,7 +136,7 @@ impl<R: Rings> Wiring<'_, R> {
         Ok(self.pass(finish, &batches))
     }
 
-    /// A crew whose only producer sends every event by `sender`.
+    /// Creates a crew whose only producer sends every event by `sender`.
     fn crew_of_one<'a, const N: usize>(self, mut sender: impl Sender<N> + 'a) -> Crew<'a> {
         let Workload { events, publish, placement, .. } = *self.workload;
         let mut crew = Crew::new(placement);
@@ -144,7 +144,7 @@ impl<R: Rings> Wiring<'_, R> {
         crew
     }
 
-    /// A run that came to its `finish`, whose consumers were handed `batches` each.
+    /// Returns the pass of a run with this `finish`, whose consumers received `batches` each.
     fn pass(self, finish: Finish, batches: &[u64]) -> Pass {
         let handed_over = f64::from(self.workload.events) * batches.len() as f64;
         let all_batches = batches.iter().sum::<u64>();
@@ -178,7 +178,7 @@ fn produce<const N: usize>(
     Ok(Answers::new())
 }
 
-/// Receives `events` and sends on what `step` makes of each.
+/// Receives `events`, applies `step` to each and sends the result on.
 fn relay<const N: usize>(
     inbox: &mut impl Receiver<N>,
     next: &mut impl Sender<N>,
@@ -205,7 +205,7 @@ fn consume<const N: usize>(
     Ok(vec![fold.answer()])
 }
 
-/// Receives `events` and hands them to `each`; `counted` is the number of batches.
+/// Receives `events` and passes them to `each`. `counted` is the number of batches.
 fn receive_all<const N: usize>(
     inbox: &mut impl Receiver<N>,
     events: u32,
@@ -221,8 +221,8 @@ fn receive_all<const N: usize>(
     Ok(())
 }
 
-/// Receives from each of `inboxes` in turn the number of events that is to come, and folds each
-/// producer's.
+/// Receives the expected number of events from each of `inboxes` in turn, and folds those of each
+/// producer.
 fn consume_in_turn<const N: usize, R: Rings>(
     rings: R,
     inboxes: &mut [(R::Receiver<N>, usize)],
@@ -251,7 +251,8 @@ fn consume_in_turn<const N: usize, R: Rings>(
     Ok(folds.answers())
 }
 
-/// Receives `events` from both sides. An event that is not the other one's twin changes the answer.
+/// Receives `events` from both sides. An event that does not match the one from the other side
+/// changes the answer.
 fn join<const N: usize, I: Receiver<N>>(
     with_fizz: &mut I,
     with_buzz: &mut I,

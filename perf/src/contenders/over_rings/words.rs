@@ -1,5 +1,5 @@
-//! An event as an array of words: the bytes of an [`Event`](crate::load::event::Event), in a type that
-//! every ring can carry, even one that asks for an `unsafe` promise about any other.
+//! An event as an array of words: the bytes of an [`Event`](crate::load::event::Event) in a type
+//! that every ring can carry. Some rings require an `unsafe` promise for any other type.
 //!
 //! ```text
 //! word   0                                     1 ..
@@ -17,7 +17,7 @@ pub(super) const IN_64: usize = 8;
 /// Words of an event of 256 bytes.
 pub(super) const IN_256: usize = 32;
 
-/// The event numbered `value`, of the producer numbered `origin`: every word is written.
+/// Returns the event numbered `value`, of the producer numbered `origin`. Every word is written.
 #[inline]
 pub(super) fn event<const N: usize>(value: u32, origin: u8) -> [u64; N] {
     let mut event = pad_of(value);
@@ -25,39 +25,39 @@ pub(super) fn event<const N: usize>(value: u32, origin: u8) -> [u64; N] {
     event
 }
 
-/// Its number, or what a step has made of it.
+/// Returns its number, or the value that a step has written.
 #[inline]
 pub(super) fn value<const N: usize>(event: &[u64; N]) -> u32 {
     First(event[0]).value()
 }
 
-/// The event with `value` in the place of its number.
+/// Returns the event with `value` as its number.
 #[inline]
 pub(super) fn with_value<const N: usize>(mut event: [u64; N], value: u32) -> [u64; N] {
     event[0] = First(event[0]).with_value(value).0;
     event
 }
 
-/// The first property, or the producer's number.
+/// Returns the first property, or the producer's number.
 #[inline]
 pub(super) fn left<const N: usize>(event: &[u64; N]) -> u8 {
     First(event[0]).left()
 }
 
-/// The second property.
+/// Returns the second property.
 #[inline]
 pub(super) fn right<const N: usize>(event: &[u64; N]) -> u8 {
     First(event[0]).right()
 }
 
-/// The event with the first property, which it did not have.
+/// Returns the event with the first property set. It must not be set before.
 #[inline]
 pub(super) fn with_left<const N: usize>(mut event: [u64; N], property: u8) -> [u64; N] {
     event[0] = First(event[0]).with_left(property).0;
     event
 }
 
-/// The event with the second property, which it did not have.
+/// Returns the event with the second property set. It must not be set before.
 #[inline]
 pub(super) fn with_right<const N: usize>(mut event: [u64; N], property: u8) -> [u64; N] {
     event[0] = First(event[0]).with_right(property).0;

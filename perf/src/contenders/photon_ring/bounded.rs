@@ -60,7 +60,7 @@ pub(super) struct SendEnd<const N: usize> {
 }
 
 impl<const N: usize> Sender<N> for SendEnd<N> {
-    /// Readers that are gone hold nobody back, so it never fails.
+    /// Sends an event. Dropped readers do not hold the sender back, so it never fails.
     #[inline]
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
         match self.wait {
@@ -96,7 +96,7 @@ pub(super) struct ReceiveEnd<const N: usize> {
 }
 
 impl<const N: usize> ReceiveEnd<N> {
-    /// The next event, if it is there.
+    /// Returns the next event, if it is available.
     #[inline]
     fn try_next(&mut self) -> Result<Option<[u64; N]>, Disconnected> {
         match self.subscriber.try_recv() {
@@ -106,7 +106,8 @@ impl<const N: usize> ReceiveEnd<N> {
         }
     }
 
-    /// The next event. The crate's own waits skip events that were lost; the mark comes early then.
+    /// Returns the next event. The crate's own waits skip lost events. The end mark then comes
+    /// early.
     #[inline]
     fn next(&mut self) -> Result<[u64; N], Disconnected> {
         match self.wait {

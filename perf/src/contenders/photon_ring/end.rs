@@ -1,24 +1,24 @@
-//! The mark after the last event. A reader that waits in the crate learns only from an event that
-//! its sender is gone or that an event was lost, so that it does not wait for ever.
+//! The mark after the last event. A reader that waits in the crate does not learn that its sender
+//! is gone or that an event was lost. The mark ends its wait.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::measure::crew::Disconnected;
 
-/// The first word of the mark; no event begins with it.
+/// The first word of the mark. No event begins with it.
 const MARK: u64 = u64::MAX;
-/// How long a sender tries to leave the mark in a full ring.
+/// The time for which a sender tries to write the mark into a full ring.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether a sender has left its mark.
+/// Whether a sender has written its mark.
 #[derive(Default)]
 pub(super) struct End {
     is_marked: bool,
 }
 
 impl End {
-    /// Leaves the mark once, by `try_send`, which says whether there was room.
+    /// Writes the mark once, by `try_send`, which returns whether a slot was free.
     pub(super) fn mark<const N: usize>(&mut self, mut try_send: impl FnMut([u64; N]) -> bool) {
         if self.is_marked {
             return;
@@ -31,7 +31,7 @@ impl End {
     }
 }
 
-/// Refuses the mark: whoever reads it still waits for an event.
+/// Refuses the mark, because its reader still waits for an event.
 ///
 /// # Errors
 ///

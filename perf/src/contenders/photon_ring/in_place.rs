@@ -10,7 +10,7 @@ use super::{FEWEST_SLOTS, NAME, Wait};
 use crate::contenders::over_rings::{Receiver, Rings, Sender};
 use crate::measure::crew::Disconnected;
 
-/// Event channels whose ends wait in this way; their readers have no wait of their own.
+/// Event channels whose ends wait in this way. Their readers have no wait of their own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InPlace(pub(super) Wait);
 
@@ -54,7 +54,7 @@ pub(super) struct SendEnd<const N: usize> {
 }
 
 impl<const N: usize> Sender<N> for SendEnd<N> {
-    /// Readers that are gone hold nobody back, so it never fails.
+    /// Sends an event. Dropped readers do not hold the sender back, so it never fails.
     #[inline]
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
         match self.wait {
@@ -88,7 +88,7 @@ pub(super) struct ReceiveEnd<const N: usize> {
 }
 
 impl<const N: usize> ReceiveEnd<N> {
-    /// Hands `each` the next event in its slot, as soon as it is there.
+    /// Passes the next event in its slot to `each`, as soon as it is available.
     #[inline]
     fn wait_for(
         &mut self,

@@ -1,18 +1,18 @@
-//! The crate `photon-ring`: rings with several readers, which hold their sender back here
-//! (`channel_bounded`, or `event_channel` with events in place), as a lossy ring has no right
+//! The crate `photon-ring`: rings with several readers. The readers hold their sender back here
+//! (`channel_bounded`, or `event_channel` with events in place), because a lossy ring has no right
 //! answer.
 //!
-//! What it cannot do, and what its users do then:
+//! Its limits, and what its users do instead:
 //! - A reader cannot change an event, so a stage sends a copy into the next ring, as its `topology`
-//!   does. That builder makes lossy rings only, so the stages here are our threads, as in its
-//!   example of a diamond.
-//! - Its ring for several producers is lossy only, so each producer has a ring, which the consumer
-//!   reads in turn: the way of the same example.
-//! - It carries types that an `unsafe` promise names, or arrays of words, which are used here.
-//! - It does not tell readers that the sender is gone: a last event does ([`end`]).
-//! - It has no batch where readers hold the sender back: `publish_batch` sends one by one there.
-//! - It spins wherever it waits. `try_` calls and a yield of the CPU are a further candidate, as
-//!   threads may outnumber CPUs.
+//!   does. That builder makes lossy rings only, so the stages are threads of the laboratory, as in
+//!   the crate's diamond example.
+//! - Its ring for several producers is lossy. So each producer has a ring, and the consumer reads
+//!   the rings in turn, as in the same example.
+//! - It carries types with an `unsafe` promise, or arrays of words. The laboratory uses arrays.
+//! - It does not tell readers that the sender is gone. A last event does ([`end`]).
+//! - It has no batches if readers hold the sender back: `publish_batch` then sends one by one.
+//! - It spins in all waits. `try_` calls with a yield of the CPU are another candidate, because
+//!   threads can outnumber CPUs.
 
 mod bounded; // copies in and out
 mod end; // the mark after the last event
@@ -30,10 +30,10 @@ use super::roster::Entry;
 
 /// The name of both kinds of ring.
 const NAME: &str = "photon-ring";
-/// The fewest slots of a ring.
+/// The minimum number of slots of a ring.
 pub(super) const FEWEST_SLOTS: usize = 2;
 
-/// How both ends of a ring wait.
+/// The wait of both ends of a ring.
 #[derive(Clone, Copy, Debug)]
 enum Wait {
     /// A strategy of the crate for empty readers; full senders spin.
@@ -43,7 +43,7 @@ enum Wait {
 }
 
 impl Wait {
-    /// One turn of whoever waits without the crate.
+    /// Runs one iteration of a wait outside of the crate.
     #[inline]
     fn turn(self, backoff: &Backoff) {
         match self {
@@ -54,7 +54,7 @@ impl Wait {
     }
 }
 
-/// Every kind of bounded channel.
+/// Returns every kind of bounded channel.
 fn bounded() -> [Bounded; 6] {
     [
         Wait::Own(WaitStrategy::BusySpin),
@@ -67,12 +67,12 @@ fn bounded() -> [Bounded; 6] {
     .map(Bounded)
 }
 
-/// Every kind of event channel.
+/// Returns every kind of event channel.
 fn in_place() -> [InPlace; 2] {
     [Wait::Own(WaitStrategy::YieldSpin), Wait::Yield].map(InPlace)
 }
 
-/// The contender with each of its rings and waits.
+/// Returns the contender with each of its rings and waits.
 pub(super) fn entry() -> Entry {
     let copied = bounded().into_iter().map(over_rings::contender);
     let in_place = in_place().into_iter().map(over_rings::contender);

@@ -1,40 +1,40 @@
-//! The clock of all stamps: the time-stamp counter of the CPU where it runs at one rate and alike on all
-//! CPUs, the system's clock elsewhere.
+//! The clock of all stamps: the CPU's time-stamp counter if it runs at one rate and equally on all
+//! CPUs, otherwise the system clock.
 //!
-//! A CPU reads its counter when it gets there, which may be before the loads in front of it have their lines: whoever has
-//! guessed that an event is there would stamp it before it came. So a look at the counter begins when all before it has
-//! ended, as a look at the system's clock does.
+//! A CPU can read its counter before earlier loads complete. A CPU that predicts that an event is
+//! available would stamp it before it arrives. So a read of the counter waits for all earlier
+//! loads, as a read of the system clock does.
 
 use std::hint::black_box;
 
-/// Nanoseconds since the clock was made. Copies for other threads tell the same time.
+/// Nanoseconds since the creation of the clock. Copies for other threads have the same time.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     counter: quanta::Clock,
-    /// What the counter told when the clock was made.
+    /// The counter at the creation of the clock.
     origin: u64,
 }
 
-/// Looks at the clock for [`Clock::cost`].
+/// Clock reads for [`Clock::cost`].
 const LOOKS: u32 = 1_000;
 
 impl Clock {
-    /// A clock that begins now. The first of a process takes up to 200 ms: it compares the counter with
-    /// the system's clock.
+    /// Creates a clock that starts at zero. The first clock of a process takes up to 200 ms,
+    /// because it compares the counter with the system clock.
     pub(crate) fn new() -> Self {
         let counter = quanta::Clock::new();
         let origin = counter.raw();
         Self { counter, origin }
     }
 
-    /// Nanoseconds since the beginning, once all that was read before is there.
+    /// Returns nanoseconds since the creation, after all earlier loads have completed.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         catch_up();
         self.counter.delta_as_nanos(self.origin, self.counter.raw())
     }
 
-    /// Nanoseconds that a look at the clock takes, as a mean.
+    /// Returns the mean time of a clock read, in nanoseconds.
     pub(crate) fn cost(&self) -> f64 {
         let before = self.now();
         (0..LOOKS).for_each(|_| {
@@ -44,8 +44,8 @@ impl Clock {
     }
 }
 
-/// Lets the CPU begin with nothing that follows before all loads in front of it have ended. The system's clock does that by
-/// itself.
+/// Prevents the CPU from starting later instructions before all earlier loads have completed. The
+/// system clock does this by itself.
 #[inline(always)]
 fn catch_up() {
     #[cfg(target_arch = "x86_64")]
@@ -76,13 +76,13 @@ mod tests {
         assert!(clock.cost() > 0.0);
     }
 
-    /// So many numbers, each of which takes the CPU a division of the one before.
+    /// Returns this many numbers. Each needs a division of the one before it.
     #[cfg(target_arch = "x86_64")]
     fn divided(start: u64, times: u32) -> u64 {
         (0..times).fold(start, |number, _| u64::MAX / (number | 1))
     }
 
-    #[cfg(target_arch = "x86_64")] // elsewhere a tick may be longer than this takes
+    #[cfg(target_arch = "x86_64")] // elsewhere a tick can be longer than this
     #[test]
     fn a_look_comes_after_what_the_cpu_has_not_done_yet() {
         const TIMES: u32 = 16;

@@ -1,16 +1,16 @@
-//! Delays as histograms, of each hop and of the whole way.
+//! Delays as histograms, for each hop and for the end-to-end path.
 
 use hdrhistogram::Histogram;
 
-/// The longest delay that is told apart, in nanoseconds: 100 s. What takes longer counts as this.
+/// The longest distinguishable delay, in nanoseconds: 100 s. A longer one counts as this.
 const LONGEST_NS: u64 = 100_000_000_000;
 /// Significant decimal digits of a delay.
 const DIGITS: u8 = 3;
 
-/// The parts of an event's way, in the order of [`Delays::segments`].
+/// The segments of an event's path, in the order of [`Delays::segments`].
 pub(crate) const SEGMENTS: [&str; 4] = ["hop-1", "hop-2", "hop-3", "end-to-end"];
 
-/// How long the events of one run, or of several, took.
+/// The delays of the events of one or several runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     /// A histogram for each of [`SEGMENTS`], in nanoseconds.
@@ -18,17 +18,17 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// No delays yet.
+    /// Creates empty delays.
     pub(crate) fn new() -> Self {
         Self { segments: [(); SEGMENTS.len()].map(|()| histogram()) }
     }
 
-    /// Of the whole way.
+    /// Returns the histogram of the end-to-end path.
     pub(crate) fn end_to_end(&self) -> &Histogram<u64> {
         &self.segments[SEGMENTS.len() - 1]
     }
 
-    /// Adds delays of the whole way.
+    /// Adds delays of the end-to-end path.
     pub(crate) fn add_end_to_end(&mut self, other: &Histogram<u64>) {
         let own = &mut self.segments[SEGMENTS.len() - 1];
         own.add(other).expect("all histograms have the same bounds");
@@ -37,14 +37,14 @@ impl Delays {
     /// Adds those of another run.
     pub(crate) fn add(&mut self, other: &Self) {
         for (own, other) in self.segments.iter_mut().zip(&other.segments) {
-            // All have the same bounds, so it always fits.
+            // All histograms have the same bounds, so it always fits.
             own.add(other).expect("all histograms have the same bounds");
         }
     }
 }
 
-/// An empty histogram of delays whose memory has been touched, so that no page of it is first touched
-/// while the clock runs.
+/// Returns an empty histogram of delays. Its memory has been touched, so no page fault occurs while
+/// the clock runs.
 pub(crate) fn histogram() -> Histogram<u64> {
     let mut histogram =
         Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants");

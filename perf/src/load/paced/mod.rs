@@ -1,7 +1,7 @@
-//! The three stage pipeline under a load of so many events each second: Table 3 of the paper. Each event
-//! carries the time at which it was to be sent, which is never moved: a sender that is late, because the
-//! contender was slow or full or the thread had lost its CPU, makes the delay longer instead of the load
-//! smaller (no coordinated omission).
+//! The three-stage pipeline under a load of a given number of events per second: Table 3 of the
+//! paper. Each event carries the time of its intended send, which never moves. If the sender is
+//! late, the delay is longer and the load stays the same (no coordinated omission). A sender is
+//! late if the contender is slow or full, or if its thread lost the CPU.
 //!
 //! ```text
 //! intended ..(late)..> sent -- hop-1 --> stage 1 -- hop-2 --> stage 2 -- hop-3 --> stage 3
@@ -11,10 +11,10 @@
 
 mod clock; // nanoseconds, the same for all threads
 mod delays; // histograms
-mod letter; // what is sent
-pub(crate) mod nobody; // no hand-off at all
+mod letter; // the message
+pub(crate) mod nobody; // the baseline without a hand-off
 mod over_queues; // a queue for each hop
-mod stage; // what the sender and each stage do
+mod stage; // the sender and the stages
 
 use std::time::Duration;
 
@@ -33,42 +33,43 @@ pub(crate) const THREADS: usize = 4;
 /// The load of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// From one event to the next.
+    /// The time from one event to the next.
     pub(crate) interval_ns: f64,
     /// Events of the run, at least 1.
     pub(crate) events: u32,
-    /// Slots of the ring, and of every queue: a power of two.
+    /// Slots of the ring and of every queue; a power of two.
     pub(crate) ring: usize,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
-    /// What the sender does until an event is due.
+    /// The sender's behaviour until an event is due.
     pub(crate) between: Between,
 }
 
-/// What a sender does until an event is due.
+/// The sender's behaviour until an event is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Between {
-    /// Spins, or yields if the threads of the run are more than the CPUs: it is never late by itself.
+    /// Spins, or yields if the run has more threads than CPUs. It is never late by itself.
     Awake,
-    /// Sleeps until shortly before: what the run costs is what its other threads cost.
+    /// Sleeps until shortly before the event, so that the run shows the cost of its other threads.
     Asleep,
 }
 
-/// A run that came to its end; its answers are not checked yet.
+/// A completed run. Its answers are not checked yet.
 #[derive(Debug)]
 pub(crate) struct Paced {
-    /// From the release of all threads to the end of the last one.
+    /// The time from the release of all threads to the end of the last one.
     pub(crate) elapsed: Duration,
-    /// CPU time of all threads meanwhile; none if the system does not tell.
+    /// CPU time of all threads during the run, or `None` if the system does not report it.
     pub(crate) cpu_time: Option<Duration>,
-    /// What the last stage has made of all events.
+    /// The answer of the last stage over all events.
     pub(crate) answers: Answers,
-    /// How long the events took.
+    /// The delays of the events.
     pub(crate) delays: Delays,
 }
 
 impl Paced {
-    /// The run that came to its `finish`, of stages side by side: each is at the end of the whole way.
+    /// Returns the result of a run with this `finish` and parallel stages. Each stage ends the
+    /// end-to-end path.
     pub(crate) fn side_by_side(
         finish: Finish,
         stages: impl IntoIterator<Item = LastStage>,
@@ -83,7 +84,7 @@ impl Paced {
         run
     }
 
-    /// The run that came to its `finish`, by the stages in their order.
+    /// Returns the result of a run with this `finish`, from the stages in their order.
     pub(crate) fn new(finish: Finish, stages: [Stage; 2], last: LastStage) -> Self {
         let [first, second] = stages.map(Stage::into_hop);
         let answers = vec![last.answer()];
@@ -93,19 +94,19 @@ impl Paced {
         Self { elapsed, cpu_time, answers, delays }
     }
 
-    /// From the first event's time to the end.
+    /// Returns the time from the first event's intended send to the end, in seconds.
     pub(crate) fn seconds_under_load(&self) -> f64 {
         self.elapsed.saturating_sub(stage::LEAD).as_secs_f64().max(f64::MIN_POSITIVE)
     }
 }
 
 impl Pace {
-    /// Events each second.
+    /// Returns the events per second.
     pub(crate) fn per_second(&self) -> f64 {
         1e9 / self.interval_ns
     }
 
-    /// The answer of the last stage.
+    /// Returns the answer of the last stage.
     pub(crate) fn expected(&self) -> Answers {
         let mut fold = Fold::new();
         (0..self.events).for_each(|number| fold.add(u64::from(number)));

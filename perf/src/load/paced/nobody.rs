@@ -1,5 +1,5 @@
-//! No hand-off at all: the sender is all stages as well. What is left is the clock, and how late this
-//! machine runs a thread that is due: nothing that hands events over can be better.
+//! A baseline without a hand-off: the sender is also all stages. It shows the cost of the clock,
+//! and how late this machine runs a thread that is due. No contender can be better.
 
 use super::{Clock, Pace, Paced, Sender, Stages};
 use crate::measure::crew::{Answers, Crew, RunError};

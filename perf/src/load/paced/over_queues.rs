@@ -8,7 +8,7 @@ use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 ///
 /// # Errors
 ///
-/// [`RunError`] if a worker could not start or did not come to its end.
+/// [`RunError`] if a worker could not start or did not complete.
 pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let (to_first, first_inbox) = Q::bounded::<Letter>(pace.ring);

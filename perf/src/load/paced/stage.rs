@@ -1,4 +1,4 @@
-//! What the sender and each stage do, whatever carries the letters.
+//! The sender and the stages, over any carrier of letters.
 
 use std::time::Duration;
 use std::{hint, thread};
@@ -11,10 +11,11 @@ use super::{Between, Clock, Letter, Pace, Paced};
 use crate::load::fold::Fold;
 use crate::measure::crew::Finish;
 
-/// From the release of the sender to its first event: the stages are in place by then.
+/// The time from the release of the sender to its first event. The stages are ready by then.
 pub(super) const LEAD: Duration = Duration::from_millis(1);
 
-/// How long before an event is due a sender that sleeps wakes up: the system wakes it up later than asked.
+/// The time before a due event at which a sleeping sender wakes. The system wakes a thread later
+/// than requested.
 const SHORTLY: Duration = Duration::from_micros(100);
 
 /// Sends letters at their times.
@@ -22,7 +23,7 @@ pub(crate) struct Sender {
     clock: Clock,
     interval_ns: f64,
     events: u32,
-    /// Whether it leaves the CPU while it waits, as others need it.
+    /// Whether it yields the CPU while it waits, because other threads need it.
     yields: bool,
     between: Between,
 }
@@ -42,8 +43,8 @@ pub(crate) struct LastStage {
     fold: Fold,
 }
 
-/// The three stages of a pipeline whose threads borrow them, each on cache lines of its own: side by side on one stack, two
-/// histograms have a line in common, and both threads write to it for each letter.
+/// The three stages of a pipeline whose threads borrow them. Each has its own cache lines. On one
+/// stack, two adjacent histograms would share a cache line that both threads write for each letter.
 pub(crate) struct Stages {
     first: CachePadded<Stage>,
     second: CachePadded<Stage>,
@@ -51,7 +52,7 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// Stages that have received nothing.
+    /// Creates stages that have received nothing.
     pub(crate) fn new(clock: &Clock) -> Self {
         Self {
             first: CachePadded::new(Stage::new(clock)),
@@ -60,12 +61,12 @@ impl Stages {
         }
     }
 
-    /// Each of them, in their order.
+    /// Returns the stages, in order.
     pub(crate) fn each(&mut self) -> (&mut Stage, &mut Stage, &mut LastStage) {
         (&mut self.first, &mut self.second, &mut self.last)
     }
 
-    /// The run that came to its `finish`.
+    /// Returns the result of the run with this `finish`.
     pub(crate) fn into_paced(self, finish: Finish) -> Paced {
         let stages = [self.first, self.second].map(CachePadded::into_inner);
         Paced::new(finish, stages, self.last.into_inner())
@@ -73,7 +74,7 @@ impl Stages {
 }
 
 impl Sender {
-    /// The sender of the events of `pace`.
+    /// Creates the sender of the events of `pace`.
     pub(crate) fn new(pace: &Pace, clock: &Clock) -> Self {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -85,11 +86,11 @@ impl Sender {
         }
     }
 
-    /// Sends each letter by `send` as soon as it is due, at once if it is late.
+    /// Sends each letter by `send` as soon as it is due, or at once if it is late.
     ///
     /// # Errors
     ///
-    /// Whatever `send` fails with; the letters after it are not sent.
+    /// The error of `send`. The letters after it are not sent.
     #[inline]
     pub(crate) fn run<E>(&self, mut send: impl FnMut(Letter) -> Result<(), E>) -> Result<(), E> {
         let start = self.clock.now() + LEAD.as_nanos() as u64;
@@ -117,12 +118,12 @@ impl Sender {
 }
 
 impl Stage {
-    /// A stage that has received nothing.
+    /// Creates a stage that has received nothing.
     pub(crate) fn new(clock: &Clock) -> Self {
         Self { clock: clock.clone(), hop: histogram() }
     }
 
-    /// Notes that `letter` is here.
+    /// Records the receipt of `letter`.
     #[inline]
     pub(crate) fn receive(&mut self, letter: &mut Letter) {
         let now = self.clock.now();
@@ -130,19 +131,19 @@ impl Stage {
         letter.previous = now;
     }
 
-    /// The delays of its hop.
+    /// Returns the delays of its hop.
     pub(crate) fn into_hop(self) -> Histogram<u64> {
         self.hop
     }
 }
 
 impl LastStage {
-    /// A stage that has received nothing.
+    /// Creates a stage that has received nothing.
     pub(crate) fn new(clock: &Clock) -> Self {
         Self { stage: Stage::new(clock), end_to_end: histogram(), fold: Fold::new() }
     }
 
-    /// Notes that `letter` is here.
+    /// Records the receipt of `letter`.
     #[inline]
     pub(crate) fn receive(&mut self, mut letter: Letter) {
         self.stage.receive(&mut letter);
@@ -150,18 +151,18 @@ impl LastStage {
         self.fold.add(letter.number);
     }
 
-    /// What it has made of all letters.
+    /// Returns its answer over all letters.
     pub(super) fn answer(&self) -> u64 {
         self.fold.answer()
     }
 
-    /// The delays of its hop and of the whole way.
+    /// Returns the delays of its hop and of the end-to-end path.
     pub(crate) fn into_delays(self) -> [Histogram<u64>; 2] {
         [self.stage.hop, self.end_to_end]
     }
 }
 
-/// Sleeps until `clock` tells `due`; returns at once if it does already.
+/// Sleeps until `clock` reaches `due`, or returns at once if it has.
 pub(crate) fn sleep_until(clock: &Clock, due: u64) {
     let left = due.saturating_sub(clock.now());
     if left > 0 {

@@ -1,13 +1,12 @@
-//! What a worker does at the ends of its queues. A worker knows how many events to expect, so a
-//! stream needs no mark at its end. A lost neighbour ends the worker.
+//! The ends of a worker's queues. A worker knows the number of events, so a stream has no end mark.
+//! If the peer is gone, the worker ends.
 
 use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::load::queue::{Receiver, Sender};
 use crate::measure::crew::{Answers, Disconnected};
 
-/// Sends the events numbered `0..events` into every one of `arcs`, as the producer numbered
-/// `origin`.
+/// Sends the events numbered `0..events` into each of `arcs`, as the producer numbered `origin`.
 pub(super) fn produce<const PAD: usize>(
     arcs: &[impl Sender<Event<PAD>>],
     events: u32,
@@ -22,7 +21,7 @@ pub(super) fn produce<const PAD: usize>(
     Ok(Answers::new())
 }
 
-/// Receives `events`, changes each by `step` and sends it on.
+/// Receives `events`, applies `step` to each and sends it on.
 pub(super) fn relay<const PAD: usize>(
     from: &impl Receiver<Event<PAD>>,
     to: &impl Sender<Event<PAD>>,

@@ -1,4 +1,5 @@
-//! Diamond, 1P-3C: two stages side by side each leave a property in the event, a third joins them.
+//! Diamond, 1P-3C: two parallel stages each write a property of the event, and a third stage joins
+//! them.
 //!
 //! ```text
 //!     +--> EP1 (fizz) --+
@@ -13,29 +14,29 @@ use crate::load::topologies::arcs;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
 
-/// The first property of an event: 1 for every third digest, else 0.
+/// Returns the first property of an event: 1 for every third digest, else 0.
 #[inline]
 pub(crate) fn fizz(digest: u64) -> u8 {
     u8::from(digest.is_multiple_of(3))
 }
 
-/// The second property of an event: 1 for every fifth digest, else 0.
+/// Returns the second property of an event: 1 for every fifth digest, else 0.
 #[inline]
 pub(crate) fn buzz(digest: u64) -> u8 {
     u8::from(digest.is_multiple_of(5))
 }
 
-/// What the joining stage computes.
+/// The answer of the joining stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FizzBuzz {
     /// Events that have both properties.
     both: u64,
-    /// Every event with its properties, so that one wrong property shows.
+    /// Every event with its properties, so that one wrong property changes the answer.
     fold: Fold,
 }
 
 impl FizzBuzz {
-    /// Adds an event with the properties that the side-by-side stages left.
+    /// Adds an event with the properties from the parallel stages.
     #[inline]
     pub(crate) fn add(&mut self, digest: u64, fizz: u8, buzz: u8) {
         self.both += u64::from(fizz & buzz);
@@ -43,13 +44,13 @@ impl FizzBuzz {
         self.fold.add(digest ^ properties);
     }
 
-    /// The count and the fold.
+    /// Returns the count and the fold.
     pub(crate) fn answers(&self) -> Answers {
         vec![self.both, self.fold.answer()]
     }
 }
 
-/// The joining stage's answers.
+/// Returns the joining stage's answers.
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut joined = FizzBuzz::default();
     for value in 0..events {
@@ -59,7 +60,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     joined.answers()
 }
 
-/// Four queues; the joining stage takes one message from each side.
+/// Runs over four queues. The joining stage takes one message from each side.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {
@@ -86,8 +87,8 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     crew.run()
 }
 
-/// Receives `events` from both sides. A message that is not the other one's twin changes the
-/// answer.
+/// Receives `events` from both sides. A message that does not match the one from the other side
+/// changes the answer.
 fn join<const PAD: usize>(
     left: &impl Receiver<Event<PAD>>,
     right: &impl Receiver<Event<PAD>>,

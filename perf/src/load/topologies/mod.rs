@@ -1,14 +1,14 @@
-//! The five configurations of the Disruptor paper: their shapes, what their stages compute, their
-//! expected answers, and their arcs over any queue. The wiring over a ring is the contender's own
-//! (`contenders::lapwing`); it calls the same work on the same events.
+//! The five configurations of the Disruptor paper: their graphs, the work of their stages, their
+//! expected answers, and their arcs over any queue. Each contender with a ring wires its own graph
+//! (`contenders::lapwing`) and calls the same work on the same events.
 //!
 //! ```text
 //! P: producer   EP: consumer   -->: an arc, which is one queue or one barrier of the ring
 //! ```
 
-mod arcs; // what a worker does at the ends of its queues
-pub(crate) mod diamond; // two side by side, one joins
-pub(crate) mod multicast; // three side by side
+mod arcs; // the ends of a worker's queues
+pub(crate) mod diamond; // two parallel stages and one that joins them
+pub(crate) mod multicast; // three parallel consumers
 pub(crate) mod pipeline; // three in a row
 pub(crate) mod sequencer; // three producers
 pub(crate) mod unicast; // one to one
@@ -21,7 +21,7 @@ use crate::load::queue::Queue;
 use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::{Answers, Finish, RunError};
 
-/// A configuration of the paper's section 5.
+/// A configuration from section 5 of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Topology {
@@ -33,16 +33,16 @@ pub(crate) enum Topology {
     Sequencer,
     /// One producer, three consumers of every event.
     Multicast,
-    /// One producer, two consumers side by side, a third that joins them.
+    /// One producer, two parallel consumers, and a third consumer that joins them.
     Diamond,
 }
 
 impl Topology {
-    /// All of them, in the order of the paper.
+    /// All configurations, in the order of the paper.
     pub(crate) const ALL: [Self; 5] =
         [Self::Unicast, Self::Pipeline, Self::Sequencer, Self::Multicast, Self::Diamond];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Unicast => "unicast",
@@ -53,7 +53,7 @@ impl Topology {
         }
     }
 
-    /// Producers and consumers, as in the paper.
+    /// Returns the numbers of producers and consumers, as in the paper.
     pub(crate) const fn shape(self) -> &'static str {
         match self {
             Self::Unicast => "1P-1C",
@@ -62,7 +62,7 @@ impl Topology {
         }
     }
 
-    /// Producers, each of which publishes its share of the events.
+    /// Returns the number of producers. Each publishes its share of the events.
     pub(crate) const fn producers(self) -> usize {
         match self {
             Self::Sequencer => 3,
@@ -70,7 +70,7 @@ impl Topology {
         }
     }
 
-    /// Consumers, each of which is handed every event.
+    /// Returns the number of consumers. Each receives every event.
     pub(crate) const fn consumers(self) -> usize {
         match self {
             Self::Unicast | Self::Sequencer => 1,
@@ -78,12 +78,12 @@ impl Topology {
         }
     }
 
-    /// Threads of one run, if each has one: producers plus consumers.
+    /// Returns the threads of one run with one thread per producer and consumer.
     pub(crate) const fn threads(self) -> usize {
         self.producers() + self.consumers()
     }
 
-    /// The answers that every contender must give, by a plain loop on one thread.
+    /// Returns the answers that every contender must give, computed by a plain loop on one thread.
     pub(crate) fn expected(self, workload: &Workload) -> Answers {
         let events = workload.events;
         match workload.event_bytes {
@@ -94,7 +94,7 @@ impl Topology {
         }
     }
 
-    /// [`expected`](Self::expected) for one size of event.
+    /// Computes [`expected`](Self::expected) for one size of event.
     fn expected_of<const PAD: usize>(self, events: u32) -> Answers {
         match self {
             Self::Unicast => unicast::expected::<PAD>(events),
@@ -109,7 +109,7 @@ impl Topology {
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
+    /// [`RunError`] if a worker could not start or did not complete.
     pub(crate) fn over_queues<Q: Queue>(self, workload: &Workload) -> Result<Finish, RunError> {
         match workload.event_bytes {
             EventBytes::B8 => self.over_queues_of::<Q, PAD_8>(workload),
@@ -119,7 +119,7 @@ impl Topology {
         }
     }
 
-    /// [`over_queues`](Self::over_queues) for one size of event.
+    /// Runs [`over_queues`](Self::over_queues) for one size of event.
     fn over_queues_of<Q: Queue, const PAD: usize>(
         self,
         workload: &Workload,

@@ -15,12 +15,12 @@ use crate::measure::crew::{Answers, Crew, Finish, RunError};
 /// Consumers of every event, by name.
 pub(crate) const CONSUMERS: [&str; 3] = ["consumer-1", "consumer-2", "consumer-3"];
 
-/// The answers of the three consumers, each of which reads what a unicast consumer reads.
+/// Returns the answers of the three consumers. Each reads what a unicast consumer reads.
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     unicast::expected::<PAD>(events).repeat(CONSUMERS.len())
 }
 
-/// Three queues; the producer sends every event three times.
+/// Runs over three queues. The producer sends every event three times.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {

@@ -1,4 +1,4 @@
-//! Three step pipeline, 1P-3C: two steps change the event, the third folds what they made of it.
+//! Three-step pipeline, 1P-3C: two steps change the event, and the third folds the result.
 //!
 //! ```text
 //! P1 --> EP1 --> EP2 --> EP3
@@ -11,28 +11,28 @@ use crate::load::topologies::arcs;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, Crew, Finish, RunError};
 
-/// A multiplier that spreads the bits of a value; odd, so that no two values become one.
+/// A multiplier that spreads the bits of a value. It is odd, so different values stay different.
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// The value after step one, from the value before it and the digest of the whole event.
+/// Returns the value after step one, from the value before it and the digest of the whole event.
 #[inline]
 pub(crate) fn step_one(value: u32, digest: u64) -> u32 {
     value.rotate_left(7) ^ low_half(digest)
 }
 
-/// The value after step two, from the value before it and the digest of the whole event.
+/// Returns the value after step two, from the value before it and the digest of the whole event.
 #[inline]
 pub(crate) fn step_two(value: u32, digest: u64) -> u32 {
     value.wrapping_mul(SPREAD).wrapping_add(low_half(digest))
 }
 
-/// The low 32 bits.
+/// Returns the low 32 bits.
 #[inline]
 fn low_half(digest: u64) -> u32 {
     (digest & u64::from(u32::MAX)) as u32
 }
 
-/// The third step's answer.
+/// Returns the third step's answer.
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut fold = Fold::new();
     for value in 0..events {
@@ -44,7 +44,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     vec![fold.answer()]
 }
 
-/// Three queues.
+/// Runs over three queues.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {

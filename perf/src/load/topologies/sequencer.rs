@@ -1,5 +1,5 @@
-//! Sequencer, 3P-1C: three producers, one consumer that folds each producer's events on their own,
-//! as only the order within one producer is defined.
+//! Sequencer, 3P-1C: three producers and one consumer. The consumer folds the events of each
+//! producer separately, because only the order within one producer is defined.
 //!
 //! ```text
 //! P1 --+
@@ -14,7 +14,7 @@ use crate::load::topologies::arcs;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, Crew, Finish, RunError};
 
-/// The producers by name; their index is the origin of their events.
+/// The names of the producers. The index is the origin of their events.
 pub(crate) const PRODUCERS: [&str; 3] = ["producer-1", "producer-2", "producer-3"];
 
 /// One fold for each producer.
@@ -26,32 +26,32 @@ impl FoldPerProducer {
     ///
     /// # Panics
     ///
-    /// If there is no such producer, which means that the event is damaged.
+    /// Panics if there is no such producer, because then the event is damaged.
     #[inline]
     pub(crate) fn add(&mut self, origin: u8, digest: u64) {
         self.0[usize::from(origin)].add(digest);
     }
 
-    /// One answer for each producer.
+    /// Returns one answer per producer.
     pub(crate) fn answers(&self) -> Answers {
         self.0.iter().map(|fold| fold.answer()).collect()
     }
 }
 
-/// How many of `events` the producer numbered `origin` publishes: an equal share, the rest spread
-/// over the first producers.
+/// Returns the number of `events` that the producer numbered `origin` publishes: an equal share,
+/// with the remainder spread over the first producers.
 pub(crate) fn share(events: u32, origin: u8) -> u32 {
     let producers = PRODUCERS.len() as u32;
     let takes_one_more = u32::from(origin) < events % producers;
     events / producers + u32::from(takes_one_more)
 }
 
-/// The origin and the name of every producer.
+/// Returns the origin and the name of each producer.
 pub(crate) fn producers() -> impl Iterator<Item = (u8, &'static str)> {
     (0..).zip(PRODUCERS)
 }
 
-/// The consumer's answers, one for each producer.
+/// Returns the consumer's answers, one per producer.
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut folds = FoldPerProducer::default();
     for (origin, _) in producers() {
@@ -62,7 +62,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     folds.answers()
 }
 
-/// One queue that all producers share.
+/// Runs over one queue that all producers share.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {

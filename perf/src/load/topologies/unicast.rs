@@ -11,7 +11,7 @@ use crate::load::topologies::arcs;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, Crew, Finish, RunError};
 
-/// The consumer's answer.
+/// Returns the consumer's answer.
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut fold = Fold::new();
     for value in 0..events {
@@ -20,7 +20,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     vec![fold.answer()]
 }
 
-/// One queue.
+/// Runs over one queue.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {

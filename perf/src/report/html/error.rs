@@ -1,4 +1,4 @@
-//! Why there is no report, each with the file and the reason.
+//! The errors of a report, each with the file and the reason.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use crate::measure::error::Error;
 use plotters::drawing::DrawingAreaErrorKind;
 
-/// Why there is no report. Nothing is written unless everything could be read and drawn.
+/// The reason why there is no report. Nothing is written unless everything can be read and drawn.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReportError {
     /// The folder or a file in it cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// What was to be read.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The folder has no report of any command.
+    /// The folder contains no report of any command.
     #[error(
         "no report to show: write one with `lapwing throughput --json {}`: folder={}",
         folder.join("throughput.json").display(),
@@ -27,12 +27,12 @@ pub(crate) enum ReportError {
         /// The folder named on the command line.
         folder: PathBuf,
     },
-    /// A file is not JSON, or not in the form of a report.
+    /// A file is not JSON, or does not have the format of a report.
     #[error("not a report of lapwing: {}: {reason}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// A record cannot be used.
@@ -42,7 +42,7 @@ pub(crate) enum ReportError {
         path: PathBuf,
         /// Position of the record in `results`.
         index: usize,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// A plot cannot be drawn.
@@ -54,9 +54,9 @@ pub(crate) enum ReportError {
     /// A file of the report cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
-        /// What was to be written.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -68,17 +68,17 @@ impl From<ReportError> for Error {
 }
 
 impl ReportError {
-    /// The error of reading `path`.
+    /// Returns the error of reading `path`.
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {
         Self::Read { path: path.to_owned(), source }
     }
 
-    /// The error of a file that is not a report.
+    /// Returns the error of a file that is not a report.
     pub(crate) fn form(path: &Path, reason: impl ToString) -> Self {
         Self::Form { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    /// The error of writing `path`.
+    /// Returns the error of writing `path`.
     pub(crate) fn write(path: &Path, source: io::Error) -> Self {
         Self::Write { path: path.to_owned(), source }
     }

@@ -1,17 +1,17 @@
-//! Numbers for people: as many digits as a reader can use, and the unit that suits the size.
+//! Numbers as text: a suitable number of digits, and a suitable unit.
 
-/// What stands where there is no value.
+/// The text of a missing value.
 pub(crate) const NONE: &str = "–";
-/// A value that lies below a unit by no more than this part reaches it.
+/// A value that is below a unit by at most this fraction counts as the unit.
 const ROUNDING: f64 = 1e-9;
 
-/// A unit with its size in the smallest.
+/// A unit with its size in the smallest unit.
 type Unit = (f64, &'static str);
 
 const TIMES: [Unit; 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
 const RATES: [Unit; 4] = [(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")];
 
-/// `value` with about three significant digits, thousands apart.
+/// Formats `value` with about three significant digits and separated thousands.
 pub(crate) fn figure(value: f64) -> String {
     let decimals = match value.abs() {
         100.0.. => return grouped(value),
@@ -23,12 +23,12 @@ pub(crate) fn figure(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `value` as [`figure`] has it; a dash if there is none.
+/// Formats `value` like [`figure`], or as a dash if there is none.
 pub(crate) fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), figure)
 }
 
-/// `value` rounded to a whole number, thousands apart.
+/// Formats `value` rounded to a whole number with separated thousands.
 pub(crate) fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::new();
@@ -41,43 +41,43 @@ pub(crate) fn grouped(value: f64) -> String {
     if value <= -0.5 { format!("-{text}") } else { text }
 }
 
-/// A count, thousands apart; a dash if there is none.
+/// Formats a count with separated thousands, or as a dash if there is none.
 #[allow(clippy::cast_precision_loss)] // counts of events: exact up to 2^53
 pub(crate) fn count(value: Option<u64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |count| grouped(count as f64))
 }
 
-/// The range of some figures.
+/// Returns the range of some figures.
 pub(crate) fn range(min: f64, max: f64) -> String {
     format!("{} .. {}", figure(min), figure(max))
 }
 
-/// A time in the unit that suits it, with three digits: `85.0 ns`, `1.20 µs`.
+/// Formats a time in a suitable unit, with three digits: `85.0 ns`, `1.20 µs`.
 pub(crate) fn precise_time(ns: f64) -> String {
     let (value, unit) = in_unit(ns, &TIMES);
     format!("{} {unit}", figure(value))
 }
 
-/// A time in the unit that suits it: `85 ns`, `1.2 µs`.
+/// Formats a time in a suitable unit: `85 ns`, `1.2 µs`.
 pub(crate) fn time(ns: f64) -> String {
     let (value, unit) = in_unit(ns, &TIMES);
     format!("{} {unit}", short(value))
 }
 
-/// A rate in the unit that suits it: `250 k/s`, `1.2 M/s`.
+/// Formats a rate in a suitable unit: `250 k/s`, `1.2 M/s`.
 pub(crate) fn rate(per_second: f64) -> String {
     let (value, unit) = in_unit(per_second, &RATES);
     format!("{} {unit}", short(value))
 }
 
-/// `value` in the first of `units` that it reaches, else in the last.
+/// Formats `value` in the first of `units` that it reaches, or in the last.
 fn in_unit(value: f64, units: &[Unit; 4]) -> (f64, &'static str) {
     let reached = units.iter().find(|(size, _)| value >= *size * (1.0 - ROUNDING));
     let (size, name) = reached.unwrap_or(&units[units.len() - 1]);
     (value / size, name)
 }
 
-/// `value` with at most three significant digits and no zeros at its end.
+/// Formats `value` with at most three significant digits and without trailing zeros.
 pub(crate) fn short(value: f64) -> String {
     let text = figure(value);
     if text.contains('.') && !text.contains('e') {

@@ -1,4 +1,4 @@
-//! The head of the page: where and when it was measured, and what a reader must know.
+//! The head of the page: the machines, the dates, and warnings about the numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use super::format;
 use super::page::Table;
 use super::read::{Data, Source};
 
-/// Of one measurement, not of the machine: CPUs that others used.
+/// The CPUs that others used, which belong to one measurement and not to the machine.
 const BUSY: &str = "cpus_used_by_others";
-/// Of one measurement, not of the machine: when it began.
+/// The start, which belongs to one measurement and not to the machine.
 const BEGAN: &str = "measured_at";
-/// What is known of a machine, in words.
+/// The known keys of a machine, in words.
 const KNOWN: [(&str, &str); 11] = [
     ("cpu", "CPU"),
     ("logical_cpus", "CPUs"),
@@ -26,10 +26,10 @@ const KNOWN: [(&str, &str); 11] = [
     ("lapwing", "Lapwing"),
     ("commit", "commit"),
 ];
-/// CPUs that others may use on a machine that still counts as quiet.
+/// CPUs that others can use on a machine that still counts as idle.
 const QUIET_CPUS: f64 = 0.1;
 
-/// Names and values of each machine, once.
+/// Returns the names and values of each machine, once.
 pub(super) fn machines(data: &Data) -> Vec<Vec<(String, String)>> {
     let mut seen: Vec<Map<String, Value>> = Vec::new();
     for source in &data.sources {
@@ -42,7 +42,7 @@ pub(super) fn machines(data: &Data) -> Vec<Vec<(String, String)>> {
     seen.iter().map(items).collect()
 }
 
-/// The names and values of `machine`: what is known first, in its order.
+/// Returns the names and values of `machine`: known keys first, in their order.
 fn items(machine: &Map<String, Value>) -> Vec<(String, String)> {
     let known = KNOWN.iter().map(|(key, name)| (*key, (*name).to_owned()));
     let is_known = |key: &str| KNOWN.iter().any(|(known, _)| *known == key);
@@ -51,7 +51,7 @@ fn items(machine: &Map<String, Value>) -> Vec<(String, String)> {
     known.chain(others).filter_map(|(key, name)| Some((name, text(machine.get(key)?)?))).collect()
 }
 
-/// A value in words; none if there is none.
+/// Returns a value in words, or `None` if there is none.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -63,7 +63,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// The files with what they hold.
+/// Returns the files with their contents.
 pub(super) fn files(data: &Data) -> Table {
     let words = ["file", "benchmarks", "begun", "complete"];
     let mut table = Table::new("", &words, &["CPUs used by others"]);
@@ -81,20 +81,21 @@ pub(super) fn files(data: &Data) -> Table {
     table
 }
 
-/// What a reader must know about the numbers: a line for each kind, with its files.
+/// Returns the warnings about the numbers: a line per kind, with its files.
 pub(super) fn warnings(data: &Data) -> Vec<String> {
     let mut warnings = Vec::new();
     if machines(data).len() > 1 {
         warnings.push(
-            "The files come from different machines or builds: figures of different files do not \
-             compare."
+            "The files come from different machines or builds. Do not compare figures of different \
+             files."
                 .to_owned(),
         );
     }
     let early = data.sources.iter().filter(|source| !source.complete);
     let early = early.map(|source| source.file.clone()).collect::<Vec<_>>();
     if !early.is_empty() {
-        warnings.push(format!("Ended early, so with fewer runs or rows: {}.", early.join(", ")));
+        warnings
+            .push(format!("Ended early, so some runs or rows are missing: {}.", early.join(", ")));
     }
     let busy = data.sources.iter().filter_map(|source| {
         let others = busy(source).filter(|others| *others > QUIET_CPUS)?;
@@ -103,7 +104,7 @@ pub(super) fn warnings(data: &Data) -> Vec<String> {
     let busy = busy.collect::<Vec<_>>();
     if !busy.is_empty() {
         warnings.push(format!(
-            "Others used CPUs meanwhile; repeat on a quiet machine before you compare: {}.",
+            "Other processes used the CPUs. Repeat on an idle machine before you compare: {}.",
             busy.join(", ")
         ));
     }
@@ -119,7 +120,7 @@ pub(super) fn warnings(data: &Data) -> Vec<String> {
     warnings
 }
 
-/// What had more threads than CPUs, by the number of CPUs.
+/// Returns the rows with more threads than CPUs, by the number of CPUs.
 fn crowded(data: &Data) -> Vec<String> {
     let mut crowded = BTreeMap::<_, BTreeSet<_>>::new();
     for source in &data.sources {
@@ -130,17 +131,20 @@ fn crowded(data: &Data) -> Vec<String> {
     crowded.retain(|_, names| !names.is_empty());
     let line = |(cpus, names): (usize, BTreeSet<&str>)| {
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        format!("More threads than the {cpus} usable CPUs, so the scheduler counts: {names}.")
+        format!(
+            "More threads than the {cpus} usable CPUs, so the scheduler affects the results: \
+            {names}."
+        )
     };
     crowded.into_iter().map(line).collect()
 }
 
-/// When the measurement began.
+/// Returns the start of the measurement.
 fn began(source: &Source) -> Option<&str> {
     source.machine.get(BEGAN)?.as_str()
 }
 
-/// CPUs that others used during the measurement.
+/// Returns the CPUs that others used during the measurement.
 fn busy(source: &Source) -> Option<f64> {
     source.machine.get(BUSY)?.as_f64()
 }

@@ -1,4 +1,4 @@
-//! `lapwing report`: from the JSON files of the other commands to one page with its pictures.
+//! `lapwing report`: one page with its pictures, from the JSON files of the other commands.
 //!
 //! ```text
 //! mod --> read --> records        what a file holds, and what is refused
@@ -9,12 +9,12 @@
 //!
 //! Everything is read and drawn before the first file is written.
 
-mod error; // why there is no report
-mod format; // numbers for people
+mod error; // the errors of a report
+mod format; // numbers as text
 mod head; // machine, date, warnings
-mod page; // what the page is made of
+mod page; // the contents of the page
 mod palette; // colours, light and dark
-mod plots; // pictures, whatever they show
+mod plots; // plots
 mod read; // the folder
 mod records; // the records of other commands
 mod sections; // one for each benchmark
@@ -38,7 +38,7 @@ const PAGE: &str = "report.html";
 #[derive(Args, Debug)]
 pub(crate) struct ReportArguments {
     /// Folder with the files that `lapwing throughput --json FOLDER/throughput.json` and the other
-    /// commands wrote
+    /// commands have written
     #[arg(value_name = "FOLDER", value_parser = folder)]
     folder: PathBuf,
 
@@ -53,24 +53,25 @@ struct Output {
     text: String,
 }
 
-/// Parses the name of a folder that is there.
+/// Parses the name of an existing folder.
 fn folder(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("expected a folder that exists".to_owned()) }
 }
 
-/// Parses the name of a page. Any other ending is refused, so that no measurement is overwritten.
+/// Parses the name of a page. Any other extension is refused, so that no measurement is
+/// overwritten.
 fn page_name(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_page = path.extension().is_some_and(|extension| extension == "html");
     if is_page { Ok(path) } else { Err("expected a name that ends in `.html`".to_owned()) }
 }
 
-/// Reads the folder, writes the report, prints the names of what it wrote.
+/// Reads the folder, writes the report, and prints the names of the written files.
 ///
 /// # Errors
 ///
-/// [`Error::Report`], or that standard output is closed.
+/// [`Error::Report`], or [`Error::Print`] if standard output is closed.
 pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Error> {
     let default = arguments.folder.join(PAGE);
     let page = arguments.output.as_ref().unwrap_or(&default);
@@ -82,7 +83,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// Everything that is to be written: the page `path`, and its pictures beside it.
+/// Returns all files to write: the page `path`, and its pictures beside it.
 ///
 /// # Errors
 ///
@@ -100,7 +101,7 @@ fn outputs(folder: &Path, path: &Path) -> Result<Vec<Output>, ReportError> {
     Ok(outputs)
 }
 
-/// The page about the files of `folder`.
+/// Returns the page about the files of `folder`.
 ///
 /// # Errors
 ///

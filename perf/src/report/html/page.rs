@@ -1,5 +1,5 @@
-//! The page: what it is made of, and how the template is filled. The template escapes everything that
-//! comes from a file; only the pictures, which escape their own text, are taken as they are.
+//! The page: its contents, and the rendering of the template. The template escapes all text from
+//! files. Only pictures are inserted unescaped, because they escape their own text.
 
 use minijinja::value::Serde;
 use minijinja::{Environment, context};
@@ -9,39 +9,39 @@ use super::error::ReportError;
 use super::palette;
 use super::plots::canvas::Picture;
 
-/// The names of the templates: the ending makes minijinja escape.
+/// The names of the templates. Their extension makes minijinja escape.
 const PAGE: &str = "page.html";
 const TABLE: &str = "table.html";
 
 /// The whole page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
-    /// Where it was measured: names and values, once for each machine.
+    /// The machines: names and values, once per machine.
     pub(crate) machines: Vec<Vec<(String, String)>>,
     /// The files that were read.
     pub(crate) files: Table,
-    /// What a reader must know about the numbers.
+    /// Warnings about the numbers.
     pub(crate) warnings: Vec<String>,
-    /// What was measured.
+    /// Benchmarks with results.
     pub(crate) sections: Vec<Section>,
-    /// What was not, with the command that would.
+    /// Benchmarks without results, with the commands that measure them.
     pub(crate) absent: Vec<Absent>,
 }
 
 /// One benchmark.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Section {
-    /// Its place in the page, and the benchmark's name.
+    /// Its anchor in the page, and the benchmark's name.
     pub(crate) id: &'static str,
     /// Its heading.
     pub(crate) title: &'static str,
-    /// What is measured, and how it is read.
+    /// What is measured, and how to read it.
     pub(crate) lead: String,
     /// The plots.
     pub(crate) figures: Vec<Figure>,
     /// Every number.
     pub(crate) tables: Vec<Table>,
-    /// What else is to be said.
+    /// Additional notes.
     pub(crate) notes: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Figure {
     caption: String,
     /// The picture, for the page.
     svg: String,
-    /// The picture, for its own file.
+    /// The picture, for a separate file.
     #[serde(skip)]
     pub(crate) standalone: String,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Figure {
 /// A table.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Table {
-    /// What it holds.
+    /// Its content.
     pub(crate) caption: String,
     /// Its columns.
     pub(crate) columns: Vec<Column>,
@@ -88,17 +88,17 @@ pub(crate) struct Row {
     pub(crate) is_own: bool,
 }
 
-/// A benchmark that is not there.
+/// A benchmark without results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Absent {
     /// Its name.
     pub(crate) benchmark: &'static str,
-    /// What would measure it.
+    /// The command that measures it.
     pub(crate) command: String,
 }
 
 impl Figure {
-    /// `picture` as a figure, in `name` with the ending of SVG.
+    /// Returns `picture` as a figure, in the SVG file `name`.
     pub(crate) fn new(name: &str, caption: impl Into<String>, picture: &Picture) -> Self {
         let caption = caption.into();
         Self {
@@ -111,7 +111,7 @@ impl Figure {
 }
 
 impl Table {
-    /// A table without rows: first the `words`, then the `numbers`.
+    /// Creates a table without rows. The `words` columns precede the `numbers` columns.
     pub(crate) fn new(
         caption: impl Into<String>,
         words: &[&'static str],
@@ -129,11 +129,11 @@ impl Table {
 }
 
 impl Page {
-    /// The text of the page.
+    /// Returns the HTML of the page.
     ///
     /// # Errors
     ///
-    /// [`ReportError::Page`] if the template and the page do not fit each other.
+    /// [`ReportError::Page`] if the template and the page do not match.
     pub(crate) fn render(&self) -> Result<String, ReportError> {
         let mut environment = Environment::new();
         environment.add_template(TABLE, include_str!("table.html"))?;

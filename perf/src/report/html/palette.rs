@@ -1,30 +1,31 @@
-//! The colours of the plots and of the page, each in two shades: on light and on dark ground.
+//! The colours of the plots and of the page, each in two shades: for light and for dark
+//! backgrounds.
 //!
-//! `plotters` draws with the light shade. Rules of CSS that select elements by that very value then
-//! map it to a custom property (in the page) or to the dark shade (in a file of its own). So each
-//! light shade occurs once. The series follow Okabe and Ito: distinct to readers with any kind of
-//! colour vision, and markers tell them apart once more.
+//! `plotters` draws with the light shade. CSS rules select elements by that value and map it to a
+//! custom property in the page, or to the dark shade in a separate file. So each light shade occurs
+//! once. The series use the colours of Okabe and Ito, which are distinct with any kind of colour
+//! vision. Markers distinguish the series as well.
 
 use std::fmt::Write as _;
 
 use plotters::style::RGBColor;
 
-/// What a colour is for.
+/// The role of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The ground.
     Surface,
-    /// What is read.
+    /// The text.
     Text,
-    /// What is read second: ticks, notes.
+    /// Ticks and notes.
     Muted,
-    /// Lines that guide the eye.
+    /// Grid lines.
     Grid,
     /// Lapwing.
     Own,
-    /// A bar of anybody else.
+    /// A bar of a rival.
     Rival,
-    /// What others published once, on other machines.
+    /// Values that others published, from other machines.
     Reference,
     /// One of several lines or parts.
     Series(usize),
@@ -38,7 +39,7 @@ struct Shade {
     dark: u32,
 }
 
-/// Number of different [`Role::Series`]; a higher one begins again.
+/// The number of different [`Role::Series`]. Higher numbers repeat.
 pub(crate) const SERIES: usize = 7;
 
 const SHADES: [Shade; 7 + SERIES] = [
@@ -63,7 +64,7 @@ const fn shade(role: Role, name: &'static str, light: u32, dark: u32) -> Shade {
 }
 
 impl Role {
-    /// The colour to draw with.
+    /// Returns the colour to draw with.
     pub(crate) fn colour(self) -> RGBColor {
         let role = match self {
             Self::Series(number) => Self::Series(number % SERIES),
@@ -75,7 +76,7 @@ impl Role {
     }
 }
 
-/// The custom properties of both shades, and the rules that map drawn colours to them.
+/// Returns the custom properties of both shades, and the rules that map drawn colours to them.
 pub(crate) fn page_style() -> String {
     let declare = |value: fn(&Shade) -> u32| {
         SHADES.iter().fold(String::new(), |mut text, shade| {
@@ -92,13 +93,13 @@ pub(crate) fn page_style() -> String {
     )
 }
 
-/// The style of a picture in a file of its own: light, or dark where the reader prefers that.
+/// Returns the style of a picture in a separate file: light, or dark if the reader prefers it.
 pub(crate) fn file_style() -> String {
     let dark = rules("", |shade| format!("#{:06X}", shade.dark));
     format!("@media screen and (prefers-color-scheme:dark){{\n{dark}}}\n")
 }
 
-/// One rule for each colour as fill and as stroke.
+/// Returns one rule per colour, as fill and as stroke.
 fn rules(scope: &str, value: impl Fn(&Shade) -> String) -> String {
     let mut text = String::new();
     for shade in &SHADES {
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(lights.len(), SHADES.len());
     }
 
-    /// Relative luminance, as WCAG defines it.
+    /// Returns the relative luminance, as WCAG defines it.
     fn luminance(colour: u32) -> f64 {
         let [_, red, green, blue] = colour.to_be_bytes();
         let linear = |channel: u8| {

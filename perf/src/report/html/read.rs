@@ -1,4 +1,4 @@
-//! What is read from the folder, and what of it is refused.
+//! Reads the files of a folder, and refuses those that cannot be used.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::error::ReportError;
 use super::records::{Dispatch, Idle, Latency, LoneEvent, Rates, Record, Speed};
 
-/// Everything that was measured, by benchmark, in the order of the files and of their records.
+/// All results, by benchmark, in the order of the files and of their records.
 #[derive(Debug, Default)]
 pub(crate) struct Data {
-    /// Where each part comes from.
+    /// The files.
     pub(crate) sources: Vec<Source>,
     /// Of `lapwing throughput`.
     pub(crate) throughput: Vec<Speed>,
@@ -48,24 +48,24 @@ pub(crate) struct Data {
 pub(crate) struct Source {
     /// The file's name, without its folder.
     pub(crate) file: String,
-    /// Where it was measured, as the file has it.
+    /// The machine, as the file describes it.
     pub(crate) machine: Map<String, Value>,
-    /// Who could not run.
+    /// Contenders that could not run.
     pub(crate) missing: Vec<Missing>,
-    /// Whether the measurement came to its end.
+    /// Whether the measurement completed.
     pub(crate) complete: bool,
     /// The benchmarks of its records.
     pub(crate) benchmarks: BTreeSet<&'static str>,
-    /// What had more threads than there were CPUs.
+    /// Rows with more threads than CPUs.
     pub(crate) crowded: BTreeSet<String>,
 }
 
 /// A contender that could not run.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Missing {
-    /// Who.
+    /// The contender.
     pub(crate) contender: String,
-    /// Why not.
+    /// The cause.
     pub(crate) reason: String,
 }
 
@@ -80,7 +80,7 @@ struct File {
     results: Vec<Value>,
 }
 
-/// A file that does not say otherwise is complete.
+/// Returns the default: a file that does not say otherwise is complete.
 const fn yes() -> bool {
     true
 }
@@ -89,7 +89,7 @@ const fn yes() -> bool {
 ///
 /// # Errors
 ///
-/// [`ReportError`], which names the file, if one cannot be read or used, or if there is none.
+/// [`ReportError`], which names the file, if a file cannot be read or used, or if there is none.
 pub(crate) fn folder(folder: &Path) -> Result<Data, ReportError> {
     let mut paths = json_files(folder).map_err(|source| ReportError::read(folder, source))?;
     paths.sort();
@@ -103,7 +103,7 @@ pub(crate) fn folder(folder: &Path) -> Result<Data, ReportError> {
     Ok(data)
 }
 
-/// The files of `folder` whose name ends in `.json`.
+/// Returns the files of `folder` whose names end in `.json`.
 fn json_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -168,17 +168,17 @@ impl Data {
 }
 
 impl Source {
-    /// CPUs that the process might use; none if the file does not say.
+    /// Returns the CPUs that the process might use, or `None` if the file does not contain them.
     pub(crate) fn available_parallelism(&self) -> Option<usize> {
         let cpus = self.machine.get("available_parallelism")?.as_u64()?;
         usize::try_from(cpus).ok()
     }
 }
 
-/// The record that `value` holds, if it can be used.
+/// Returns the record in `value`, if it can be used.
 fn record(value: Value) -> Result<Record, String> {
     if !value["benchmark"].is_string() {
-        return Err("`benchmark` is missing or no text".to_owned());
+        return Err("`benchmark` is missing or not a string".to_owned());
     }
     let record = serde_json::from_value::<Record>(value).map_err(|error| error.to_string())?;
     record.check()?;

@@ -1,5 +1,5 @@
-//! A gateway and its venue: it holds each order for a delay of its own, here and not in a slot of a
-//! ring, and notes how late it let go of it.
+//! A gateway and its venue. It holds each order for a random delay, in its own memory and not in a
+//! slot of a ring, and records how late it releases the order.
 
 use super::hold::Hold;
 use super::{Role, Signals, TURN, Turn};
@@ -9,16 +9,16 @@ use crate::commands::dispatch::order::{Order, Segment};
 use crate::commands::dispatch::random::Random;
 use crate::load::paced::Clock;
 
-/// Seed of the delays of venue 0; another venue mixes its number in. The original's.
+/// The seed of the delays of venue 0, as in the original. Another venue mixes its number in.
 const SEED: u64 = 0xD1CE_0000;
-/// Orders that a gateway has room for without asking for memory, relative to those expected.
+/// Orders that fit a gateway without allocation, relative to the expected number.
 const ROOM: f64 = 1.5;
 
 /// A gateway.
 pub(in crate::commands::dispatch) struct Gateway<'a, const PAD: usize, I, O> {
-    /// Orders arrive by it.
+    /// The inlet for orders.
     inbox: I,
-    /// Orders leave by it.
+    /// The outlet for orders.
     completion: Sending<PAD, O>,
     /// Orders at the venue.
     hold: Hold<PAD>,
@@ -26,11 +26,11 @@ pub(in crate::commands::dispatch) struct Gateway<'a, const PAD: usize, I, O> {
     random: Random,
     /// The shortest delay.
     d_min_ns: u64,
-    /// How much longer a delay may be.
+    /// The range of a delay above its minimum.
     d_range_ns: u64,
     /// The time.
     clock: &'a Clock,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 
@@ -39,7 +39,7 @@ where
     I: Inlet<Order<PAD>>,
     O: Outlet<Order<PAD>>,
 {
-    /// The gateway of `venue`, between `(inbox, completion)`.
+    /// Creates the gateway of `venue`, between `(inbox, completion)`.
     pub(in crate::commands::dispatch) fn new(
         venue: usize,
         (inbox, completion): (I, O),
@@ -60,12 +60,12 @@ where
         }
     }
 
-    /// What it met as a sender.
+    /// Returns its pressure as a sender.
     pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
         self.completion.pressure()
     }
 
-    /// Orders that are still here although every strategy has all its own.
+    /// Returns the orders that are still here after every strategy has received all of its own.
     pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
         let mut arrived = 0;
         while self.inbox.drain(usize::MAX, |_| arrived += 1) > 0 {}
@@ -83,7 +83,7 @@ where
         })
     }
 
-    /// Lets go of the orders that are due.
+    /// Releases the orders that are due.
     fn let_go(&mut self, now: u64) -> usize {
         for done in 0..TURN {
             let Some((due, mut order)) = self.hold.take_due(now) else { return done };

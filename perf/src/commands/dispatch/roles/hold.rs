@@ -1,5 +1,5 @@
-//! Orders that wait for their due moment: a heap of moments, and the orders beside it, so that
-//! keeping the heap in order moves 16 bytes and not an order.
+//! Orders that wait for their due time: a heap of times, with the orders beside it. Heap operations
+//! therefore move 16 bytes instead of an order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,16 +9,16 @@ use crate::commands::dispatch::order::Order;
 /// Orders by their due moment.
 #[derive(Debug)]
 pub(super) struct Hold<const PAD: usize> {
-    /// Due moments and places, the earliest on top.
+    /// Due times and indexes, the earliest on top.
     due: BinaryHeap<Reverse<(u64, u32)>>,
     /// The orders, at their places.
     orders: Vec<Order<PAD>>,
-    /// Places that are free.
+    /// Free indexes.
     free: Vec<u32>,
 }
 
 impl<const PAD: usize> Hold<PAD> {
-    /// Nothing held; memory for `orders` is touched, more is taken as needed.
+    /// Creates an empty hold. Memory for `orders` is touched, and more is allocated as needed.
     pub(super) fn with_room_for(orders: usize) -> Self {
         let mut hold = Self { due: BinaryHeap::new(), orders: Vec::new(), free: Vec::new() };
         for _ in 0..orders {
@@ -40,7 +40,7 @@ impl<const PAD: usize> Hold<PAD> {
         self.due.push(Reverse((due, place)));
     }
 
-    /// The order that is due first, and its moment, if that is not after `now`.
+    /// Returns the order that is due first, and its due time, unless that is after `now`.
     pub(super) fn take_due(&mut self, now: u64) -> Option<(u64, Order<PAD>)> {
         if self.next_due() > now {
             return None;
@@ -50,12 +50,12 @@ impl<const PAD: usize> Hold<PAD> {
         Some((due, self.orders[place as usize]))
     }
 
-    /// The next due moment; `u64::MAX` if there is none.
+    /// Returns the next due time, or `u64::MAX` if there is none.
     pub(super) fn next_due(&self) -> u64 {
         self.due.peek().map_or(u64::MAX, |Reverse((due, _))| *due)
     }
 
-    /// Orders held.
+    /// Returns the number of held orders.
     pub(super) fn len(&self) -> usize {
         self.due.len()
     }

@@ -1,6 +1,6 @@
-//! What a thread does between turns in which there was nothing to do. A thread with a CPU of its
-//! own asks again at once. Others yield, and where roles share threads they park after a while,
-//! until something is sent to them or something is due.
+//! The wait of a thread after a turn without work. A thread with its own CPU polls again at once.
+//! Others yield. If roles share threads, a thread parks after a while, until a message arrives or a
+//! due time comes.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -9,34 +9,38 @@ use std::time::Duration;
 
 use super::Turn;
 
-/// A thread yields for this long before it parks: sleeping and waking cost as much.
+/// A thread yields for this long before it parks. Parking and waking cost about as much.
 const YIELD_NS: u64 = 20_000;
-/// A thread that is to wake up in less yields until then: sleep is not more precise.
+/// A thread that must wake up earlier than this yields instead of sleeping, because a sleep is not
+/// more precise.
 const SHORTEST_SLEEP_NS: u64 = 100_000;
-/// How much earlier than due a thread asks to be woken.
+/// How much earlier than its due time a thread wakes up.
 const WAKE_UP_NS: u64 = 60_000;
-/// The longest sleep: an end without a bell is noticed after it.
+/// The longest sleep. After it, a thread notices an end that does not ring its bell.
 const LONGEST_SLEEP_NS: u64 = 1_000_000;
 
 /// Wakes one thread.
 #[derive(Debug, Default)]
 pub(in crate::commands::dispatch) struct Bell {
-    /// Whether the thread parks or is about to. Written by it, read by those who send to it.
+    /// Whether the thread is parked or about to park. The thread writes it, and its senders read
+    /// it.
     parks: AtomicBool,
     /// The thread, once it runs.
     thread: OnceLock<Thread>,
 }
 
 impl Bell {
-    /// The thread takes back its note. Relaxed: who sees it late wakes a thread that is awake.
+    /// Clears the flag of the thread. Relaxed: a sender that sees it late wakes a running thread,
+    /// which is harmless.
     fn stay_awake(&self) {
         self.parks.store(false, Ordering::Relaxed);
     }
 
-    /// Wakes the thread if it parks. Called after something was sent to it.
+    /// Wakes the thread if it is parked. Called after a message was sent to it.
     fn ring(&self) {
-        // SeqCst: what was sent comes before the look; `Idle::wait` has the fence between its note
-        // and its look at what was sent. So one of the two sees the other.
+        // SeqCst: the message comes before the read of the flag. `rest` has a fence between its
+        // store of the flag and the last poll. So at least one of the two threads sees the other's
+        // store.
         fence(Ordering::SeqCst);
         // Acquire: pairs with the Release in `rest`; carries the thread.
         if self.parks.load(Ordering::Acquire)
@@ -47,26 +51,26 @@ impl Bell {
     }
 }
 
-/// How a thread passes idle time.
+/// The wait of a thread without work.
 #[derive(Debug)]
 pub(in crate::commands::dispatch) enum Idle<'a> {
-    /// It asks again.
+    /// It polls again at once.
     Spin,
-    /// It lets others run, and asks again.
+    /// It yields the CPU and polls again.
     Yield,
     /// It yields for a moment, then parks.
     Park {
         /// Its own bell.
         own: &'a Bell,
-        /// Those of the threads that it sends to.
+        /// The bells of the threads that it sends to.
         receivers: Vec<&'a Bell>,
-        /// Since when there was nothing to do.
+        /// The start of the time without work.
         idle_since: Option<u64>,
     },
 }
 
 impl<'a> Idle<'a> {
-    /// Parks; `receivers` are the threads that it sends to.
+    /// Creates a wait that parks. `receivers` are the threads that it sends to.
     pub(in crate::commands::dispatch) const fn park(
         own: &'a Bell,
         receivers: Vec<&'a Bell>,
@@ -74,8 +78,8 @@ impl<'a> Idle<'a> {
         Self::Park { own, receivers, idle_since: None }
     }
 
-    /// Passes the time after `turn`, which began at `now`; returns when the thread was to go on. A
-    /// yield that takes long counts as being kept from its roles, a sleep only beyond its end.
+    /// Waits after `turn`, which began at `now`. Returns the time at which the thread should have
+    /// continued. A long yield counts as a stall, a sleep only beyond its end.
     pub(super) fn wait(&mut self, turn: Turn, now: u64) -> u64 {
         match self {
             Self::Spin => {}
@@ -95,7 +99,7 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// Yields, then parks, as `Idle::wait`.
+/// Yields, then parks, as described at `Idle::wait`.
 fn rest(own: &Bell, idle_since: &mut Option<u64>, turn: Turn, now: u64) -> u64 {
     let idle_for = now - *idle_since.get_or_insert(now);
     let wake_at = turn.next_at.saturating_sub(WAKE_UP_NS).min(now + LONGEST_SLEEP_NS);
@@ -108,7 +112,7 @@ fn rest(own: &Bell, idle_since: &mut Option<u64>, turn: Turn, now: u64) -> u64 {
     // Relaxed: only this thread writes it.
     if !own.parks.load(Ordering::Relaxed) {
         own.thread.get_or_init(thread::current);
-        // Release, then the fence that `Bell::ring` speaks of: one more look before it parks.
+        // Release, then the fence that `Bell::ring` mentions: one more poll before it parks.
         own.parks.store(true, Ordering::Release);
         fence(Ordering::SeqCst);
         return now;
@@ -133,7 +137,7 @@ mod tests {
         idle.wait(NOTHING_SOON, YIELD_NS);
         assert!(bell.parks.load(Ordering::Relaxed), "it notes that it will park, and does not yet");
 
-        bell.ring(); // what comes now does not let it sleep
+        bell.ring(); // a message from now on keeps it awake
         idle.wait(NOTHING_SOON, YIELD_NS);
         assert!(!bell.parks.load(Ordering::Relaxed));
     }

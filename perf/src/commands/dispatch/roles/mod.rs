@@ -1,14 +1,13 @@
-//! The roles of the pipeline, and the threads that play them. A thread asks its roles in turn, and
-//! each does a bounded amount at a time, so that none of them, and neither of a role's two sides,
-//! starves.
+//! The roles of the pipeline, and the threads that run them. A thread runs its roles in turn. Each
+//! does a bounded amount at a time, so that no role and neither side of a role starves.
 
 mod gateway; // a venue: holds each order for its delay
-mod hold; // orders that wait for their due moment
-mod idle; // what a thread does when there is nothing to do
+mod hold; // orders that wait for their due time
+mod idle; // the wait of a thread without work
 mod orchestrator; // between strategies and gateways
 mod sampler; // counts orders in flight
 mod shift; // a thread and its roles
-mod strategy; // fires orders and checks what comes back
+mod strategy; // sends orders and checks the returned ones
 
 pub(super) use self::gateway::Gateway;
 pub(super) use self::idle::{Bell, Idle};
@@ -17,25 +16,25 @@ pub(super) use self::sampler::{Flight, Sampler};
 pub(super) use self::shift::{Shift, Signals};
 pub(super) use self::strategy::{Returns, Strategy};
 
-/// Most orders that one side of a role deals with before the other side has its turn.
+/// The maximum number of orders that one side of a role handles before the other side continues.
 const TURN: usize = 32;
 
-/// What a role did in its turn, and what comes next.
+/// The result of a role's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// Whether it found something to do.
+    /// Whether it did any work.
     worked: bool,
-    /// When it has something to do even if nothing arrives; never, if `u64::MAX`.
+    /// The time at which it has work even if no message arrives, or `u64::MAX` if there is none.
     next_at: u64,
-    /// Whether it has come to its end.
+    /// Whether it has completed.
     done: bool,
 }
 
 impl Turn {
-    /// Nothing done, nothing to do; what others are added to.
+    /// No work done and none due. The start value of a sum.
     const NOTHING: Self = Self { worked: false, next_at: u64::MAX, done: true };
 
-    /// Both together.
+    /// Returns the sum of both.
     fn and(self, other: Self) -> Self {
         Self {
             worked: self.worked || other.worked,
@@ -45,11 +44,11 @@ impl Turn {
     }
 }
 
-/// A part in the pipeline.
+/// A role in the pipeline.
 pub(super) trait Role: Send {
-    /// The run begins at `epoch`.
+    /// Starts the run at `epoch`.
     fn begin(&mut self, epoch: u64);
 
-    /// Does what there is to do, bounded; `now` is a moment ago.
+    /// Does a bounded amount of the available work. `now` is slightly in the past.
     fn turn(&mut self, now: u64) -> Turn;
 }

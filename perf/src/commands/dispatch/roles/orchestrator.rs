@@ -1,5 +1,5 @@
-//! The orchestrator: does its work for each order, sends it to a venue, and sends back what is
-//! done. Both ways have their turn, a bounded number of orders each.
+//! The orchestrator does its work for each order, sends it to a venue, and sends back what is done.
+//! Both directions alternate, each with a bounded number of orders.
 
 use super::{Role, Signals, TURN, Turn};
 use crate::commands::dispatch::hand_off::{Pressure, Relay};
@@ -13,7 +13,7 @@ pub(in crate::commands::dispatch) struct Orchestrator<'a, const PAD: usize, D, R
     dispatch: D,
     /// From the gateways to the strategies.
     returning: R,
-    /// What it does for each order.
+    /// Its work for each order.
     work: Work,
     /// Venues, which get orders in turn.
     venues: u16,
@@ -21,7 +21,7 @@ pub(in crate::commands::dispatch) struct Orchestrator<'a, const PAD: usize, D, R
     next_venue: u16,
     /// The time.
     clock: &'a Clock,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 
@@ -30,7 +30,7 @@ where
     D: Relay<Order<PAD>>,
     R: Relay<Order<PAD>>,
 {
-    /// Between `dispatch` and `returning`.
+    /// Creates the orchestrator between `dispatch` and `returning`.
     pub(in crate::commands::dispatch) fn new(
         (dispatch, returning): (D, R),
         venues: usize,
@@ -41,12 +41,13 @@ where
         Self { dispatch, returning, work, venues: venues as u16, next_venue: 0, clock, signals }
     }
 
-    /// What it met as a sender.
+    /// Returns its pressure as a sender.
     pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
         self.dispatch.pressure().and(self.returning.pressure())
     }
 
-    /// Orders that are still on their way to it although every strategy has all its own.
+    /// Returns the orders that are still on their way to it after every strategy has received all
+    /// of its own.
     pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
         let mut left = 0;
         while self.pass_on() + self.pass_back() > 0 {

@@ -1,5 +1,4 @@
-//! How many orders are in flight, counted from time to time: Little's law says how many there
-//! should be.
+//! Periodic samples of the orders in flight. Little's law gives their expected number.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +8,7 @@ use crossbeam_utils::CachePadded;
 use super::{Role, Signals, Turn};
 use crate::commands::dispatch::config::Config;
 
-/// What one strategy has sent and got back. Written by it alone, read by the sampler.
+/// Sent and returned orders of one strategy. The strategy writes them, and the sampler reads them.
 #[derive(Debug, Default)]
 pub(in crate::commands::dispatch) struct Flight {
     /// Orders sent.
@@ -19,21 +18,22 @@ pub(in crate::commands::dispatch) struct Flight {
 }
 
 impl Flight {
-    /// One more was sent.
+    /// Counts a sent order.
     #[inline]
     pub(super) fn send(&self) {
         add_one(&self.sent);
     }
 
-    /// One more came back.
+    /// Counts a returned order.
     #[inline]
     pub(super) fn come_back(&self) {
         add_one(&self.returned);
     }
 
-    /// Orders in flight. What came back is read first, so that none seems to have come back unsent.
+    /// Returns the orders in flight. The returned ones are read first, so that no order seems to
+    /// return before it was sent.
     fn count(&self) -> u64 {
-        // Relaxed: a count that is a moment old will do.
+        // Relaxed: a slightly old count suffices.
         let returned = self.returned.load(Ordering::Relaxed);
         self.sent.load(Ordering::Relaxed).saturating_sub(returned)
     }
@@ -49,26 +49,27 @@ fn add_one(counter: &AtomicU64) {
 /// Counts the orders in flight.
 #[derive(Debug)]
 pub(in crate::commands::dispatch) struct Sampler<'a> {
-    /// Those of each strategy.
+    /// The flights of each strategy.
     flights: &'a [CachePadded<Flight>],
-    /// Time from one count to the next.
+    /// The interval between two samples.
     period: u64,
     /// The next count.
     next_at: u64,
-    /// When about as many come back as are sent: after the longest delay, until the window ends.
+    /// The time in which about as many orders return as are sent: from the longest delay to the end
+    /// of the window.
     steady: Range<u64>,
-    /// The most.
+    /// The maximum.
     peak: u64,
-    /// Sum of the counts in steady state.
+    /// The sum of the samples in steady state.
     steady_sum: u64,
     /// Number of counts in steady state.
     steady_counts: u64,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 
 impl<'a> Sampler<'a> {
-    /// Counts `flights` as `config` says.
+    /// Creates a sampler of `flights` as `config` says.
     pub(in crate::commands::dispatch) const fn new(
         flights: &'a [CachePadded<Flight>],
         config: &Config,
@@ -86,12 +87,13 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The most orders that were in flight.
+    /// Returns the maximum number of orders in flight.
     pub(in crate::commands::dispatch) const fn peak(&self) -> u64 {
         self.peak
     }
 
-    /// The mean of orders in flight in steady state; none if the window ended before there was one.
+    /// Returns the mean of orders in flight in steady state, or `None` if the window ended before
+    /// it.
     pub(in crate::commands::dispatch) fn steady_mean(&self) -> Option<f64> {
         let counts = self.steady_counts;
         (counts > 0).then(|| self.steady_sum as f64 / counts as f64)
@@ -114,7 +116,7 @@ impl Role for Sampler<'_> {
         self.steady = self.steady.start + epoch..self.steady.end + epoch;
     }
 
-    /// A count is no work: it brings nothing to anybody.
+    /// Takes a sample if one is due. A sample is not work, because it sends no message.
     fn turn(&mut self, now: u64) -> Turn {
         if now >= self.next_at {
             self.count(now);

@@ -1,5 +1,5 @@
-//! A thread and the roles that it plays, from the common beginning to the end; it also notes the
-//! longest time for which it was kept from them.
+//! A thread and its roles, from the common start to the end. It also records the longest time for
+//! which it could not run them.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,22 +9,22 @@ use super::{Idle, Role, Turn};
 use crate::load::paced::Clock;
 use crate::measure::crew::{Answers, Disconnected};
 
-/// Time from the start of the first thread to the first order: all run by then.
+/// The time from the start of the first thread to the first order. All threads run by then.
 const LEAD_NS: u64 = 5_000_000;
 
-/// What threads tell each other about the run as a whole.
+/// The shared state of the threads of a run.
 #[derive(Debug)]
 pub(in crate::commands::dispatch) struct Signals {
-    /// When the run begins; set by the thread that starts first.
+    /// The start of the run. The thread that starts first sets it.
     epoch: OnceLock<u64>,
-    /// Strategies that have not come to their end. When there are none, all others end.
+    /// Strategies that have not completed. When there are none, all other roles complete.
     strategies: AtomicUsize,
-    /// Set by a thread that panics, so that nobody waits for it.
+    /// Set by a thread that panics, so that no thread waits for it.
     abandoned: AtomicBool,
 }
 
 impl Signals {
-    /// For a run with this many strategies.
+    /// Creates the state of a run with this many strategies.
     pub(in crate::commands::dispatch) const fn new(strategies: usize) -> Self {
         Self {
             epoch: OnceLock::new(),
@@ -33,21 +33,20 @@ impl Signals {
         }
     }
 
-    /// A strategy has come to its end.
+    /// Records that a strategy has completed.
     pub(super) fn strategy_is_done(&self) {
-        // Relaxed: it says that others may end, and carries nothing; what they did is read after a
-        // join.
+        // Relaxed: it only allows others to complete. Their results are read after a join.
         self.strategies.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether every strategy has come to its end.
+    /// Returns whether every strategy has completed.
     pub(super) fn is_over(&self) -> bool {
         // Relaxed: as in `strategy_is_done`.
         self.strategies.load(Ordering::Relaxed) == 0
     }
 }
 
-/// Gives the run up when its thread panics.
+/// Abandons the run when its thread panics.
 struct AbandonOnPanic<'a>(&'a Signals);
 
 impl Drop for AbandonOnPanic<'_> {
@@ -63,15 +62,15 @@ impl Drop for AbandonOnPanic<'_> {
 pub(in crate::commands::dispatch) struct Shift<'a> {
     /// Name of the thread.
     pub(in crate::commands::dispatch) name: String,
-    /// What it plays.
+    /// Its roles.
     pub(in crate::commands::dispatch) roles: Vec<&'a mut dyn Role>,
-    /// What it does when there is nothing to do.
+    /// Its wait without work.
     pub(in crate::commands::dispatch) idle: Idle<'a>,
 }
 
 impl Shift<'_> {
-    /// Plays the roles until all have come to their end. The answer is the longest time, in
-    /// nanoseconds, from one turn to the next, without what the thread slept by its own choice.
+    /// Runs the roles until all have completed. The answer is the longest time between two turns,
+    /// in nanoseconds, without its own sleeps.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! A strategy: fires its orders at their moments, notes how late it was, and checks that each comes
-//! back once and undamaged.
+//! A strategy. It sends its orders at their due times, records its lateness, and checks that each
+//! order returns once and undamaged.
 
 use crossbeam_utils::CachePadded;
 
@@ -8,25 +8,25 @@ use crate::commands::dispatch::hand_off::{Inlet, Outlet, Pressure, Sending};
 use crate::commands::dispatch::order::{Order, Sample, Segment, saturated};
 use crate::load::paced::Clock;
 
-/// What a strategy has got back, and what is wrong with it.
+/// The returned orders of a strategy, and their errors.
 #[derive(Debug)]
 pub(in crate::commands::dispatch) struct Returns {
-    /// The times of each order that is right, in the order of their return.
+    /// The times of each correct order, in the order of their return.
     pub(in crate::commands::dispatch) samples: Vec<Sample>,
-    /// How late each order was sent, in nanoseconds.
+    /// The lateness of each sent order, in nanoseconds.
     pub(in crate::commands::dispatch) lags: Vec<u32>,
-    /// A bit for each order that came back.
+    /// A bit for each returned order.
     seen: Vec<u64>,
-    /// Orders that came back, right or wrong.
+    /// Returned orders, correct or not.
     arrivals: u64,
-    /// Orders that came back a second time.
+    /// Orders that returned a second time.
     pub(in crate::commands::dispatch) doubled: u64,
-    /// Orders that are not what was sent, or to somebody else.
+    /// Orders that differ from what was sent, or that belong to another strategy.
     pub(in crate::commands::dispatch) damaged: u64,
 }
 
 impl Returns {
-    /// Of `orders`, with memory that is touched.
+    /// Creates a record for `orders` orders, with memory that is touched.
     fn of(orders: usize) -> Self {
         let (mut samples, mut lags) = (vec![Sample::UNUSED; orders], vec![u32::MAX; orders]);
         samples.clear();
@@ -36,7 +36,7 @@ impl Returns {
         Self { samples, lags, seen, arrivals: 0, doubled: 0, damaged: 0 }
     }
 
-    /// Enters an order that came back to `strategy`, which sent `sent` so far.
+    /// Records an order that returned to `strategy`, which has sent `sent` so far.
     #[inline]
     fn enter<const PAD: usize>(&mut self, strategy: u16, sent: usize, order: &Order<PAD>) {
         self.arrivals += 1;
@@ -60,30 +60,30 @@ impl Returns {
 pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
     /// Its number.
     own: u16,
-    /// When it fires, relative to the beginning.
+    /// The due times of its orders, relative to the start.
     moments: &'a [u64],
-    /// Orders that it has fired.
+    /// Orders that it has sent.
     sent: usize,
-    /// Orders leave by it.
+    /// The outlet for orders.
     submit: Sending<PAD, O>,
-    /// Orders come back by it.
+    /// The inlet for returned orders.
     returned: I,
-    /// What came back.
+    /// The orders that came back.
     returns: Returns,
-    /// What is in flight, for the sampler.
+    /// Its orders in flight, for the sampler.
     flight: &'a CachePadded<Flight>,
-    /// When the run began.
+    /// The start of the run.
     epoch: u64,
-    /// When something last left or came back.
+    /// The time of the last send or return.
     last_sign_at: u64,
-    /// For how long it waits for orders without a sign before it takes them for lost.
+    /// The time without progress after which it treats its orders as lost.
     patience_ns: u64,
-    /// Whether it has come to its end. It looks on for as long as others have not: in a shared ring
-    /// they would wait for it.
+    /// Whether it has completed. It polls for as long as others have not completed, because in a
+    /// shared ring they would wait for it.
     is_done: bool,
     /// The time.
     clock: &'a Clock,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 
@@ -92,7 +92,8 @@ where
     O: Outlet<Order<PAD>>,
     I: Inlet<Order<PAD>>,
 {
-    /// Strategy `own`, which fires at `moments` and speaks through `(submit, returned)`.
+    /// Creates strategy `own`, which sends at `moments` and communicates through `(submit,
+    /// returned)`.
     pub(in crate::commands::dispatch) fn new(
         own: usize,
         (submit, returned): (O, I),
@@ -117,24 +118,24 @@ where
         }
     }
 
-    /// What it met as a sender.
+    /// Returns its pressure as a sender.
     pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
         self.submit.pressure()
     }
 
-    /// Orders that came after all had come.
+    /// Returns the number of orders that returned after all had returned.
     pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
         let mut late = 0;
         while self.returned.drain(usize::MAX, |_| late += 1) > 0 {}
         late
     }
 
-    /// What came back.
+    /// Returns the orders that came back.
     pub(in crate::commands::dispatch) fn into_returns(self) -> Returns {
         self.returns
     }
 
-    /// Fires what is due.
+    /// Sends the orders that are due.
     fn fire(&mut self, now: u64) -> usize {
         for fired in 0..TURN {
             let due = self.next_due();
@@ -150,7 +151,7 @@ where
         TURN
     }
 
-    /// Takes in what comes back.
+    /// Receives returned orders.
     fn take_in(&mut self) -> usize {
         let Self { own, returned, returns, sent, clock, flight, .. } = self;
         returned.drain(TURN, |mut order| {
@@ -160,12 +161,12 @@ where
         })
     }
 
-    /// The moment of the next order; `u64::MAX` if all are fired.
+    /// Returns the due time of the next order, or `u64::MAX` if all are sent.
     fn next_due(&self) -> u64 {
         self.moments.get(self.sent).map_or(u64::MAX, |moment| self.epoch + moment)
     }
 
-    /// Ends if everything has come back, or nothing more will.
+    /// Completes if all orders have returned, or if no more will.
     fn end_if_due(&mut self, now: u64, next_due: u64) {
         let all_sent = next_due == u64::MAX;
         let all_back = self.returns.arrivals >= self.moments.len() as u64;

@@ -1,13 +1,13 @@
-//! Lapwing as it is meant: two rings carry all hand-offs, and the orchestrator changes orders in
-//! place. The price is that each gateway and each strategy looks at the orders of all.
+//! Lapwing's graphs: two rings carry all hand-offs, and the orchestrator changes orders in place.
+//! The cost is that each gateway and each strategy polls the orders of all others.
 //!
 //! ```text
 //! strategies --> [ring A] <-- orchestrator <-- gateway 0, 1, ..      arrow: "waits for"
 //! gateways   --> [ring B] <-- orchestrator <-- strategy 0, 1, ..
 //! ```
 //!
-//! A gateway copies its orders and lets the slots go at once: an order rests at a venue, not in a
-//! ring.
+//! A gateway copies its orders and releases the slots at once. An order waits at a venue and not in
+//! a ring.
 
 use std::marker::PhantomData;
 
@@ -54,14 +54,15 @@ impl<const PAD: usize> Technique<PAD> for LapwingGraphs {
 struct Graph<const PAD: usize, R> {
     producers: Vec<MultiProducer<Order<PAD>>>,
     orchestrator: InPlace<PAD>,
-    /// Side by side, after the orchestrator; reader 0 keeps the orders of receiver 0.
+    /// Parallel readers downstream of the orchestrator. Reader 0 keeps the orders of receiver 0.
     readers: Vec<Filter<PAD, R>>,
 }
 
 impl<const PAD: usize, R> Graph<PAD, R> {
     fn build(producers: usize, readers: usize, config: &Config) -> Result<Self, RunError> {
         let name = |reader: usize| format!("reader {reader}");
-        // As in `lapwing_ring`: nobody waits in the ring.
+        // No thread waits in the ring, so a strategy that never parks saves the check for parked
+        // threads.
         let ring = Disruptor::multi_producer(config.shared_cap, Order::default)
             .wait(BusySpin)
             .producer_wait(BusySpin)
@@ -88,8 +89,8 @@ impl<const PAD: usize, R> Graph<PAD, R> {
 pub(super) struct InPlace<const PAD: usize>(Poller<Order<PAD>, Exclusive>);
 
 impl<const PAD: usize> Relay<Order<PAD>> for InPlace<PAD> {
-    /// Lets go of each order at once, as a queue would: its readers do not wait for the end of the
-    /// batch.
+    /// Releases each order at once, as a queue would. Readers of the ring do not wait for the end
+    /// of the batch.
     #[inline]
     fn relay(
         &mut self,
@@ -107,24 +108,25 @@ impl<const PAD: usize> Relay<Order<PAD>> for InPlace<PAD> {
         passed
     }
 
-    /// None: the room is in the ring, and the senders into the ring count it.
+    /// Returns no pressure. The free slots are in the ring, and the senders into the ring count the
+    /// failed offers.
     fn pressure(&self) -> Pressure {
         Pressure::default()
     }
 }
 
-/// A reader that keeps its own orders.
+/// A reader that keeps only its own orders.
 pub(super) struct Filter<const PAD: usize, R> {
     poller: Poller<Order<PAD>>,
     /// The receiver whose orders it keeps.
     own: u16,
-    /// What a receiver is.
+    /// The receiver.
     receiver: PhantomData<R>,
 }
 
-/// What the receiver of an order is.
+/// The receiver of an order.
 pub(super) trait Receiver: Send {
-    /// The receiver of `order`.
+    /// Returns the receiver of `order`.
     fn of<const PAD: usize>(order: &Order<PAD>) -> u16;
 }
 

@@ -1,5 +1,5 @@
-//! Lapwing where a queue stood: a ring with many producers, and one poller that takes what is there
-//! in batches.
+//! Lapwing in place of a queue: a ring with several producers, and one poller that receives
+//! available orders in batches.
 
 use lapwing::error::{BuildError, TakeError};
 use lapwing::wait::BusySpin;
@@ -14,7 +14,7 @@ use crate::measure::crew::RunError;
 /// The stage that receives.
 const RECEIVER: &str = "receiver";
 
-/// A ring with many producers and one stage.
+/// A ring with several producers and one stage.
 pub(super) struct LapwingRing;
 
 impl<const PAD: usize> Mpsc<PAD> for LapwingRing {
@@ -22,8 +22,8 @@ impl<const PAD: usize> Mpsc<PAD> for LapwingRing {
     type Receiver = Poller<Order<PAD>>;
 
     fn build(senders: usize, config: &Config) -> Result<Queue<PAD, Self>, RunError> {
-        // Nobody waits in the ring, so a strategy that never parks spares everybody the look for
-        // sleepers.
+        // No thread waits in the ring, so a strategy that never parks saves the check for parked
+        // threads.
         let ring = Disruptor::multi_producer(config.shared_cap, Order::default)
             .wait(BusySpin)
             .producer_wait(BusySpin)
@@ -55,12 +55,12 @@ impl<T: Copy + Send + Sync> Inlet<T> for Poller<T> {
     }
 }
 
-/// The error of a ring that was refused.
+/// Returns the error of a ring that was refused.
 pub(super) fn not_built(error: BuildError) -> RunError {
     RunError::Build(error.to_string())
 }
 
-/// The error of a stage that is not there.
+/// Returns the error of a stage that does not exist.
 pub(super) fn not_taken(error: TakeError) -> RunError {
     RunError::Build(error.to_string())
 }

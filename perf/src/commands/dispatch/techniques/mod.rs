@@ -1,4 +1,4 @@
-//! The techniques: what carries orders at the contended hand-offs.
+//! The techniques, which carry orders at the contended hand-offs.
 //!
 //! ```text
 //! OverQueues<Q>    submit, completion: Q, a queue with several senders; inboxes, returns: rtrb
@@ -6,7 +6,8 @@
 //! LapwingGraphs    two rings for all four hand-offs
 //! ```
 //!
-//! A further queue is one file that implements [`Mpsc`], a [`TechniqueName`] and its arm in `play`.
+//! Another queue needs one file that implements [`Mpsc`], a [`TechniqueName`] and its arm in
+//! `play`.
 
 mod crossbeam_array_queue; // one lock-free ring
 mod crossbeam_channel; // a bounded channel
@@ -18,7 +19,7 @@ mod spsc_mux; // a ring for each sender
 mod std_mpsc; // an unbounded channel
 #[cfg(test)]
 mod tests; // every technique returns every order; one that loses them is refused
-mod wrong_answer; // a technique that mistakes one order for another
+mod wrong_answer; // a technique that confuses two orders
 
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
@@ -40,19 +41,19 @@ pub(crate) enum TechniqueName {
     /// `crossbeam_queue::ArrayQueue`: one lock-free ring
     #[value(name = "crossbeam-arrayqueue")]
     CrossbeamArrayQueue,
-    /// An `rtrb` ring for each sender; the receiver asks them in turn
+    /// An `rtrb` ring for each sender; the receiver polls them in turn
     SpscMux,
-    /// Lapwing in the place of a queue: a ring with many producers and one poller
+    /// Lapwing in place of a queue: a ring with several producers and one poller
     LapwingRing,
-    /// Lapwing as it is meant: two graphs for all hand-offs, orders changed in place
+    /// Lapwing's graphs: two rings for all hand-offs, orders changed in place
     LapwingGraphs,
-    /// Mistakes one order for another, to show that it is refused
+    /// Confuses two orders, to test that the error is found
     #[value(hide = true)]
     WrongAnswer,
 }
 
 impl TechniqueName {
-    /// Those of a whole table, in its order: the original's, and Lapwing's.
+    /// The techniques of a whole table, in order: the original's, and Lapwing's.
     pub(super) const ALL: [Self; 6] = [
         Self::StdMpsc,
         Self::CrossbeamChannel,
@@ -62,7 +63,7 @@ impl TechniqueName {
         Self::LapwingGraphs,
     ];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::StdMpsc => "std-mpsc",
@@ -75,11 +76,12 @@ impl TechniqueName {
         }
     }
 
-    /// Plays `setting` once; the answer is not checked yet.
+    /// Runs `setting` once. The answer is not checked yet.
     ///
     /// # Errors
     ///
-    /// [`RunError`] if a hand-off could not be built, or a thread not started, or one panicked.
+    /// [`RunError`] if a hand-off could not be built, a thread could not start, or a thread
+    /// panicked.
     pub(super) fn play(self, payload: Payload, setting: &Setting<'_>) -> Result<Played, RunError> {
         match self {
             Self::StdMpsc => sized::<OverQueues<std_mpsc::StdMpsc>>(payload, setting),
@@ -103,7 +105,7 @@ impl Serialize for TechniqueName {
     }
 }
 
-/// Plays `setting` with orders of the size asked for.
+/// Runs `setting` with orders of the requested size.
 fn sized<T>(payload: Payload, setting: &Setting<'_>) -> Result<Played, RunError>
 where
     T: Technique<SMALL> + Technique<LARGE>,
@@ -116,24 +118,24 @@ where
 
 /// All hand-offs of the pipeline.
 pub(super) trait Technique<const PAD: usize> {
-    /// A strategy sends by it.
+    /// The outlet of a strategy.
     type Submit: Outlet<Order<PAD>>;
-    /// A strategy gets its orders back by it.
+    /// The inlet through which a strategy receives its orders.
     type Returned: Inlet<Order<PAD>>;
-    /// The orchestrator's way from the strategies to the gateways.
+    /// The orchestrator's direction from the strategies to the gateways.
     type Dispatch: Relay<Order<PAD>>;
-    /// The orchestrator's way from the gateways to the strategies.
+    /// The orchestrator's direction from the gateways to the strategies.
     type Return: Relay<Order<PAD>>;
-    /// A gateway gets its orders by it.
+    /// The inlet through which a gateway receives its orders.
     type Inbox: Inlet<Order<PAD>>;
-    /// A gateway sends by it.
+    /// The outlet of a gateway.
     type Complete: Outlet<Order<PAD>>;
 
-    /// Makes the hand-offs for `config`, their memory touched.
+    /// Creates the hand-offs for `config`, whose memory has been touched.
     ///
     /// # Errors
     ///
-    /// [`RunError::Build`] if one of them cannot be made.
+    /// [`RunError::Build`] if one of them cannot be created.
     fn build(config: &Config) -> Result<Ends<PAD, Self>, RunError>;
 }
 
@@ -143,31 +145,32 @@ pub(super) struct Ends<const PAD: usize, T: Technique<PAD> + ?Sized> {
     pub(super) strategies: Vec<(T::Submit, T::Returned)>,
     /// For the orchestrator: towards the gateways.
     pub(super) dispatch: T::Dispatch,
-    /// For the orchestrator: back to the strategies.
+    /// For the orchestrator: the way back to the strategies.
     pub(super) returning: T::Return,
     /// For each gateway.
     pub(super) gateways: Vec<(T::Inbox, T::Complete)>,
 }
 
-/// A queue with several senders and one receiver: what is under test.
+/// A queue with several senders and one receiver: the tested hand-off.
 trait Mpsc<const PAD: usize> {
     /// The end of one sender.
     type Sender: Outlet<Order<PAD>>;
     /// The end of the receiver.
     type Receiver: Inlet<Order<PAD>>;
 
-    /// A queue for `senders`: of `config.shared_cap` slots, or `config.spsc_cap` for each sender.
+    /// Creates a queue for `senders`: with `config.shared_cap` slots, or `config.spsc_cap` for each
+    /// sender.
     ///
     /// # Errors
     ///
-    /// [`RunError::Build`] if it cannot be made.
+    /// [`RunError::Build`] if it cannot be created.
     fn build(senders: usize, config: &Config) -> Result<Queue<PAD, Self>, RunError>;
 }
 
 /// The ends of a queue.
 type Queue<const PAD: usize, Q> = (Vec<<Q as Mpsc<PAD>>::Sender>, <Q as Mpsc<PAD>>::Receiver);
 
-/// Hands what `next` gives to `each`, `most` times at most; returns how often.
+/// Passes the results of `next` to `each`, at most `most` times, and returns the number of calls.
 #[inline]
 fn take<T>(most: usize, mut next: impl FnMut() -> Option<T>, mut each: impl FnMut(T)) -> usize {
     for taken in 0..most {

@@ -1,5 +1,5 @@
-//! A queue under test at the two contended hand-offs, and `rtrb` at all others, the same for every
-//! queue.
+//! A tested queue at the two contended hand-offs, and `rtrb` at all others, which are the same for
+//! every queue.
 
 use std::marker::PhantomData;
 
@@ -40,14 +40,14 @@ impl<const PAD: usize, Q: Mpsc<PAD>> Technique<PAD> for OverQueues<Q> {
 
 /// From a queue to one of several rings.
 pub(super) struct QueueRelay<const PAD: usize, I> {
-    /// Where orders come from.
+    /// The inlet of orders.
     inlet: I,
-    /// Where they go.
+    /// The rings of the receivers.
     outlets: Vec<Sending<PAD, Producer<Order<PAD>>>>,
 }
 
 impl<const PAD: usize, I> QueueRelay<PAD, I> {
-    /// From `inlet` to `rings`.
+    /// Creates the relay from `inlet` to `rings`.
     fn new(inlet: I, rings: Vec<Producer<Order<PAD>>>) -> Self {
         Self { inlet, outlets: rings.into_iter().map(Sending::new).collect() }
     }
@@ -65,7 +65,7 @@ impl<const PAD: usize, I: Inlet<Order<PAD>>> Relay<Order<PAD>> for QueueRelay<PA
         let outlets = &mut self.outlets;
         let passed = self.inlet.drain(most, |mut order| {
             let receiver = handle(&mut order);
-            // One that goes nowhere is damaged: it is missed where it should come back.
+            // An order without a receiver is damaged. Its strategy reports that it is missing.
             if let Some(outlet) = outlets.get_mut(receiver) {
                 outlet.send(order);
             }

@@ -1,12 +1,12 @@
 //! `rtrb`: a ring with one sender and one receiver, without atomic read-modify-writes. It carries
-//! orders wherever there is one sender only.
+//! orders wherever there is only one sender.
 
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::commands::dispatch::hand_off::{Inlet, Outlet};
 use crate::commands::dispatch::order::Order;
 
-/// A ring of `slots`, its memory touched.
+/// Creates a ring of `slots`, whose memory has been touched.
 pub(super) fn ring<const PAD: usize>(slots: usize) -> (Producer<Order<PAD>>, Consumer<Order<PAD>>) {
     let (mut producer, mut consumer) = RingBuffer::new(slots);
     while producer.push(Order::default()).is_ok() {}

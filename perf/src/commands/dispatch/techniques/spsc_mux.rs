@@ -1,5 +1,5 @@
-//! A ring with one sender for each sender, and a receiver that asks them in turn: nobody contends,
-//! and the receiver looks at many places.
+//! A ring with one sender for each sender, and a receiver that polls them in turn. There is no
+//! contention, but the receiver polls many rings.
 
 use rtrb::{Consumer, Producer};
 
@@ -26,12 +26,12 @@ impl<const PAD: usize> Mpsc<PAD> for SpscMux {
 pub(super) struct Mux<T> {
     /// One for each sender.
     rings: Vec<Consumer<T>>,
-    /// The ring that is asked next.
+    /// The ring that is polled next.
     next: usize,
 }
 
 impl<T> Mux<T> {
-    /// The next message, from the first ring that has one.
+    /// Returns the next message, from the first ring that has one.
     #[inline]
     fn pop(&mut self) -> Option<T> {
         for _ in 0..self.rings.len() {

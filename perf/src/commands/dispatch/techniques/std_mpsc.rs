@@ -1,4 +1,4 @@
-//! The standard library's unbounded channel: it is never full, and allocates as it grows.
+//! The standard library's unbounded channel. It is never full, and allocates as it grows.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 

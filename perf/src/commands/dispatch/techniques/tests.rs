@@ -1,5 +1,5 @@
-//! Every technique returns every order: with room, without, in both modes; and one that loses
-//! orders does not pass.
+//! Every technique returns every order, with free slots and without, in both modes. A technique
+//! that loses orders fails.
 
 use std::sync::mpsc::Receiver;
 
@@ -11,7 +11,7 @@ use crate::commands::dispatch::schedule::Schedule;
 use crate::commands::dispatch::work::Pace;
 use crate::load::paced::Clock;
 
-/// A few hundred orders that are held for moments.
+/// Returns a configuration with a few hundred orders that are held briefly.
 fn config() -> Config {
     Config {
         n_strategies: 3,
@@ -27,7 +27,7 @@ fn config() -> Config {
     }
 }
 
-/// Calls `play` with the setting of `config`, and checks what comes of it.
+/// Calls `play` with the setting of `config`, and checks the result.
 fn check(
     config: &Config,
     patience_ns: u64,

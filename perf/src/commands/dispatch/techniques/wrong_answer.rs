@@ -1,5 +1,5 @@
-//! A technique that takes one order for another, hidden from the help: it shows that such a run is
-//! refused. Orders come back as many as were sent, so only a look at each of them finds it.
+//! A technique that confuses two orders, hidden from the help. It tests that such a run is refused.
+//! As many orders return as were sent, so only a check of each order finds the error.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -12,7 +12,7 @@ use crate::measure::crew::RunError;
 /// The order that is lost.
 const VICTIM: u32 = 1;
 
-/// The standard library's channel, with a receiver that lies.
+/// The standard library's channel, with a faulty receiver.
 pub(super) struct WrongAnswer;
 
 impl<const PAD: usize> Mpsc<PAD> for WrongAnswer {
@@ -25,7 +25,7 @@ impl<const PAD: usize> Mpsc<PAD> for WrongAnswer {
     }
 }
 
-/// Gives order 0 in the place of another.
+/// Returns order 0 in place of another.
 pub(super) struct Mistaken<I>(I);
 
 impl<const PAD: usize, I: Inlet<Order<PAD>>> Inlet<Order<PAD>> for Mistaken<I> {

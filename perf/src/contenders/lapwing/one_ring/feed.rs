@@ -1,4 +1,4 @@
-//! What a producer of a topology publishes: one event at a time, or in batches.
+//! The publications of a producer of a topology: one event at a time, or batches.
 
 use super::crew;
 use super::library::Producer;
@@ -6,7 +6,7 @@ use super::library::producer::Sequencer;
 use crate::load::workload::Publish;
 use crate::measure::crew::Disconnected;
 
-/// The producer of the events numbered `0..events`, each written in place by `write`.
+/// Creates the producer of the events numbered `0..events`, each written in place by `write`.
 pub(in crate::contenders) fn feed<'a, E, S: Sequencer>(
     name: &'static str,
     producer: Producer<E, S>,

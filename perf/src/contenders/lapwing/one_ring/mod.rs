@@ -1,9 +1,10 @@
-//! One ring for the whole graph, events written and read in place. The module above says which build of the library
-//! it is (`library`), with the threads for its ends (`crew`), and what the contender is called.
+//! One ring for the whole graph, with events written and read in place. The parent module selects
+//! the build of the library (`library`), with the threads for its ends (`crew`), and the name of
+//! the contender.
 
-pub(in crate::contenders) mod feed; // what a producer publishes
+pub(in crate::contenders) mod feed; // the publications of a producer
 mod paced; // timed events through three stages
-pub(crate) mod ping_pong; // a number there and back
+pub(crate) mod ping_pong; // round trips of a number
 pub(in crate::contenders) mod setting; // a builder with a setting
 mod sharing; // each event to one of several workers
 pub(in crate::contenders) mod wiring; // the five topologies over a ring
@@ -21,7 +22,7 @@ use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// The contender with this `setting`.
+/// Returns the contender with this `setting`.
 pub(in crate::contenders) fn contender(setting: Setting) -> Box<dyn Contender> {
     Box::new(OneRing { setting })
 }

@@ -12,7 +12,7 @@ use crate::measure::crew::{Disconnected, RunError};
 ///
 /// # Errors
 ///
-/// [`RunError`] if the ring could not be built or a worker did not come to its end.
+/// [`RunError`] if the ring could not be built or a worker did not complete.
 pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);

@@ -1,4 +1,4 @@
-//! A number through one ring and back through another: both ends poll, and wait in the same way.
+//! Round trips of a number over two rings. Both ends poll and wait in the same way.
 
 use super::library::error::BuildError;
 use super::library::{Disruptor, Poller, SingleProducer};
@@ -8,7 +8,7 @@ use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
 
-/// A ring of numbers, and its two ends.
+/// Creates a ring of numbers, and its two ends.
 fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64>), RunError> {
     let refused = |error: BuildError| RunError::Build(error.to_string());
     let builder = Disruptor::single_producer(slots, || 0).stage("numbers").poller();
@@ -18,7 +18,7 @@ fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64
     Ok((producer, poller.map_err(|error| RunError::Build(error.to_string()))?))
 }
 
-/// The thread that sends a number and takes it back.
+/// The thread that sends a number and receives it back.
 pub(crate) struct Pinger {
     there: SingleProducer<u64>,
     answers: Poller<u64>,
@@ -30,7 +30,7 @@ pub(crate) struct Ponger {
     back: SingleProducer<u64>,
 }
 
-/// Both, over two rings of so many `slots`.
+/// Creates both ends over two rings of `slots` slots.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ pub(crate) fn ends(wait: WaitName, slots: usize) -> Result<(Pinger, Ponger), Run
 }
 
 impl Pinger {
-    /// Sends `number` and waits for what comes back.
+    /// Sends `number` and waits for the answer.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Ponger {
     ///
     /// # Errors
     ///
-    /// As [`Pinger::call`].
+    /// [`Disconnected`] if the other thread is gone.
     #[inline]
     pub(crate) fn echo(&mut self) -> Result<(), Disconnected> {
         let number = next(&mut self.numbers)?;
@@ -71,13 +71,13 @@ impl Ponger {
 ///
 /// # Errors
 ///
-/// [`RunError`] if a ring could not be built or a worker did not come to its end.
+/// [`RunError`] if a ring could not be built or a worker did not complete.
 pub(crate) fn run(wait: WaitName, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
     let (mut pinger, mut ponger) = ends(wait, slots)?;
     exchange::run(exchange, move |number| pinger.call(number), move |_| ponger.echo())
 }
 
-/// The next number; there is never more than one.
+/// Returns the next number. There is never more than one.
 #[inline]
 fn next(poller: &mut Poller<u64>) -> Result<u64, Disconnected> {
     let mut batch = poller.wait().map_err(|_| Disconnected)?;

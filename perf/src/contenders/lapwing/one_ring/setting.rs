@@ -1,4 +1,4 @@
-//! A builder of the library with a setting of a row.
+//! Applies the setting of a row to a builder of the library.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::contenders::{PlacementName, Setting, WaitName};
 pub(in crate::contenders) const PHASED_BACKOFF: PhasedBackoff<Blocking> =
     PhasedBackoff::new(Duration::from_micros(5), Duration::from_micros(50), Blocking { yields: 0 });
 
-/// `builder`, of a ring with so many `producers`, with `setting`.
+/// Applies `setting` to `builder`, for a ring with `producers` producers.
 pub(in crate::contenders) fn applied<'env, E, S>(
     setting: Setting,
     builder: Builder<'env, E, S>,
@@ -24,13 +24,13 @@ where
 {
     let builder = wait_applied(setting.wait, builder);
     match setting.placement {
-        PlacementName::Own => builder, // the default, whatever a builder has by itself
+        PlacementName::Own => builder, // the default, whatever the builder starts with
         PlacementName::Auto => builder.placement(Placement::automatic().producers(producers)),
         PlacementName::Threads(count) => builder.placement(Placement::threads(count.get())),
     }
 }
 
-/// `builder`, of which every consumer and every producer waits as `wait` says.
+/// Sets the wait of all consumers and producers of `builder` to `wait`.
 pub(super) fn wait_applied<'env, E, S>(
     wait: WaitName,
     builder: Builder<'env, E, S>,
@@ -40,7 +40,7 @@ where
     S: Sequencer,
 {
     match wait {
-        WaitName::Adaptive => builder, // the default, whatever a builder has by itself
+        WaitName::Adaptive => builder, // the default, whatever the builder starts with
         WaitName::BusySpin => builder.wait(BusySpin).producer_wait(BusySpin),
         WaitName::Yielding => builder.wait(Yielding::default()).producer_wait(Yielding::default()),
         WaitName::Sleeping => builder.wait(Sleeping::default()).producer_wait(Sleeping::default()),

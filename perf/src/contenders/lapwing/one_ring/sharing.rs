@@ -1,5 +1,6 @@
-//! Each event to one of the workers of a group, over a ring for several producers: also where there is one
-//! of each, so that all cells of a table are the same program.
+//! Each event to one of the workers of a group, over a ring for several producers. A single
+//! producer and a single worker use the same ring, so that all cells of a table run the same
+//! program.
 
 use crossbeam_utils::CachePadded;
 
@@ -18,7 +19,7 @@ use crate::rings::tally::Tally;
 ///
 /// # Errors
 ///
-/// [`RunError`] if the ring could not be built or a worker did not come to its end.
+/// [`RunError`] if the ring could not be built or a worker did not complete.
 pub(super) fn run(setting: Setting, sharing: &Sharing) -> Result<Pass, RunError> {
     let consumers = sharing.crowd.consumers as usize;
     let mut tallies = (0..consumers).map(|_| Tally::<Checksum>::new()).collect::<Vec<_>>();
@@ -45,7 +46,7 @@ pub(super) fn run(setting: Setting, sharing: &Sharing) -> Result<Pass, RunError>
     Ok(pass(finish, sharing.events, &tallies))
 }
 
-/// The producer numbered `origin`, one event at a time.
+/// Creates the producer numbered `origin`, which publishes one event at a time.
 fn feed<'a>(producer: MultiProducer<u64>, sharing: &Sharing, origin: u32) -> Feed<'a, u64, Multi> {
     let share = sharing.share(origin);
     Feed::new("producer", producer, move |producer| {
@@ -56,7 +57,7 @@ fn feed<'a>(producer: MultiProducer<u64>, sharing: &Sharing, origin: u32) -> Fee
     })
 }
 
-/// A run that came to its `finish`, of workers with these `tallies`.
+/// Returns the pass of a run with this `finish`, of workers with these `tallies`.
 fn pass(finish: Finish, events: u32, tallies: &[CachePadded<Tally<Checksum>>]) -> Pass {
     let answers = tallies.iter().flat_map(|tally| tally.answer.answers()).collect::<Answers>();
     let batches = tallies.iter().map(|tally| tally.batches).sum::<u64>();

@@ -1,5 +1,5 @@
-//! The five topologies over one ring: a stage for each consumer, in the order in which events pass
-//! them. The work is that of `topologies`, called on the event in its slot.
+//! The five topologies over one ring: a stage per consumer, in the order of the graph. The work is
+//! that of `topologies`, called on the event in its slot.
 
 use super::crew::{self, Feed};
 use super::feed::feed;
@@ -20,16 +20,16 @@ use crate::measure::crew::{Answers, Finish, RunError};
 use crate::measure::run::Pass;
 use crate::rings::tally::Tally;
 
-/// Everything that a wiring depends on beside its topology.
+/// The parameters of a wiring besides its topology.
 #[derive(Clone, Copy)]
 pub(super) struct Wiring<'a> {
-    /// How every end of the ring waits, and which consumers share a thread.
+    /// The wait of all ends of the ring, and the consumers that share a thread.
     pub(super) setting: Setting,
-    /// How much is moved.
+    /// The amount of data.
     pub(super) workload: &'a Workload,
 }
 
-/// The ring refused to be built.
+/// Returns the error of a ring that could not be built.
 pub(in crate::contenders) fn refused(error: BuildError) -> RunError {
     RunError::Build(error.to_string())
 }
@@ -39,7 +39,7 @@ impl Wiring<'_> {
     ///
     /// # Errors
     ///
-    /// [`RunError`] if the ring could not be built or a worker did not come to its end.
+    /// [`RunError`] if the ring could not be built or a worker did not complete.
     pub(super) fn run<const PAD: usize>(self, topology: Topology) -> Result<Pass, RunError> {
         match topology {
             Topology::Unicast => self.unicast::<PAD>(),
@@ -50,13 +50,13 @@ impl Wiring<'_> {
         }
     }
 
-    /// A ring for one producer, without stages.
+    /// Returns the builder of a ring for one producer, without stages.
     fn ring<'env, E: Default + Send + 'static>(self) -> Builder<'env, E, Single> {
         let builder = Disruptor::single_producer(self.workload.ring, E::default);
         setting::applied(self.setting, builder, 1)
     }
 
-    /// The consumer folds: by the event or, where events are published so, by the batch.
+    /// Runs a consumer that folds per event, or per batch if events are published in batches.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut sum = Tally::<Fold>::new();
         let ring = self.ring::<Event<PAD>>();
@@ -77,7 +77,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![sum.answer.answer()], &[sum.batches]))
     }
 
-    /// Two steps change the event in its slot, the third folds.
+    /// Runs two steps that change the event in its slot, and a third that folds.
     fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut first = Tally::<()>::new();
         let mut second = Tally::<()>::new();
@@ -108,7 +108,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![third.answer.answer()], &batches))
     }
 
-    /// Three producers share the ring; the consumer folds the events of each.
+    /// Runs three producers that share the ring, and a consumer that folds the events of each.
     fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
         let workload = self.workload;
         let mut sum = Tally::<FoldPerProducer>::new();
@@ -135,7 +135,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, sum.answer.answers(), &[sum.batches]))
     }
 
-    /// Three consumers side by side fold every event.
+    /// Runs three parallel consumers that fold every event.
     fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut sums = [(); CONSUMERS.len()].map(|()| Tally::<Fold>::new());
         let (producer, consumers) = self
@@ -158,7 +158,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, answers, &batches))
     }
 
-    /// Two stages side by side leave a property in the event, the third joins.
+    /// Runs two parallel stages that each write a property of the event, and a third that joins.
     fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut left = Tally::<()>::new();
         let mut right = Tally::<()>::new();
@@ -191,7 +191,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, joined.answer.answers(), &batches))
     }
 
-    /// The only producer publishes every event.
+    /// Returns the feed of the only producer, which publishes every event.
     fn one_feed<E: 'static>(
         self,
         producer: SingleProducer<E>,
@@ -200,7 +200,7 @@ impl Wiring<'_> {
         vec![feed("producer", producer, self.workload.events, self.workload.publish, write)]
     }
 
-    /// A run that came to its `finish`, whose consumers were handed `batches` each.
+    /// Returns the pass of a run with this `finish`, whose consumers received `batches` each.
     fn pass(self, finish: Finish, answers: Answers, batches: &[u64]) -> Pass {
         Pass::in_batches(finish, answers, self.workload.events, batches)
     }

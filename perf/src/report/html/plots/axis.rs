@@ -1,4 +1,4 @@
-//! Scales and ticks: where a value lies on an axis, and which values are written there.
+//! Scales and ticks: the position of a value on an axis, and the labelled values.
 
 use std::ops::Range;
 
@@ -6,31 +6,33 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
 use crate::report::html::format;
 
-/// Values apart by this factor ask for a logarithmic axis: the least would be a sliver otherwise.
+/// Values that differ by this factor use a logarithmic axis. Otherwise the smallest bar would be
+/// hardly visible.
 const LOGARITHMIC_FROM: f64 = 20.0;
-/// Ticks of a linear axis, about.
+/// The approximate number of ticks on a linear axis.
 const LINEAR_TICKS: f64 = 5.0;
-/// Decades up to which an axis also has ticks at 2 and 5.
+/// Up to this many decades, an axis also has ticks at 2 and 5.
 const FINE_DECADES: f64 = 2.0;
-/// Decades from which on not every one has a tick.
+/// From this many decades on, some decades have no tick.
 const MOST_DECADE_TICKS: f64 = 8.0;
 /// Least length of a logarithmic axis.
 const LEAST_DECADES: f64 = 0.5;
-/// The part of an axis that a label takes.
+/// The fraction of an axis that a label takes.
 const LABEL_ROOM: f64 = 0.085;
-/// Logarithms that differ by less are the same.
+/// Logarithms that differ by less are equal.
 const ROUNDING: f64 = 1e-9;
 /// The furthest of [`Scale::Percentile`]: 99.999 %.
 const MOST_NINES: f64 = 5.0;
 
-/// How values become positions.
+/// The mapping from values to positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// As they are.
     Linear,
     /// By their logarithm to base 10.
     Logarithmic,
-    /// Percentiles, by the logarithm of what lies above them: 0, 90, 99, 99.9 have equal distances.
+    /// Percentiles, by the logarithm of the remainder above them: 0, 90, 99 and 99.9 have equal
+    /// distances.
     Percentile,
 }
 
@@ -44,12 +46,12 @@ pub(crate) struct Axis {
     pub(crate) high: f64,
     /// Positions with their labels.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// What is on it, with its unit.
+    /// Its quantity and unit.
     pub(crate) title: String,
 }
 
 impl Scale {
-    /// Where `value` lies. What a scale cannot show lies at its end.
+    /// Returns the position of `value`. A value outside of the scale is at its end.
     pub(crate) fn position(self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
@@ -61,7 +63,7 @@ impl Scale {
         }
     }
 
-    /// The scale for bars of these lengths.
+    /// Returns the scale for bars of these lengths.
     pub(crate) fn for_bars(values: impl IntoIterator<Item = f64>) -> Self {
         let (least, most) = bounds(values);
         if least > 0.0 && most / least >= LOGARITHMIC_FROM {
@@ -73,7 +75,7 @@ impl Scale {
 }
 
 impl Axis {
-    /// From zero to the greatest of `values`, labelled by `label`.
+    /// Creates an axis from zero to the maximum of `values`, labelled by `label`.
     pub(crate) fn linear(
         title: impl Into<String>,
         values: impl IntoIterator<Item = f64>,
@@ -93,8 +95,8 @@ impl Axis {
         Self { scale: Scale::Linear, low: 0.0, high, ticks, title: title.into() }
     }
 
-    /// Around all of `values`, labelled by `label`. Values that are not above zero lie at its
-    /// beginning.
+    /// Creates an axis around all of `values`, labelled by `label`. Values that are not above zero
+    /// are at its start.
     pub(crate) fn logarithmic(
         title: impl Into<String>,
         values: impl IntoIterator<Item = f64>,
@@ -103,8 +105,8 @@ impl Axis {
         let (least, most) = bounds(values.into_iter().filter(|value| *value > 0.0));
         let (least, most) = if least > most { (1.0, 10.0) } else { (least, most) };
         let (first, last) = (least.log10(), most.log10());
-        // It begins and ends at 1, 2 or 5 times a power of ten: with whole decades half of it could
-        // be empty.
+        // It starts and ends at 1, 2 or 5 times a power of ten. With whole decades, half of it
+        // could be empty.
         let fine = multiples_of_decades(&[1.0, 2.0, 5.0], 1.0, first.floor(), last.ceil());
         let low = fine.iter().rfind(|end| **end <= first + ROUNDING).copied();
         let low = low.unwrap_or_else(|| first.floor());
@@ -116,8 +118,8 @@ impl Axis {
         Self { scale: Scale::Logarithmic, low, high, ticks, title: title.into() }
     }
 
-    /// For bars: from zero, or logarithmic from a round value below the least, which then has a
-    /// bar as well.
+    /// Creates an axis for bars. It starts at zero, or is logarithmic from a round value below the
+    /// minimum, so that the minimum has a bar as well.
     pub(crate) fn bars(title: &str, values: &[f64], label: fn(f64) -> String) -> Self {
         match Scale::for_bars(values.iter().copied()) {
             Scale::Logarithmic => {
@@ -130,7 +132,7 @@ impl Axis {
         }
     }
 
-    /// Percentiles from 0 to the furthest of `percentiles`, at least to 99.
+    /// Creates an axis of percentiles from 0 to the maximum of `percentiles`, and at least to 99.
     pub(crate) fn percentiles(percentiles: impl IntoIterator<Item = f64>) -> Self {
         let scale = Scale::Percentile;
         let inside = percentiles.into_iter().filter(|percentile| *percentile < 100.0);
@@ -148,13 +150,13 @@ impl Axis {
         }
     }
 
-    /// Where `value` lies between 0, the beginning, and 1, the end.
+    /// Returns the position of `value` between 0, the start, and 1, the end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let position = self.scale.position(value);
         ((position - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// What is written at the tick nearest to `position`.
+    /// Returns the label of the tick nearest to `position`.
     pub(crate) fn label(&self, position: f64) -> String {
         let distance = |tick: &&(f64, String)| (tick.0 - position).abs();
         let nearest = self.ticks.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -162,7 +164,7 @@ impl Axis {
     }
 }
 
-/// An axis for `plotters`, in positions: it puts lines and labels at the ticks.
+/// An axis of positions for `plotters`, which puts lines and labels at the ticks.
 impl Ranged for Axis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
@@ -185,21 +187,22 @@ impl Ranged for Axis {
     }
 }
 
-/// The least and the greatest of `values` that are finite; crossed if there is none.
+/// Returns the minimum and the maximum of the finite `values`. They are reversed if there are none.
 fn bounds(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let start = (f64::INFINITY, f64::NEG_INFINITY);
     let finite = values.into_iter().filter(|value| value.is_finite());
     finite.fold(start, |(least, most), value| (least.min(value), most.max(value)))
 }
 
-/// Positions of the ticks from `low` to `high`, as close as their number allows.
+/// Returns the positions of the ticks from `low` to `high`, as dense as their maximum number
+/// allows.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = high - low;
     let multiples: &[f64] = if decades <= FINE_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let step = (decades / MOST_DECADE_TICKS).ceil().max(1.0);
     let mut ticks = multiples_of_decades(multiples, step, low.floor(), high.ceil());
     ticks.retain(|tick| *tick >= low - ROUNDING && *tick <= high + ROUNDING);
-    // The ends as well, where there is room for their labels.
+    // The ends get ticks as well, if their labels fit.
     let room = (high - low) * LABEL_ROOM;
     if ticks.first().is_none_or(|first| *first - low >= room) {
         ticks.insert(0, low);
@@ -210,7 +213,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     ticks
 }
 
-/// The logarithms of `multiples` of every `step`th power of ten from `first` to `last`.
+/// Returns the logarithms of `multiples` of every `step`th power of ten from `first` to `last`.
 fn multiples_of_decades(multiples: &[f64], step: f64, first: f64, last: f64) -> Vec<f64> {
     let mut ticks = Vec::new();
     let mut decade = first;
@@ -221,21 +224,21 @@ fn multiples_of_decades(multiples: &[f64], step: f64, first: f64, last: f64) -> 
     ticks
 }
 
-/// The 1, 2, 2.5 or 5 times a power of ten that is at least `step`.
+/// Returns the smallest of 1, 2, 2.5 or 5 times a power of ten that is at least `step`.
 fn round_step(step: f64) -> f64 {
     let decade = 10_f64.powf(step.log10().floor());
     let times = [1.0, 2.0, 2.5, 5.0].into_iter().find(|times| times * decade >= step * 0.999);
     times.unwrap_or(10.0) * decade
 }
 
-/// The 1, 2 or 5 times a power of ten that is at most `value`.
+/// Returns the largest of 1, 2 or 5 times a power of ten that is at most `value`.
 fn round_below(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
     let times = [5.0, 2.0].into_iter().find(|times| times * decade <= value);
     times.unwrap_or(1.0) * decade
 }
 
-/// The label of a plain number.
+/// Returns the label of a plain number.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format::short(value) }
 }

@@ -1,4 +1,4 @@
-//! Horizontal bars with their spread and their value at the end.
+//! Horizontal bars, each with its spread and its value at the end.
 
 use super::Drawn;
 use super::axis::Axis;
@@ -19,20 +19,20 @@ pub(crate) struct Bar {
     pub(crate) value: f64,
     /// Its colour.
     pub(crate) role: Role,
-    /// Where the runs lie.
+    /// The range of the runs.
     pub(crate) spread: Option<Spread>,
-    /// What others published of the same case.
+    /// The published value of the same case by others.
     pub(crate) reference: Option<f64>,
     /// Its value, as it is read.
     pub(crate) text: String,
-    /// What is said beside it in a smaller voice.
+    /// A smaller text beside it.
     pub(crate) note: String,
 }
 
 /// A row, with at most one bar in each panel.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// Whose it is.
+    /// The contender.
     pub(crate) label: String,
     /// Whether it is Lapwing's.
     pub(crate) is_own: bool,
@@ -40,12 +40,12 @@ pub(crate) struct Row {
     pub(crate) bars: Vec<Option<Bar>>,
 }
 
-/// Rows under a heading; an empty one is left out.
+/// Rows under a heading. An empty group is left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// What they have in common.
+    /// The common property of the rows.
     pub(crate) heading: String,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) rows: Vec<Row>,
 }
 
@@ -56,13 +56,13 @@ pub(crate) struct Bars {
     pub(crate) title: String,
     /// Titles of the panels.
     pub(crate) panels: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) groups: Vec<Group>,
     /// Above the panels.
     pub(crate) keys: Vec<Key>,
-    /// How ticks are written.
+    /// The format of tick labels.
     pub(crate) label: fn(f64) -> String,
-    /// Whether bars begin at zero even if the shortest is hardly to be seen.
+    /// Whether bars begin at zero even if the shortest is hardly visible.
     pub(crate) is_linear: bool,
 }
 
@@ -71,7 +71,7 @@ impl Bars {
     ///
     /// # Errors
     ///
-    /// Whatever `plotters` reports.
+    /// The error of `plotters`.
     pub(crate) fn draw(&self) -> Drawn<Picture> {
         let rows = self.groups.iter().flat_map(|group| &group.rows).collect::<Vec<_>>();
         let bars = rows.iter().flat_map(|row| row.bars.iter().flatten());
@@ -104,7 +104,7 @@ impl Bars {
         }
     }
 
-    /// All that must find its place on the axis.
+    /// Returns all values that must fit the axis.
     fn values(&self) -> Vec<f64> {
         let rows = self.groups.iter().flat_map(|group| &group.rows);
         let bars = rows.flat_map(|row| row.bars.iter().flatten());
@@ -117,7 +117,7 @@ impl Bars {
     }
 }
 
-/// The lines of the frame for `groups`.
+/// Returns the lines of the frame for `groups`.
 fn lines(groups: &[Group]) -> Vec<Line> {
     let mut lines = Vec::new();
     for group in groups {
@@ -131,7 +131,7 @@ fn lines(groups: &[Group]) -> Vec<Line> {
     lines
 }
 
-/// The bar, above it what others published, its whisker, its texts.
+/// Draws the bar, the published reference above it, its whisker and its texts.
 fn draw_bar(place: &Place<'_, '_>, bar: &Bar, is_own: bool) -> Drawn {
     let (canvas, y) = (place.canvas, place.y);
     let end = place.x(bar.value);

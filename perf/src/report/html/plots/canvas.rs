@@ -1,4 +1,4 @@
-//! A surface in pixels: shapes in the colours of the palette, and the picture that they make.
+//! A surface in pixels: shapes in the colours of the palette, and the resulting picture.
 
 use minijinja::HtmlEscape;
 use plotters::backend::SVGBackend;
@@ -13,32 +13,33 @@ use crate::report::html::palette::{self, Role};
 
 /// An area in pixels.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// A point in pixels, from the left and from the top.
+/// A point in pixels, from the left and the top.
 pub(crate) type Point = (i32, i32);
 
-/// The size of what is read first, in pixels.
+/// The size of the main text, in pixels.
 pub(crate) const TEXT: f64 = 13.0;
 /// The size of ticks and notes, in pixels.
 pub(crate) const SMALL: f64 = 11.5;
 /// `plotters` divides sizes by this to get the pixels of SVG.
 const SVG_FONT_SCALE: f64 = 1.24;
-/// Widest mean character of the usual fonts, plain and bold, as a part of their size.
+/// The largest mean width of a character in common fonts, plain and bold, as a fraction of the font
+/// size.
 const CHARACTER_WIDTHS: [f64; 2] = [0.6, 0.68];
 
 /// A finished picture.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
-    /// What `plotters` wrote.
+    /// The output of `plotters`.
     svg: String,
 }
 
-/// Where a picture is drawn.
+/// The surface of a picture.
 pub(crate) struct Canvas<'a> {
-    /// The whole of it.
+    /// The whole surface.
     pub(crate) root: Area<'a>,
 }
 
-/// What marks a point, so that colour is not the only difference.
+/// The marker of a point, so that colour is not the only difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Marker {
     /// A disc.
@@ -53,7 +54,7 @@ pub(crate) enum Marker {
     Wedge,
 }
 
-/// On which side of its point a text stands.
+/// The side of its point on which a text is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Side {
     /// It ends at the point.
@@ -63,7 +64,7 @@ pub(crate) enum Side {
 }
 
 impl Marker {
-    /// One for each number, again from the first after the last.
+    /// Returns the marker of this number. Numbers repeat after the last marker.
     pub(crate) const fn of(number: usize) -> Self {
         match number % 5 {
             0 => Self::Disc,
@@ -80,7 +81,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// Whatever `draw` reports.
+    /// The error of `draw`.
     pub(crate) fn draw(
         (width, height): (i32, i32),
         draw: impl FnOnce(&Canvas<'_>) -> Drawn,
@@ -96,8 +97,8 @@ impl Picture {
         Ok(Self { svg })
     }
 
-    /// The picture as a part of the page, which has the colours; `title` is read to those who
-    /// cannot see it.
+    /// Returns the picture as a part of the page, which defines the colours. Screen readers read
+    /// `title`.
     pub(crate) fn embedded(&self, title: &str) -> String {
         self.opened(
             &format!(" class=\"plot\" role=\"img\" aria-label=\"{}\"", HtmlEscape(title)),
@@ -105,7 +106,7 @@ impl Picture {
         )
     }
 
-    /// The picture as a file of its own.
+    /// Returns the picture as a separate file.
     pub(crate) fn standalone(&self, title: &str) -> String {
         let head = format!(
             "<title>{}</title>\n<style>\ntext{{font-family:system-ui,sans-serif}}\n{}</style>\n",
@@ -115,7 +116,7 @@ impl Picture {
         self.opened(" role=\"img\"", &head)
     }
 
-    /// The picture with `attributes` in its first tag and `head` after it.
+    /// Returns the picture with `attributes` in its first tag and `head` after it.
     fn opened(&self, attributes: &str, head: &str) -> String {
         match self.svg.split_once(">\n") {
             Some((tag, rest)) => format!("{tag}{attributes}>\n{head}{rest}"),
@@ -125,24 +126,24 @@ impl Picture {
 }
 
 impl Canvas<'_> {
-    /// A filled rectangle.
+    /// Draws a filled rectangle.
     pub(crate) fn block(&self, from: Point, to: Point, role: Role) -> Drawn {
         self.root.draw(&Rectangle::new([from, to], role.colour().filled()))
     }
 
-    /// A line through `points`.
+    /// Draws a line through `points`.
     pub(crate) fn line(&self, points: &[Point], role: Role, width: u32) -> Drawn {
         let style = role.colour().stroke_width(width);
         self.root.draw(&PathElement::new(points.to_vec(), style))
     }
 
-    /// A broken line through `points`.
+    /// Draws a dashed line through `points`.
     pub(crate) fn dashes(&self, points: &[Point], role: Role, width: u32) -> Drawn {
         let style = role.colour().stroke_width(width);
         self.root.draw(&DashedPathElement::new(points.to_vec(), 7, 4, style))
     }
 
-    /// A marker at `point`.
+    /// Draws a marker at `point`.
     pub(crate) fn marker(&self, (x, y): Point, marker: Marker, role: Role) -> Drawn {
         let style = role.colour().filled();
         match marker {
@@ -163,12 +164,12 @@ impl Canvas<'_> {
         }
     }
 
-    /// A cross at `point`.
+    /// Draws a cross at `point`.
     pub(crate) fn cross(&self, point: Point, role: Role) -> Drawn {
         self.root.draw(&Cross::new(point, 6, role.colour().stroke_width(2)))
     }
 
-    /// One line of text beside `point`, in the middle of its height.
+    /// Draws one line of text beside `point`, vertically centred.
     pub(crate) fn text(&self, text: &str, point: Point, side: Side, style: Writing) -> Drawn {
         let horizontal = match side {
             Side::Left => HPos::Right,
@@ -179,7 +180,7 @@ impl Canvas<'_> {
     }
 }
 
-/// How text looks.
+/// The style of text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writing {
     /// Size in pixels.
@@ -191,14 +192,14 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// What is read first.
+    /// The main text.
     pub(crate) const PLAIN: Self = Self { size: TEXT, role: Role::Text, bold: false };
     /// A heading, or Lapwing's own row.
     pub(crate) const BOLD: Self = Self { size: TEXT, role: Role::Text, bold: true };
     /// Ticks and notes.
     pub(crate) const NOTE: Self = Self { size: SMALL, role: Role::Muted, bold: false };
 
-    /// The same for `plotters`.
+    /// Returns the same for `plotters`.
     pub(crate) fn of_plotters(self) -> TextStyle<'static> {
         let weight = if self.bold { FontStyle::Bold } else { FontStyle::Normal };
         let font = FontDesc::new(FontFamily::SansSerif, self.size * SVG_FONT_SCALE, weight);
@@ -207,20 +208,20 @@ impl Writing {
     }
 }
 
-/// A thin line in the colour of `role`.
+/// Returns the style of a thin line in the colour of `role`.
 pub(crate) fn thin(role: Role) -> ShapeStyle {
     let colour: RGBColor = role.colour();
     colour.stroke_width(1)
 }
 
-/// Pixels that `text` takes at most in the usual fonts.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // a label, not a book
+/// Returns the maximum width of `text` in common fonts, in pixels.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // a label is short
 pub(crate) fn width(text: &str, style: Writing) -> i32 {
     let character = style.size * CHARACTER_WIDTHS[usize::from(style.bold)];
     (text.chars().count() as f64 * character).ceil() as i32
 }
 
-/// `text` cut to `characters`, with a mark where it was cut.
+/// Returns `text` cut to `characters`, with a mark at the cut.
 pub(crate) fn cut(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();
@@ -229,7 +230,7 @@ pub(crate) fn cut(text: &str, characters: usize) -> String {
     kept + "…"
 }
 
-/// `text` without the control characters that XML forbids.
+/// Returns `text` without the control characters that XML forbids.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

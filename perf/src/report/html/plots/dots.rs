@@ -1,4 +1,5 @@
-//! Several percentiles of one row, joined: how far the tail lies from the middle.
+//! Several percentiles of one row, joined by a line, which shows the distance of the tail from the
+//! median.
 
 use super::Drawn;
 use super::axis::Axis;
@@ -10,7 +11,7 @@ use crate::report::html::palette::Role;
 /// One row.
 #[derive(Clone, Debug)]
 pub(crate) struct Dots {
-    /// Whose it is.
+    /// The contender.
     pub(crate) label: String,
     /// Whether it is Lapwing's.
     pub(crate) is_own: bool,
@@ -20,14 +21,14 @@ pub(crate) struct Dots {
     pub(crate) text: String,
 }
 
-/// A whole plot: groups with their heading.
+/// A whole plot: groups with their headings.
 #[derive(Clone, Debug)]
 pub(crate) struct DotRows {
     /// What is measured, with its unit.
     pub(crate) title: String,
-    /// What the values are.
+    /// The names of the percentiles.
     pub(crate) names: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) groups: Vec<(String, Vec<Dots>)>,
 }
 
@@ -36,7 +37,7 @@ impl DotRows {
     ///
     /// # Errors
     ///
-    /// Whatever `plotters` reports.
+    /// The error of `plotters`.
     pub(crate) fn draw(&self) -> Drawn<Picture> {
         let rows = self.groups.iter().flat_map(|(_, rows)| rows).collect::<Vec<_>>();
         let mut lines = Vec::new();

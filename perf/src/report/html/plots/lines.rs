@@ -1,5 +1,5 @@
-//! Curves over two axes, in one or more panels. Each line is named where it ends: no reader has to
-//! match colours with a legend.
+//! Curves over two axes, in one or more panels. The name of each line is at its end, so no reader
+//! has to match colours with a legend.
 
 use plotters::chart::ChartBuilder;
 use plotters::style::TRANSPARENT;
@@ -19,7 +19,7 @@ const MARGIN: i32 = 12;
 const GAP: i32 = 18;
 /// Distance of two names.
 const NAME_HEIGHT: i32 = 17;
-/// Room between the end of a line and its name.
+/// The space between the end of a line and its name.
 const LEADER: i32 = 26;
 /// Longest name, in characters.
 const NAME_CHARACTERS: usize = 42;
@@ -27,9 +27,9 @@ const NAME_CHARACTERS: usize = 42;
 /// One line.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
-    /// Whose it is.
+    /// The name at its end.
     pub(crate) name: String,
-    /// Whose it is.
+    /// The contender to which it belongs.
     pub(crate) whose: Whose,
     /// From the left.
     pub(crate) points: Vec<(f64, f64)>,
@@ -39,38 +39,38 @@ pub(crate) struct Series {
     pub(crate) is_marked: bool,
 }
 
-/// Whose line it is.
+/// The contender to which a line belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// Lapwing's.
     Own,
-    /// Another's, with a number that tells it from the rest in each panel.
+    /// A rival, with a number that distinguishes it from the others in each panel.
     Other(usize),
-    /// Nobody's: what the machine adds by itself.
+    /// The baseline without a hand-off, which shows the overhead of the machine.
     Floor,
 }
 
 /// One panel.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// What is special about it.
+    /// Its title.
     pub(crate) title: String,
-    /// Lapwing's are drawn last, over the others.
+    /// The lines. Those of Lapwing are drawn last, above the others.
     pub(crate) series: Vec<Series>,
 }
 
-/// A whole plot: panels one below the other, over the same axes.
+/// A whole plot: panels one below the other, with the same axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines {
     /// Of all panels.
     pub(crate) across: Axis,
     /// Of all panels.
     pub(crate) up: Axis,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) panels: Vec<Panel>,
 }
 
-/// Where one panel lies.
+/// The position of one panel.
 struct Place {
     left: i32,
     top: i32,
@@ -86,7 +86,8 @@ impl Series {
         }
     }
 
-    /// Whether it is broken: once the colours begin again, and where it is nobody's.
+    /// Returns whether it is dashed: when the colours repeat, and for the baseline without a
+    /// hand-off.
     const fn is_dashed(&self) -> bool {
         match self.whose {
             Whose::Own => false,
@@ -99,7 +100,7 @@ impl Series {
         self.whose == Whose::Own
     }
 
-    /// How its name looks.
+    /// Returns the style of its name.
     fn name_style(&self) -> Writing {
         Writing { size: SMALL, bold: self.is_own(), ..Writing::PLAIN }
     }
@@ -121,7 +122,7 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// Whatever `plotters` reports.
+    /// The error of `plotters`.
     pub(crate) fn draw(&self) -> Drawn<Picture> {
         let series = self.panels.iter().flat_map(|panel| &panel.series);
         let names = series.map(|series| series.name_width());
@@ -145,7 +146,7 @@ impl Lines {
     }
 
     fn draw_axes(&self, canvas: &Canvas<'_>, place: &Place) -> Drawn {
-        // Room for half a label beyond the ends of either axis.
+        // Space for half a label beyond the ends of each axis.
         let overhang = 30;
         let corner = (MARGIN, place.top - overhang);
         let inside = PLOT_WIDTH + place.left - MARGIN + overhang;
@@ -198,7 +199,7 @@ impl Lines {
         Ok(())
     }
 
-    /// The name of each line beside its end; a thin line leads there where names had to make room.
+    /// Draws the name of each line beside its end. If names had to move, a thin line connects them.
     fn draw_names(&self, canvas: &Canvas<'_>, panel: &Panel, place: &Place) -> Drawn {
         let ends = panel.series.iter().filter_map(|series| {
             let last = series.points.last()?;
@@ -213,7 +214,7 @@ impl Lines {
         for ((series, (x, y)), name_y) in ends.into_iter().zip(given) {
             let role = series.role();
             let text = (right + LEADER, name_y);
-            // In grey: a leader is not a part of the curve.
+            // Grey, because the leader is not a part of the curve.
             let leader = [(x, y), (right + 6, name_y), (right + LEADER - 12, name_y)];
             canvas.line(&leader, Role::Rival, 1)?;
             canvas.marker((right + LEADER - 9, name_y), series.marker(), role)?;
@@ -232,14 +233,14 @@ impl Lines {
 }
 
 impl Panel {
-    /// High enough for the names of all lines.
+    /// Returns a height that fits the names of all lines.
     fn height(&self) -> i32 {
         let names = i32::try_from(self.series.len()).unwrap_or(i32::MAX / NAME_HEIGHT);
         PLOT_HEIGHT.max(names * NAME_HEIGHT)
     }
 }
 
-/// Moves ascending positions as little as needed, so that they are `distance` apart within
+/// Moves ascending positions as little as necessary, so that they are `distance` apart within
 /// `top..=bottom`.
 fn spread_out(wanted: &[i32], distance: i32, top: i32, bottom: i32) -> Vec<i32> {
     let mut given = wanted.to_vec();

@@ -1,5 +1,5 @@
-//! How figures become pictures. `plotters` draws axes, grids and shapes; here is decided where they
-//! stand. No plot knows what its figures mean: that is the matter of `sections`.
+//! Plots. `plotters` draws axes, grids and shapes, and this module computes their positions. The
+//! meaning of the figures is in `sections`.
 //!
 //! ```text
 //! bars, stacks, dots -> rows (labels, groups, panels, axis) --\
@@ -11,7 +11,7 @@ pub(crate) mod bars; // horizontal bars with their spread
 pub(crate) mod canvas; // shapes in pixels, the finished picture
 pub(crate) mod dots; // several percentiles of one row
 pub(crate) mod lines; // curves
-pub(crate) mod rows; // the frame of everything that has one row for each contender
+pub(crate) mod rows; // the frame of all plots with one row per contender
 pub(crate) mod stacks; // bars of several parts
 
 use std::io;

@@ -1,5 +1,5 @@
-//! The frame of every plot that has one row for each contender: labels on the left, groups with a
-//! heading, one or two panels side by side over a common axis, a legend.
+//! The frame of every plot with one row per contender: labels on the left, groups with headings,
+//! one or two adjacent panels over a common axis, and a legend.
 
 use plotters::chart::ChartBuilder;
 use plotters::style::TRANSPARENT;
@@ -15,7 +15,7 @@ const AXIS_HEIGHT: i32 = 46;
 const LEGEND_HEIGHT: i32 = 26;
 const PANEL_TITLE_HEIGHT: i32 = 26;
 const MARGIN: i32 = 14;
-/// Width of the bars themselves, for one panel and for each of two.
+/// The width of the bars, for one panel and for each of two.
 const PANEL_WIDTHS: [i32; 2] = [430, 300];
 /// Longest label, in characters.
 const LABEL_CHARACTERS: usize = 42;
@@ -27,14 +27,14 @@ pub(crate) enum Line {
     Heading(String),
     /// A row with its label.
     Row {
-        /// Whose it is.
+        /// The contender.
         label: String,
         /// Whether it is Lapwing's.
         is_own: bool,
     },
 }
 
-/// What a colour or a shape means.
+/// The meaning of a colour or a shape.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     /// Its colour.
@@ -45,24 +45,24 @@ pub(crate) struct Key {
     pub(crate) text: String,
 }
 
-/// Everything but the marks.
+/// Everything except the marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     /// Of all panels.
     pub(crate) axis: Axis,
-    /// Titles of the panels; an empty one takes no space.
+    /// Titles of the panels. An empty one takes no space.
     pub(crate) panels: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) lines: Vec<Line>,
     /// Above the panels.
     pub(crate) keys: Vec<Key>,
-    /// The longest text right of a mark, in characters.
+    /// The longest text to the right of a mark, in characters.
     pub(crate) text_characters: usize,
 }
 
-/// Where the marks of one row in one panel go.
+/// The position of the marks of one row in one panel.
 pub(crate) struct Place<'a, 'b> {
-    /// What is drawn on.
+    /// The surface.
     pub(crate) canvas: &'a Canvas<'b>,
     /// The row's number, headings not counted.
     pub(crate) row: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Place<'a, 'b> {
     right: i32,
 }
 
-/// Where the parts of the frame lie.
+/// The positions of the parts of the frame.
 struct Layout {
     label_right: i32,
     panel_width: i32,
@@ -85,13 +85,13 @@ struct Layout {
 }
 
 impl Place<'_, '_> {
-    /// Where `value` lies.
+    /// Returns the position of `value`.
     #[allow(clippy::cast_possible_truncation)] // a share of some hundred pixels
     pub(crate) fn x(&self, value: f64) -> i32 {
         self.left + (f64::from(self.right - self.left) * self.axis.share(value)).round() as i32
     }
 
-    /// Where the axis begins.
+    /// Returns the start of the axis.
     pub(crate) const fn left(&self) -> i32 {
         self.left
     }
@@ -102,7 +102,7 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// Whatever `plotters` reports.
+    /// The error of `plotters`.
     pub(crate) fn draw(&self, marks: impl Fn(&Place<'_, '_>) -> Drawn) -> Drawn<Picture> {
         let layout = self.layout();
         let panels = i32::try_from(self.panels.len()).unwrap_or(1);
@@ -142,10 +142,10 @@ impl Frame {
         }
     }
 
-    /// The axis of one panel, and its grid.
+    /// Draws the axis of one panel and its grid.
     fn draw_panel(&self, canvas: &Canvas<'_>, left: i32, layout: &Layout) -> Drawn {
         let size = (layout.panel_width, layout.rows_height + AXIS_HEIGHT);
-        // Room for half a label beyond either end of the axis.
+        // Space for half a label beyond each end of the axis.
         let overhang = 40;
         let area = canvas
             .root
@@ -184,7 +184,7 @@ impl Frame {
         for (row, y) in self.middles(layout).into_iter().enumerate() {
             marks(&Place { canvas, row, panel, y, axis: &self.axis, left, right })?;
         }
-        // The beginning of the axis stands before the bars.
+        // The start of the axis is in front of the bars.
         let bottom = layout.top + layout.rows_height;
         canvas.line(&[(left, layout.top), (left, bottom)], Role::Muted, 1)
     }
@@ -214,7 +214,7 @@ impl Frame {
         draw_keys(canvas, &self.keys, (MARGIN, MARGIN + LEGEND_HEIGHT / 2 - 4))
     }
 
-    /// The middles of the rows, headings not counted.
+    /// Returns the centres of the rows, without headings.
     fn middles(&self, layout: &Layout) -> Vec<i32> {
         let mut top = layout.top;
         let mut middles = Vec::new();
@@ -237,13 +237,13 @@ impl Line {
     }
 }
 
-/// How the label of a row looks.
+/// Returns the style of the label of a row.
 const fn label_style(is_own: bool) -> Writing {
     if is_own { Writing { role: Role::Own, ..Writing::BOLD } } else { Writing::PLAIN }
 }
 
 impl Key {
-    /// The key of a block of this colour.
+    /// Returns the key of a block of this colour.
     pub(crate) fn block(role: Role, text: impl Into<String>) -> Self {
         Self { role, marker: None, text: text.into() }
     }
@@ -253,7 +253,7 @@ impl Key {
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(crate) fn draw_keys(canvas: &Canvas<'_>, keys: &[Key], start: Point) -> Drawn {
     let (mut x, y) = start;
     for key in keys {

@@ -12,24 +12,24 @@ const HALF: i32 = 7;
 /// A bar of several parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
-    /// Whose it is.
+    /// The contender.
     pub(crate) label: String,
     /// Whether it is Lapwing's.
     pub(crate) is_own: bool,
-    /// From the left; as many as there are names.
+    /// The parts from the left, as many as there are names.
     pub(crate) parts: Vec<f64>,
-    /// The whole, as it is read.
+    /// The total, as text.
     pub(crate) text: String,
 }
 
-/// A whole plot of stacks: groups with their heading.
+/// A whole plot of stacks: groups with their headings.
 #[derive(Clone, Debug)]
 pub(crate) struct Stacks {
     /// What is measured, with its unit.
     pub(crate) title: String,
-    /// What the parts are, from the left.
+    /// The names of the parts, from the left.
     pub(crate) names: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) groups: Vec<(String, Vec<Stack>)>,
 }
 
@@ -38,7 +38,7 @@ impl Stacks {
     ///
     /// # Errors
     ///
-    /// Whatever `plotters` reports.
+    /// The error of `plotters`.
     pub(crate) fn draw(&self) -> Drawn<Picture> {
         let stacks = self.groups.iter().flat_map(|(_, stacks)| stacks).collect::<Vec<_>>();
         let mut lines = Vec::new();
@@ -63,7 +63,7 @@ impl Stacks {
             let (mut begin, y) = (0.0, place.y);
             for (number, part) in stack.parts.iter().enumerate() {
                 let (from, to) = (place.x(begin), place.x(begin + part));
-                // One pixel between parts, so that they differ without colour as well.
+                // One pixel between parts separates them without colour as well.
                 let to = if to > from + 1 { to - 1 } else { to };
                 place.canvas.block((from, y - HALF), (to, y + HALF), Role::Series(number))?;
                 begin += part;

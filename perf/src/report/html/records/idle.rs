@@ -4,56 +4,56 @@ use serde::Deserialize;
 
 use super::{speed, time};
 
-/// The most CPU time in percent of one CPU: of a million CPUs.
+/// The maximum CPU time in percent of one CPU: that of a million CPUs.
 const MAX_PERCENT: f64 = 1e8;
 
-/// What waiting costs under a load.
+/// The cost of waiting under a load.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Idle {
-    /// Who waited.
+    /// The contender that waited.
     pub(crate) contender: String,
     /// How.
     pub(crate) wait: String,
-    /// Which of Lapwing's consumers shared a thread.
+    /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
     /// Their graph.
     pub(crate) topology: String,
-    /// Those that waited.
+    /// The number of waiting consumers.
     pub(crate) consumers: u64,
-    /// Events that were to be sent each second.
+    /// Intended events per second.
     pub(crate) offered_per_second: u64,
     /// Whether every answer was right.
     verified: bool,
-    /// CPU time without the sender's; none if the system did not tell.
+    /// CPU time without the sender's, or `None` if the system did not report it.
     pub(crate) cpu_percent: Option<f64>,
     /// The sender's.
     pub(crate) sender_cpu_percent: Option<f64>,
-    /// How often threads were woken.
+    /// The number of wake-ups.
     pub(crate) wakes_per_second: Option<f64>,
-    /// How often they lost their CPU or yielded it.
+    /// Preemptions and yields per second.
     pub(crate) involuntary_per_second: Option<f64>,
-    /// The median delay; none without a load.
+    /// The median delay, or `None` without a load.
     pub(crate) p50_ns: Option<f64>,
     /// 99 %.
     pub(crate) p99_ns: Option<f64>,
 }
 
-/// How long an event takes to consumers that are asleep.
+/// The delay of an event to consumers that are parked.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct LoneEvent {
-    /// Who carried it.
+    /// The contender that carried it.
     pub(crate) contender: String,
-    /// How the consumers waited.
+    /// The wait of the consumers.
     pub(crate) wait: String,
-    /// Which of Lapwing's consumers shared a thread.
+    /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
-    /// Those that waited.
+    /// The number of waiting consumers.
     pub(crate) consumers: u64,
-    /// Whether every consumer had every event.
+    /// Whether every consumer received every event.
     verified: bool,
-    /// When half of the consumers had it.
+    /// The time at which half of the consumers had it.
     pub(crate) half_ns: f64,
-    /// When the last one had it.
+    /// The time at which the last one had it.
     pub(crate) last_ns: f64,
     /// Both relative to a bare wake.
     pub(crate) half_times_bare: Option<f64>,
@@ -61,11 +61,11 @@ pub(crate) struct LoneEvent {
 }
 
 impl Idle {
-    /// Whether its answer was right.
+    /// Checks that its answer was right and that its figures can be drawn.
     ///
     /// # Errors
     ///
-    /// A figure that cannot be drawn, and what is allowed.
+    /// The figure that cannot be drawn, and the allowed values.
     pub(super) fn check(&self) -> Result<bool, String> {
         for (name, percent) in
             [("cpu_percent", self.cpu_percent), ("sender_cpu_percent", self.sender_cpu_percent)]
@@ -83,11 +83,11 @@ impl Idle {
 }
 
 impl LoneEvent {
-    /// As [`Idle::check`].
+    /// Checks that its answer was right and that its figures can be drawn.
     ///
     /// # Errors
     ///
-    /// As [`Idle::check`].
+    /// The figure that cannot be drawn, and the allowed values.
     pub(super) fn check(&self) -> Result<bool, String> {
         time("half_ns", self.half_ns)?;
         time("last_ns", self.last_ns)?;

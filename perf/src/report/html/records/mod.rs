@@ -1,5 +1,5 @@
-//! The records of the other commands, as far as a report shows them. Keys that only some benchmarks
-//! have are optional; unknown keys are left to other readers.
+//! The records of the other commands, with the keys that a report shows. Keys that only some
+//! benchmarks have are optional. Unknown keys are ignored.
 
 mod idle; // of `lapwing idle`
 mod rates; // of `lapwing channels` and `lapwing neighbours`
@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub(crate) use self::idle::{Idle, LoneEvent};
 pub(crate) use self::rates::Rates;
 
-/// Speeds of anything, each second: once in twelve days to a thousand in a picosecond.
+/// Rates of any kind, per second: from one per twelve days to a thousand per picosecond.
 const SPEEDS: RangeInclusive<f64> = 1e-6..=1e15;
 /// The longest time, in nanoseconds: thirty years.
 const MAX_NS: f64 = 1e18;
@@ -24,9 +24,9 @@ pub(crate) enum Record {
     Throughput(Speed),
     /// The cost of an increment.
     Contention(Speed),
-    /// A number there and back.
+    /// Round trips of a number.
     PingPong(Speed),
-    /// What the machine can do at all.
+    /// The limits of the machine.
     Limits(Speed),
     /// LMAX's own tests.
     Perftest(Speed),
@@ -38,9 +38,9 @@ pub(crate) enum Record {
     Sweep(Latency),
     /// The order-dispatch pipeline.
     Dispatch(Dispatch),
-    /// What waiting costs.
+    /// The cost of waiting.
     Idle(Idle),
-    /// An event for those who are asleep.
+    /// An event to parked threads.
     LoneEvent(LoneEvent),
     /// Bounded channels under load.
     Channels(Rates),
@@ -53,51 +53,52 @@ pub(crate) enum Record {
 pub(crate) struct Speed {
     /// The configuration, or the test.
     pub(crate) topology: Option<String>,
-    /// Who ran.
+    /// The contender.
     pub(crate) contender: String,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: Option<String>,
-    /// Which of Lapwing's consumers shared a thread.
+    /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
     /// Threads of a run.
     pub(crate) threads: Option<usize>,
-    /// Whether each thread kept to one CPU.
+    /// Whether each thread was bound to one CPU.
     pub(crate) pinned: Option<bool>,
-    /// Mean time for which a sender stayed away before each number; only of ping-pong.
+    /// Mean pause of a sender before each number; only of ping-pong.
     pub(crate) pause_ns: Option<u64>,
     /// Slots of the ring, and of every queue.
     pub(crate) ring: Option<u64>,
     /// Size of one event.
     pub(crate) event_bytes: Option<u64>,
-    /// How producers published.
+    /// The batching of producers.
     pub(crate) publish: Option<String>,
     /// Events of one run.
     pub(crate) events: Option<u64>,
-    /// What an event counts for in the speed: 2 if the speed of a round trip is that of one way.
+    /// What an event counts for in the speed: 2 if the speed of a round trip is that of one
+    /// direction.
     pub(crate) operations_per_event: Option<u32>,
     /// Producers and consumers; only of LMAX's tests.
     pub(crate) shape: Option<String>,
-    /// Round trips; only of a test about them.
+    /// Round trips, if the test measures them.
     #[serde(default)]
     pub(crate) segments: Vec<Segment>,
-    /// Threads at both ends; only of more threads than CPUs.
+    /// Threads at both ends; only of `oversubscribed`.
     pub(crate) producers: Option<u64>,
     pub(crate) consumers: Option<u64>,
     /// Time of an event relative to the same contender's with one thread at each end.
     pub(crate) times_one_to_one: Option<f64>,
     /// Whether every answer was right.
     verified: bool,
-    /// The runs that count.
+    /// The counted runs.
     pub(crate) runs: Vec<SpeedRun>,
     /// The median of the runs.
     pub(crate) median_events_per_second: f64,
-    /// Who it is compared with.
+    /// The row that it is compared with.
     pub(crate) baseline: Option<String>,
     /// The median of the per-round ratio to the baseline.
     pub(crate) ratio_to_baseline: Option<f64>,
     /// Its interval of confidence.
     pub(crate) ratio_interval: Option<[f64; 2]>,
-    /// What the paper's Table 1 says of this case, in nanoseconds.
+    /// The nanoseconds of this case in Table 1 of the paper.
     pub(crate) nanoseconds_in_paper: Option<f64>,
 }
 
@@ -106,40 +107,40 @@ pub(crate) struct Speed {
 pub(crate) struct SpeedRun {
     /// Its speed.
     pub(crate) events_per_second: f64,
-    /// Mean number of events that a consumer was handed at once.
+    /// Mean number of events that a consumer received at once.
     pub(crate) events_per_batch: Option<f64>,
-    /// Mean number of CPUs that the run kept busy.
+    /// Mean number of CPUs in use.
     pub(crate) cpus: Option<f64>,
 }
 
 /// A record of latencies at one load.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Latency {
-    /// Who ran.
+    /// The contender.
     pub(crate) contender: String,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: Option<String>,
-    /// Which of Lapwing's consumers shared a thread.
+    /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
     /// Threads of a run.
     pub(crate) threads: Option<usize>,
-    /// Whether each thread kept to one CPU.
+    /// Whether each thread was bound to one CPU.
     pub(crate) pinned: Option<bool>,
     /// Time from one event to the next.
     pub(crate) interval_ns: Option<f64>,
     /// Whether every answer was right.
     verified: bool,
-    /// The runs that count.
+    /// The counted runs.
     #[serde(default)]
     pub(crate) runs: Vec<LatencyRun>,
-    /// The load that was asked for; only of a sweep.
+    /// The intended load; only of a sweep.
     pub(crate) offered_per_second: Option<f64>,
-    /// The load that was carried; only of a sweep.
+    /// The achieved load; only of a sweep.
     pub(crate) achieved_per_second: Option<f64>,
-    /// Whether the load was more than the contender could carry.
+    /// Whether the load exceeded what the contender sustains.
     #[serde(default)]
     pub(crate) saturated: bool,
-    /// Every hop, and the way from end to end.
+    /// Each hop, and the end-to-end path.
     pub(crate) segments: Vec<Segment>,
 }
 
@@ -148,14 +149,14 @@ pub(crate) struct Latency {
 pub(crate) struct LatencyRun {
     /// The load that was carried.
     pub(crate) achieved_per_second: Option<f64>,
-    /// Mean number of CPUs that the run kept busy.
+    /// Mean number of CPUs in use.
     pub(crate) cpus: Option<f64>,
 }
 
-/// The latencies of one part of the way.
+/// The latencies of one segment of the path.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Segment {
-    /// Which part.
+    /// The segment.
     pub(crate) name: String,
     /// Events observed.
     pub(crate) count: Option<u64>,
@@ -165,15 +166,15 @@ pub(crate) struct Segment {
     pub(crate) mean_ns: Option<f64>,
     /// Half are at most this.
     pub(crate) p50_ns: f64,
-    /// Nine in ten are at most this.
+    /// 90 % are at most this.
     pub(crate) p90_ns: Option<f64>,
-    /// 99 in a hundred are at most this.
+    /// 99 % are at most this.
     pub(crate) p99_ns: f64,
-    /// 999 in a thousand are at most this.
+    /// 99.9 % are at most this.
     pub(crate) p99_9_ns: f64,
-    /// 9999 in ten thousand are at most this.
+    /// 99.99 % are at most this.
     pub(crate) p99_99_ns: Option<f64>,
-    /// The most.
+    /// The maximum.
     pub(crate) max_ns: Option<f64>,
     /// Percentile and nanoseconds, in ascending order.
     #[serde(default)]
@@ -191,25 +192,25 @@ pub(crate) struct Dispatch {
     pub(crate) threads: Option<usize>,
     /// Runs.
     pub(crate) repeats: Option<u64>,
-    /// Orders of one run.
+    /// The orders of one run.
     pub(crate) orders: Option<u64>,
     /// Whether every order came back.
     verified: bool,
     /// Medians over the repeats, in the order of the pipeline, and their sums.
     pub(crate) segments: Vec<Segment>,
-    /// How far the repeats lie apart.
+    /// The range of the repeats.
     pub(crate) rt_venue_spread: Option<VenueSpread>,
     /// Orders in flight.
     pub(crate) in_flight: Option<InFlight>,
-    /// Threads that stood still.
+    /// Threads that did not run for a while.
     pub(crate) stalls: Option<Stalls>,
     /// How often a queue was full.
     pub(crate) full: Option<f64>,
-    /// Mean number of CPUs that the run kept busy.
+    /// Mean number of CPUs in use.
     pub(crate) cpus: Option<f64>,
 }
 
-/// The least and the most of the repeats.
+/// The smallest and the largest value of the repeats.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct VenueSpread {
     /// Of the median.
@@ -218,14 +219,14 @@ pub(crate) struct VenueSpread {
     pub(crate) p99_ns: [f64; 2],
 }
 
-/// Orders in flight, and what Little's law expects.
+/// Orders in flight, and their expected number by Little's law.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct InFlight {
     /// The median of the peaks of the repeats.
     pub(crate) median_peak: f64,
     /// The highest peak.
     pub(crate) max: f64,
-    /// Load times mean delay.
+    /// The load multiplied by the mean delay.
     pub(crate) expected: f64,
     /// The mean in steady state.
     pub(crate) steady_mean: Option<f64>,
@@ -233,17 +234,17 @@ pub(crate) struct InFlight {
     pub(crate) as_expected: Option<bool>,
 }
 
-/// Times in which a thread did not run.
+/// Stalls: times in which a thread did not run.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Stalls {
     /// Repeats with a stall.
     pub(crate) runs: f64,
-    /// The longest.
+    /// The longest gap.
     pub(crate) worst_gap_ns: f64,
 }
 
 impl Record {
-    /// The benchmark, as on the command line.
+    /// Returns the benchmark, as on the command line.
     pub(crate) const fn benchmark(&self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
@@ -262,7 +263,7 @@ impl Record {
         }
     }
 
-    /// What needs CPUs, and how many threads it has.
+    /// Returns the part that needs CPUs, and its number of threads.
     pub(crate) fn crew(&self) -> (String, Option<usize>) {
         let benchmark = self.benchmark();
         match self {
@@ -278,7 +279,7 @@ impl Record {
                 (benchmark.to_owned(), latency.threads)
             }
             Self::Dispatch(dispatch) => (benchmark.to_owned(), dispatch.threads),
-            // More threads than CPUs are what is measured there, and no reason for a warning.
+            // This benchmark measures more threads than CPUs, so they are no reason for a warning.
             Self::Oversubscribed(_)
             | Self::Idle(_)
             | Self::LoneEvent(_)
@@ -287,12 +288,11 @@ impl Record {
         }
     }
 
-    /// Checks what the form alone does not: that the answer was right, and that the figures can be
-    /// drawn.
+    /// Checks more than the format: that the answer was right, and that the figures can be drawn.
     ///
     /// # Errors
     ///
-    /// What is wrong, and what is allowed.
+    /// The wrong value, and the allowed values.
     pub(crate) fn check(&self) -> Result<(), String> {
         let verified = match self {
             Self::Throughput(speed)
@@ -329,12 +329,12 @@ impl Record {
 }
 
 impl Speed {
-    /// Events each second, whatever each of them counts for in the speed.
+    /// Returns events per second, whatever each of them counts for in the speed.
     pub(crate) fn whole_events_per_second(&self) -> f64 {
         self.median_events_per_second / f64::from(self.operations_per_event.unwrap_or(1).max(1))
     }
 
-    /// Checks that there are runs, and that each speed is one.
+    /// Checks that there are runs, and that each speed is valid.
     fn check(&self) -> Result<(), String> {
         if self.runs.is_empty() {
             return Err("`runs` is empty".into());
@@ -350,7 +350,7 @@ impl Speed {
     }
 }
 
-/// Checks that there are segments, and that time runs forward in them.
+/// Checks that there are segments, and that their percentiles ascend.
 fn check_segments(segments: &[Segment]) -> Result<(), String> {
     if segments.is_empty() {
         return Err("`segments` is empty".into());
@@ -369,7 +369,7 @@ fn check_segments(segments: &[Segment]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that `value` can be the speed of something.
+/// Checks that `value` is a valid speed.
 fn speed(name: &str, value: f64) -> Result<(), String> {
     if SPEEDS.contains(&value) {
         return Ok(());
@@ -378,7 +378,7 @@ fn speed(name: &str, value: f64) -> Result<(), String> {
     Err(format!("must be in {least:e}..={most:e}: {name}={value}"))
 }
 
-/// Checks that `value` can be a time.
+/// Checks that `value` is a valid time.
 fn time(name: &str, value: f64) -> Result<(), String> {
     if (0.0..=MAX_NS).contains(&value) {
         return Ok(());

@@ -1,25 +1,25 @@
-//! The records of runs of a given time: those of `lapwing channels` and `lapwing neighbours`.
+//! The records of runs with a fixed length: those of `lapwing channels` and `lapwing neighbours`.
 
 use serde::Deserialize;
 
 use super::{speed, time};
 
-/// What both have in common. Keys of the cell that only one of them has are optional.
+/// The common part of both. Keys of the cell that only one of them has are optional.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Rates {
     /// The contender.
     pub(crate) contender: String,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: String,
-    /// Which of Lapwing's consumers shared a thread.
+    /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
-    /// What is counted; only of channels, as the four that follow.
+    /// The counted traffic; only of channels, as the next four keys.
     pub(crate) traffic: Option<String>,
-    /// What was sent.
+    /// The payload.
     pub(crate) payload: Option<String>,
-    /// What else ran meanwhile.
+    /// The other load of the machine.
     pub(crate) beside: Option<String>,
-    /// Threads that sent.
+    /// The number of senders.
     pub(crate) senders: Option<u64>,
     /// Slots of each channel.
     pub(crate) capacity: Option<u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Rates {
     pub(crate) topology: Option<String>,
     /// Slots of the ring.
     pub(crate) ring: Option<u64>,
-    /// Threads of another process that computed meanwhile.
+    /// Busy threads of another process during the runs.
     pub(crate) busy_threads: Option<u64>,
     /// Whether every answer was right.
     verified: bool,
@@ -35,26 +35,26 @@ pub(crate) struct Rates {
     pub(crate) median_per_second: f64,
     /// The quartiles of the runs.
     pub(crate) quartiles_per_second: [f64; 2],
-    /// The median of the per-round ratio to the first of the cell.
+    /// The median of the per-round ratios to the fastest row of the cell.
     pub(crate) ratio_to_first: Option<f64>,
     /// Share of the runs below a tenth of the median.
     pub(crate) stalled_share: f64,
-    /// CPUs that a run kept busy, and its context switches; none if the system did not tell.
+    /// CPUs in use, and context switches, or `None` if the system did not report them.
     pub(crate) cpus: Option<f64>,
     pub(crate) voluntary_per_second: Option<f64>,
     pub(crate) involuntary_per_second: Option<f64>,
-    /// The longest send of all runs; only where each was timed.
+    /// The longest send of all runs, if each was timed.
     pub(crate) longest_send_ns: Option<f64>,
-    /// The least served sender by the most served one.
+    /// Values of the least served sender divided by those of the most served one.
     pub(crate) fairness: Option<f64>,
 }
 
 impl Rates {
-    /// Whether its answer was right.
+    /// Checks that its answer was right and that its figures can be shown.
     ///
     /// # Errors
     ///
-    /// A figure that cannot be shown, and what is allowed.
+    /// The figure that cannot be shown, and the allowed values.
     pub(super) fn check(&self) -> Result<bool, String> {
         speed("median_per_second", self.median_per_second)?;
         for quartile in self.quartiles_per_second {

@@ -1,4 +1,4 @@
-//! What an increment costs, beside the paper's Table 1.
+//! The cost of an increment, beside the paper's Table 1.
 
 use super::naming::{Named, panels};
 use super::speeds;
@@ -12,17 +12,18 @@ use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::plots::rows::Key;
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "What it costs to increment one counter of 64 bits: alone, with a lock, with \
-    compare-and-swap, and against a second thread. It is the reason why a Disruptor has one writer \
-    for each word.";
-const CAPTION: &str = "Nanoseconds from one increment to the next, of whichever thread, shorter is \
-    better: blue is this machine, yellow the paper's (Java, Westmere, 2011), where it has the case.";
+const LEAD: &str = "The cost of an increment of a 64-bit counter: on one thread, with a lock, with \
+    compare-and-swap, and with contention by a second thread. Because of this cost, a Disruptor \
+    has one writer per word.";
+const CAPTION: &str = "Nanoseconds from one increment to the next over all threads; shorter is \
+    better. Blue is this machine. Yellow is the paper's machine (Java, Westmere, 2011), if the \
+    paper has the case.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -38,7 +39,7 @@ pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// What is done, in the words of `lapwing contention`.
+/// Returns the description of the case, as in `lapwing contention`.
 fn description(speed: &Speed) -> String {
     let known = Case::ALL.into_iter().find(|case| case.name() == speed.contender);
     known.map_or_else(|| speed.contender.clone(), |case| case.description().to_owned())

@@ -1,4 +1,4 @@
-//! The order-dispatch pipeline: what its parts take, and the headline without the venue.
+//! The order-dispatch pipeline: the time of its segments, and the main result without the venue.
 
 use super::naming::is_own;
 use crate::report::distinct;
@@ -9,27 +9,28 @@ use crate::report::html::plots::dots::{DotRows, Dots};
 use crate::report::html::plots::stacks::{Stack, Stacks};
 use crate::report::html::records::{Dispatch, Segment};
 
-/// The headline: the round trip without the venue's delay.
+/// The main result: the round trip without the venue's delay.
 const HEADLINE: &str = "rt-venue";
-/// Not parts of what the pipeline itself takes: sums, the venue's delay, what is late before the send
-/// or at the venue.
+/// Rows that are not part of the pipeline's own time: sums, the venue's delay, and lateness before
+/// the send or at the venue.
 const NOT_PARTS: [&str; 5] = ["rt-venue", "round-trip", "venue-svc", "sched-lag", "venue-late"];
 
-const LEAD: &str = "An order goes from a strategy over one orchestrator to a gateway, waits there for \
-    the venue, and comes back. All techniques carry the same orders; orch_work is what the \
-    orchestrator does for each.";
-const PARTS_CAPTION: &str = "The median of each part of the way without the venue's delay, shorter is \
-    better; medians of parts do not add up to the median of the whole, which the next plot has and \
-    which can be several times as long where orders wait by turns in one part and another.";
-const HEADLINE_CAPTION: &str = "The round trip without the venue's delay (rt-venue), further left is \
-    better: the distance from the first mark to the last is what the slowest of a thousand orders \
-    pays more than the one in the middle.";
+const LEAD: &str = "An order goes from a strategy through one orchestrator to a gateway, waits \
+    there for the venue, and comes back. All techniques carry the same orders. orch_work is the \
+    work of the orchestrator for each order.";
+const PARTS_CAPTION: &str = "The median of each segment without the venue's delay; shorter is \
+    better. Medians of segments do not add up to the median of the round trip, which the next plot \
+    shows. The round trip can be several times as long if orders wait in different segments at \
+    different times.";
+const HEADLINE_CAPTION: &str = "The round trip without the venue's delay (rt-venue); further left \
+    is better. The distance from the first mark to the last is the additional delay of the slowest \
+    of a thousand orders over the median.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Dispatch]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -53,7 +54,7 @@ pub(super) fn section(records: &[Dispatch]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// Which rows had more or fewer orders in flight than Little's law says.
+/// Returns the rows whose orders in flight deviate from Little's law.
 fn held_up(records: &[Dispatch]) -> Option<String> {
     let off = records.iter().filter(|dispatch| {
         dispatch.in_flight.is_some_and(|in_flight| in_flight.as_expected == Some(false))
@@ -62,12 +63,12 @@ fn held_up(records: &[Dispatch]) -> Option<String> {
         format!("{} at {}", dispatch.contender, format::time(dispatch.orch_work_ns))
     };
     let names = off.map(name).collect::<Vec<_>>().join(", ");
-    let what = "The orders in flight are not what Little's law expects, so the pipeline was overloaded or \
+    let what = "The orders in flight deviate from Little's law, so the pipeline was overloaded or \
         held up";
     (!names.is_empty()).then(|| format!("{what}: {names}."))
 }
 
-/// Whether `segment` is a part of what the pipeline itself takes.
+/// Returns whether `segment` is part of the pipeline's own time.
 fn is_part(segment: &&Segment) -> bool {
     !NOT_PARTS.contains(&&*segment.name.replace('_', "-"))
 }
@@ -76,7 +77,7 @@ fn headline(dispatch: &Dispatch) -> Option<&Segment> {
     dispatch.segments.iter().find(|segment| segment.name.replace('_', "-") == HEADLINE)
 }
 
-/// The records of each orchestrator's work, under a heading.
+/// Returns the records for each amount of work, under a heading.
 fn by_work(records: &[Dispatch]) -> Vec<(String, Vec<&Dispatch>)> {
     let works = distinct(records.iter().map(|dispatch| dispatch.orch_work_ns));
     let group = |work: f64| {
@@ -102,7 +103,7 @@ fn stacks(records: &[Dispatch]) -> Stacks {
     };
     let groups = by_work(records).into_iter();
     Stacks {
-        title: "microseconds, the sum of the medians of the parts".into(),
+        title: "microseconds, the sum of the medians of the segments".into(),
         groups: groups.map(|(work, own)| (work, own.iter().map(stack).collect())).collect(),
         names,
     }
@@ -148,8 +149,8 @@ fn headlines(records: &[Dispatch]) -> Table {
         "repeats",
     ];
     let mut table = Table::new(
-        "The headline, and what makes it valid: no queue was full, and as many orders were in flight \
-         as Little's law expects",
+        "The main result and its validity: no queue was full, and the orders in flight match \
+         Little's law",
         &words,
         &numbers,
     );
@@ -189,7 +190,7 @@ fn headline_cells(dispatch: &Dispatch) -> Vec<String> {
 fn segments(records: &[Dispatch]) -> Table {
     let words = ["technique", "part"];
     let numbers = ["orch_work, ns", "50 %, ns", "99 %", "99.9 %"];
-    let mut table = Table::new("Each part of the way, medians over the repeats", &words, &numbers);
+    let mut table = Table::new("Each segment, medians over the repeats", &words, &numbers);
     for dispatch in records {
         for segment in &dispatch.segments {
             let cells = vec![

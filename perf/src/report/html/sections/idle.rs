@@ -1,4 +1,4 @@
-//! What waiting costs, and how long an event takes to those who are asleep.
+//! The cost of waiting, and the delay of an event to parked threads.
 
 use super::naming::is_own;
 use crate::report::distinct;
@@ -11,16 +11,16 @@ use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::{Idle, LoneEvent};
 use crate::report::settings::{Settings, setting};
 
-const LEAD: &str = "What it costs to wait for events: CPU time and wake-ups of the whole process apart from \
-    the thread that sends, under each wait strategy, from no load to a million events a second.";
+const LEAD: &str = "The cost of waiting for events: CPU time and wake-ups of the process without \
+    its sending thread, with each wait strategy, from no load to a million events per second.";
 const CAPTION: &str =
-    "CPU time in percent of one CPU, shorter is better; the note is the median delay.";
+    "CPU time in percent of one CPU; shorter is better. The note is the median delay.";
 
-/// The section, if there are `loads` or `events`.
+/// Returns the section, if there are `loads` or `events`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(loads: &[Idle], events: &[LoneEvent]) -> Drawn<Option<Section>> {
     if loads.is_empty() && events.is_empty() {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(super) fn section(loads: &[Idle], events: &[LoneEvent]) -> Drawn<Option<Sect
     }))
 }
 
-/// How many wait, and how they stand.
+/// Returns the number of waiting consumers and their graph.
 fn graph(idle: &Idle) -> String {
     let how = if idle.topology == "pipeline" { "in a row" } else { "side by side" };
     format!("{} {how}", idle.consumers)
@@ -59,7 +59,7 @@ fn bars(loads: &[Idle]) -> Bars {
         Row { label, is_own: is_own(contender), bars: vec![bar] }
     };
     let group = |rate: u64| Group {
-        heading: format!("{} events a second", grouped(rate as f64)),
+        heading: format!("{} events per second", grouped(rate as f64)),
         rows: loads.iter().filter(|idle| idle.offered_per_second == rate).map(row).collect(),
     };
     Bars {
@@ -101,7 +101,7 @@ fn of_loads(loads: &[Idle]) -> Table {
 fn of_events(events: &[LoneEvent]) -> Table {
     let words = ["through", "wait"];
     let numbers = ["consumers", "half have it, ns", "× bare", "the last has it, ns", "× bare"];
-    let mut table = Table::new("A lone event after a silence", &words, &numbers);
+    let mut table = Table::new("A single event after an idle period", &words, &numbers);
     for event in events {
         let cells = vec![
             event.contender.clone(),

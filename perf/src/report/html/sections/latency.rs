@@ -1,4 +1,4 @@
-//! Latency below saturation: percentile curves from end to end, and every hop in the table.
+//! Latency below saturation: end-to-end percentile curves, and a table with each hop.
 
 use super::naming::{Labels, Named, panels};
 use crate::measure::statistics;
@@ -13,22 +13,22 @@ use crate::report::html::records::{Latency, Segment};
 /// The segment from the first stamp to the last.
 pub(super) const END_TO_END: &str = "end-to-end";
 
-const LEAD: &str = "How long an event takes through the pipeline of three steps while the load is \
-    below what it can carry, from the time at which it was due: an event that was sent late counts \
-    as slow. The dashed line is one thread that hands nothing over, which is what the clock and \
-    the system add by themselves.";
-const CAPTION: &str = "Latency from end to end at each percentile, lower is better: at 99.9 % one \
-    event in a thousand took longer than the line; of a contender's ways to wait the one with the \
-    lowest 99 % is drawn.";
+const LEAD: &str = "The delay of an event through the pipeline of three steps, at a load below \
+    saturation. It counts from the intended send, so an event that is sent late counts as slow. \
+    The dashed line is one thread without a hand-off. It shows the overhead of the clock and the \
+    system.";
+const CAPTION: &str = "End-to-end latency at each percentile; lower is better. At 99.9 %, one \
+    event in a thousand took longer than the line. For each contender, the plot shows the wait \
+    with the lowest 99th percentile.";
 const PAPER: &str = "For comparison, the paper's Table 3 (Java, Core i7-2720QM, 2011), per hop: \
-    Disruptor mean 52 ns, 99 % below 128 ns, 99.99 % below 8,192 ns; ArrayBlockingQueue mean 32,757 ns, \
-    99 % below 2,097,152 ns.";
+    Disruptor mean 52 ns, 99 % below 128 ns, 99.99 % below 8,192 ns; ArrayBlockingQueue mean \
+    32,757 ns, 99 % below 2,097,152 ns.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Latency]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -44,7 +44,7 @@ pub(super) fn section(records: &[Latency]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// The segment from end to end, or else the last.
+/// Returns the end-to-end segment, or else the last segment.
 pub(super) fn end_to_end(latency: &Latency) -> Option<&Segment> {
     let named = latency.segments.iter().find(|segment| segment.name == END_TO_END);
     named.or_else(|| latency.segments.last())
@@ -78,13 +78,14 @@ fn lines(records: &[Latency]) -> Lines {
     }
 }
 
-/// The name of a line, which says whether the load was too much.
+/// Returns the name of a line, which says whether the load was too high.
 fn name(labels: &Labels<'_>, latency: &Latency) -> String {
     let label = labels.label(latency);
     if latency.saturated { format!("{label}, saturated") } else { label }
 }
 
-/// Whose line `latency` is; `position` among the others if it is one of them.
+/// Returns the contender to which the line of `latency` belongs. `position` is its number among
+/// rivals.
 pub(super) fn whose(latency: &Latency, position: Option<usize>) -> Whose {
     if latency.is_own() {
         Whose::Own
@@ -95,7 +96,7 @@ pub(super) fn whose(latency: &Latency, position: Option<usize>) -> Whose {
     }
 }
 
-/// Of each contender the record with the lowest 99th percentile.
+/// Returns, for each contender, the record with the lowest 99th percentile.
 fn best<'a>(records: &[&'a Latency]) -> Vec<&'a Latency> {
     let p99 = |latency: &Latency| end_to_end(latency).map_or(f64::MAX, |one| one.p99_ns);
     let contenders = distinct(records.iter().map(|one| &*one.contender));
@@ -106,7 +107,7 @@ fn best<'a>(records: &[&'a Latency]) -> Vec<&'a Latency> {
     contenders.into_iter().filter_map(best_of).collect()
 }
 
-/// The points of `segment`: its curve, or the percentiles that it has.
+/// Returns the points of `segment`: its curve, or its percentiles.
 fn curve(segment: &Segment) -> Vec<(f64, f64)> {
     let mut points = segment.curve.clone();
     if points.is_empty() {
@@ -128,7 +129,7 @@ fn curve(segment: &Segment) -> Vec<(f64, f64)> {
 fn hops(records: &[Latency]) -> Table {
     let words = ["contender", "wait", "pinned", "part"];
     let numbers = ["events", "min", "mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "max"];
-    let mut table = Table::new("Nanoseconds for each hop and from end to end", &words, &numbers);
+    let mut table = Table::new("Nanoseconds for each hop and end to end", &words, &numbers);
     for latency in records {
         for segment in &latency.segments {
             let mut cells = vec![
@@ -144,7 +145,7 @@ fn hops(records: &[Latency]) -> Table {
     table
 }
 
-/// The cells from the number of events to the maximum.
+/// Returns the cells from the number of events to the maximum.
 pub(super) fn percentiles(segment: &Segment) -> [String; 9] {
     [
         count(segment.count),
@@ -162,7 +163,7 @@ pub(super) fn percentiles(segment: &Segment) -> [String; 9] {
 fn loads(records: &[Latency]) -> Table {
     let words = ["contender", "wait", "pinned", "saturated"];
     let numbers = ["interval, ns", "achieved, events/s", "CPUs", "threads", "runs"];
-    let mut table = Table::new("The load under which this was measured", &words, &numbers);
+    let mut table = Table::new("The load of the measurement", &words, &numbers);
     for latency in records {
         let achieved = latency.runs.iter().filter_map(|run| run.achieved_per_second);
         let cells = vec![
@@ -181,12 +182,12 @@ fn loads(records: &[Latency]) -> Table {
     table
 }
 
-/// Whether the load was too much, for a cell.
+/// Returns whether the load was too high, for a cell.
 pub(super) fn saturated_cell(latency: &Latency) -> String {
     if latency.saturated { "yes" } else { "no" }.to_owned()
 }
 
-/// The median of the CPUs that the runs kept busy.
+/// Returns the median of the CPUs in use.
 pub(super) fn cpus(latency: &Latency) -> Option<f64> {
     statistics::median(latency.runs.iter().filter_map(|run| run.cpus))
 }

@@ -1,5 +1,5 @@
-//! Percent of what the machine can do at all: throughput against a raw stream, ping-pong against
-//! two bare words.
+//! Percent of the limits of the machine: throughput against a raw stream, ping-pong against two
+//! bare words.
 
 use super::naming::{Labels, Named, pinning};
 use super::ping_pong::one_way;
@@ -14,21 +14,21 @@ use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::read::Data;
 use crate::report::html::records::Speed;
 
-/// Events that one thread streams to another without any ring.
+/// The stream of events between two threads without a ring.
 const STREAM: &str = "stream";
 /// The same in a ring's memory.
 const RING_STREAM: &str = "ring-stream";
-/// Two bare words there and back.
+/// Round trips over two bare words.
 const EXCHANGE: &str = "exchange";
-/// The same, measured in the rounds of `lapwing ping-pong`.
+/// The exchange over two bare words, measured in the rounds of `lapwing ping-pong`.
 const BARE: &str = "bare";
 /// The configuration that is a stream.
 const UNICAST: &str = "unicast";
 
-const LEAD: &str = "What this machine can do at all between two threads, and how much of it each \
+const LEAD: &str = "The limits of this machine between two threads, and the share that each \
     contender reaches.";
-const CAPTION: &str = "Percent of the limit, longer is better: 100 % of a unicast is the raw stream of \
-    events of the same size, 100 % of a ping-pong is the exchange of two bare words.";
+const CAPTION: &str = "Percent of the limit; longer is better. For unicast, 100 % is the raw \
+    stream of events of the same size. For ping-pong, 100 % is the exchange over two bare words.";
 
 /// A share of a limit.
 struct Share<'a> {
@@ -36,11 +36,11 @@ struct Share<'a> {
     percent: f64,
 }
 
-/// The section, if there are limits.
+/// Returns the section, if there are limits.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(data: &Data) -> Drawn<Option<Section>> {
     if data.limits.is_empty() {
         return Ok(None);
@@ -70,7 +70,7 @@ pub(super) fn section(data: &Data) -> Drawn<Option<Section>> {
     Ok(Some(section))
 }
 
-/// The limit `name` for `speed`: of the same size and pinning, as far as both say it.
+/// Returns the limit `name` for `speed`, with the same event size and pinning if both have them.
 fn limit<'a>(limits: &'a [Speed], name: &str, speed: &Speed) -> Option<&'a Speed> {
     let agrees = |limit: &&Speed| {
         let sizes = limit.event_bytes.zip(speed.event_bytes);
@@ -84,7 +84,7 @@ fn limit<'a>(limits: &'a [Speed], name: &str, speed: &Speed) -> Option<&'a Speed
 }
 
 fn share<'a>(speed: &'a Speed, limit: &Speed) -> Share<'a> {
-    // An exchange is there and back here, but its limit may count each way.
+    // An exchange is a round trip here, but its limit can count each direction.
     let percent = 100.0 * speed.whole_events_per_second() / limit.whole_events_per_second();
     Share { speed, percent }
 }
@@ -98,13 +98,13 @@ fn exchange_shares(data: &Data) -> Vec<Share<'_>> {
     let in_step = |one: &&Speed| one.contender != BARE && one.pause_ns.is_none();
     let others = data.ping_pong.iter().filter(in_step);
     sorted(others.filter_map(|one| {
-        // The words of the same rounds saw the same noise.
+        // The bare words of the same rounds have the same noise.
         let bare = limit(&data.ping_pong, BARE, one);
         Some(share(one, bare.or_else(|| limit(&data.limits, EXCHANGE, one))?))
     }))
 }
 
-/// Pinned before unpinned, the highest first.
+/// Returns the shares, pinned before unpinned, the highest first.
 fn sorted<'a>(shares: impl Iterator<Item = Share<'a>>) -> Vec<Share<'a>> {
     let mut shares = shares.collect::<Vec<_>>();
     shares.sort_by(|one, other| {
@@ -136,7 +136,7 @@ fn bars(streams: &[Share<'_>], exchanges: &[Share<'_>], data: &Data) -> Bars {
         groups,
         keys: Vec::new(),
         label: |percent| format!("{} %", number(percent)),
-        is_linear: true, // a share of something begins at zero
+        is_linear: true, // an axis of shares starts at zero
     }
 }
 
@@ -180,7 +180,7 @@ fn limits(records: &[Speed]) -> Table {
     table
 }
 
-/// Gigabytes per second of a stream.
+/// Returns the gigabytes per second of a stream.
 fn gigabytes(speed: &Speed) -> Option<f64> {
     let is_stream = [STREAM, RING_STREAM].contains(&&*speed.contender);
     let bytes = speed.event_bytes.filter(|_| is_stream)?;

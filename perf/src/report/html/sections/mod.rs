@@ -1,17 +1,16 @@
-//! One section for each benchmark: which of its figures are drawn, which stand in the table, and
-//! what the reader is told about them.
+//! One section per benchmark, with its plots, its table and its text.
 
 mod contention; // an increment, beside the paper's
 mod dispatch; // the order-dispatch pipeline
-mod idle; // what waiting costs
+mod idle; // the cost of waiting
 mod latency; // percentile curves
-mod limits; // percent of what the machine can do
+mod limits; // percent of the limits of the machine
 mod naming; // labels of rows, pinned or not
 mod oversubscribed; // more threads than CPUs
 mod perftest; // LMAX's own tests
-mod ping_pong; // a number there and back
+mod ping_pong; // round trips of a number
 mod rates; // channels under load, and graphs beside busy threads
-mod speeds; // what all records of a speed have in common
+mod speeds; // the common part of all throughput records
 mod sweep; // latency against load
 mod throughput; // the paper's five configurations
 
@@ -19,11 +18,11 @@ use super::page::{Absent, Section};
 use super::plots::Drawn;
 use super::read::Data;
 
-/// The benchmarks in the order of the page, each with the section that shows it if it is there.
+/// Returns the benchmarks in the order of the page, each with its section if there are records.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(crate) fn all(data: &Data) -> Drawn<Vec<(&'static str, Option<Section>)>> {
     Ok(vec![
         ("throughput", throughput::section(&data.throughput)?),
@@ -41,7 +40,7 @@ pub(crate) fn all(data: &Data) -> Drawn<Vec<(&'static str, Option<Section>)>> {
     ])
 }
 
-/// What would measure `benchmark`.
+/// Returns the command that measures `benchmark`.
 pub(crate) fn absent(benchmark: &'static str) -> Absent {
     let command = format!("lapwing {benchmark} --json FOLDER/{benchmark}.json");
     Absent { benchmark, command }

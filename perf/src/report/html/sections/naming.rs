@@ -1,4 +1,5 @@
-//! Labels: whose row it is, what it was set to where that tells rows apart, and whether it was pinned.
+//! Labels: the contender of a row, its setting if that distinguishes rows, and whether it was
+//! pinned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,44 +7,44 @@ use crate::report::html::format;
 use crate::report::html::records::{Latency, Speed};
 use crate::report::settings::{self, Settings};
 
-/// What begins the names of Lapwing's own contenders and techniques.
+/// The prefix of the names of Lapwing's contenders and techniques.
 const OWN: &str = "lapwing";
-/// One thread that hands nothing over: what the machine adds by itself. It is never unpinned for
-/// want of CPUs, so it makes no panel of its own, and stands in each.
+/// The baseline without a hand-off: one thread, which shows the overhead of the machine. It always
+/// has enough CPUs, so it makes no panel of its own and is in each panel.
 const FLOOR: &str = "no-hand-off";
 
-/// Who ran, and how.
+/// A record with a contender and a setting.
 pub(crate) trait Named {
-    /// Who.
+    /// Returns the contender.
     fn contender(&self) -> &str;
-    /// How its threads waited.
+    /// Returns the wait of its threads.
     fn wait(&self) -> Option<&str>;
-    /// Which of its consumers shared a thread; none if it is not Lapwing.
+    /// Returns the placement of its consumers on threads, or `None` if it is not Lapwing.
     fn placement(&self) -> Option<&str>;
-    /// Whether each thread kept to one CPU; a record that does not say was not pinned.
+    /// Returns whether each thread was bound to one CPU. A record without this key was not pinned.
     fn is_pinned(&self) -> bool;
 
-    /// Whether it is Lapwing's.
+    /// Returns whether it is Lapwing's.
     fn is_own(&self) -> bool {
         is_own(self.contender())
     }
 
-    /// Whether it is what the machine adds by itself.
+    /// Returns whether it is the baseline without a hand-off.
     fn is_floor(&self) -> bool {
         self.contender() == FLOOR
     }
 
-    /// Whether it belongs into the panel of those that are pinned, or not.
+    /// Returns whether it belongs in the panel of pinned or unpinned rows.
     fn is_in(&self, pinned: bool) -> bool {
         self.is_floor() || self.is_pinned() == pinned
     }
 
-    /// How it waited, and where its consumers ran, for a cell.
+    /// Returns its wait and the placement of its consumers, for a cell.
     fn wait_cell(&self) -> String {
         settings::setting(self.wait().unwrap_or(format::NONE), self.placement())
     }
 
-    /// Whether it was pinned, for a cell.
+    /// Returns whether it was pinned, for a cell.
     fn pinned_cell(&self) -> String {
         if self.is_pinned() { "yes" } else { "no" }.to_owned()
     }
@@ -85,12 +86,12 @@ impl Named for Latency {
     }
 }
 
-/// Whether `contender` is Lapwing's.
+/// Returns whether `contender` is Lapwing's.
 pub(crate) fn is_own(contender: &str) -> bool {
     contender.starts_with(OWN)
 }
 
-/// What tells the rows of a contender apart.
+/// The settings that distinguish the rows of a contender.
 pub(crate) struct Labels<'a> {
     /// The settings of each.
     of_contenders: BTreeMap<&'a str, BTreeSet<String>>,
@@ -98,7 +99,7 @@ pub(crate) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Those of `records`.
+    /// Returns the labels of `records`.
     pub(crate) fn of<N: Named>(records: &'a [N]) -> Self {
         let settings = Settings::of(records.iter().map(Named::placement));
         let mut of_contenders = BTreeMap::<_, BTreeSet<_>>::new();
@@ -109,7 +110,7 @@ impl<'a> Labels<'a> {
         Self { of_contenders, settings }
     }
 
-    /// The contender, and what it was set to if that differs among its rows.
+    /// Returns the contender, and its setting if that differs among its rows.
     pub(crate) fn label(&self, record: &impl Named) -> String {
         let contender = record.contender();
         let differs = self.of_contenders.get(contender).is_some_and(|settings| settings.len() > 1);
@@ -120,17 +121,17 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// What `record` was set to, if it says so.
+/// Returns the setting of `record`, if it has one.
 fn setting(settings: Settings, record: &impl Named) -> Option<String> {
     record.wait().map(|wait| settings.name(wait, record.placement()))
 }
 
-/// Whether threads were pinned, in words.
+/// Returns whether threads were pinned, in words.
 pub(crate) const fn pinning(is_pinned: bool) -> &'static str {
     if is_pinned { "each thread pinned to a CPU" } else { "not pinned" }
 }
 
-/// The panels of `records`: pinned and not pinned apart, with their titles.
+/// Returns the panels of `records` with their titles. Pinned and unpinned rows are separate.
 pub(crate) fn panels<N: Named>(records: &[N]) -> Vec<(bool, String)> {
     let alone = records.iter().all(Named::is_floor);
     let counts = |one: &&N| alone || !one.is_floor();

@@ -1,4 +1,4 @@
-//! Producers and consumers that share the events, more of them than CPUs.
+//! Producers and consumers that share the events, with more threads than CPUs.
 
 use super::naming::Named;
 use super::speeds;
@@ -11,17 +11,17 @@ use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::plots::rows::Key;
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "One to eight producers and one to eight consumers that share the events, on the CPUs \
-    that there are: each event is handled by exactly one of the consumers. Lapwing has a ring with a \
-    group of workers and its default settings in every cell.";
-const CAPTION: &str = "Nanoseconds from one event to the next, of all producers together, shorter is \
-    better: blue is Lapwing, with the fastest and the slowest run; yellow is the fastest of the others.";
+const LEAD: &str = "One to eight producers and one to eight consumers that share the events, on \
+    the CPUs of this machine. Exactly one of the consumers handles each event. Lapwing has a ring \
+    with a group of workers and its default settings in every cell.";
+const CAPTION: &str = "Nanoseconds from one event to the next over all producers; shorter is \
+    better. Blue is Lapwing, with the fastest and the slowest run. Yellow is the fastest rival.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -37,7 +37,7 @@ pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// Producers and consumers, in the words of the command.
+/// Returns the numbers of producers and consumers, in the words of the command.
 fn crowd(speed: &Speed) -> String {
     let crowd = speed.producers.zip(speed.consumers);
     crowd.map_or_else(
@@ -46,7 +46,7 @@ fn crowd(speed: &Speed) -> String {
     )
 }
 
-/// The cells, in the order of their first records.
+/// Returns the cells, in the order of their first records.
 fn crowds(records: &[Speed]) -> Vec<String> {
     crate::report::distinct(records.iter().map(crowd))
 }
@@ -74,7 +74,7 @@ fn bars(records: &[Speed]) -> Bars {
     }
 }
 
-/// Lapwing's time in a cell, above that of the `best` other.
+/// Returns the bar of Lapwing's time in a cell, with that of the `best` rival as its reference.
 fn bar(own: &Speed, best: Option<&Speed>) -> Bar {
     let value = speeds::nanoseconds(own.median_events_per_second);
     let reference = best.map(|best| speeds::nanoseconds(best.median_events_per_second));

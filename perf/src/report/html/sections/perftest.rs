@@ -1,4 +1,4 @@
-//! LMAX's own performance tests: a table, since each of them counts something else.
+//! LMAX's own performance tests. They are a table, because each counts something else.
 
 use super::latency::percentiles;
 use super::naming::Named;
@@ -7,11 +7,11 @@ use crate::report::html::format::{NONE, count, figure, optional};
 use crate::report::html::page::{Section, Table};
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "The performance tests of the Disruptor's own repository, by their names and with \
-    their parameters. Each counts what LMAX counts, so rows compare with LMAX's figures and not with \
-    each other.";
+const LEAD: &str = "The performance tests of the Disruptor's repository, by their names and with \
+    their parameters. Each test counts what LMAX counts, so rows compare with LMAX's figures and \
+    not with each other.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 pub(super) fn section(records: &[Speed]) -> Option<Section> {
     if records.is_empty() {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn section(records: &[Speed]) -> Option<Section> {
     })
 }
 
-/// The speeds; the round trips, if a test is about them.
+/// Returns the speeds, and the round trips if a test measures them.
 fn tables(records: &[Speed]) -> Vec<Table> {
     let numbers = ["events", "min", "mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "max"];
     let mut delays = Table::new("Nanoseconds of round trips", &["test", "part"], &numbers);

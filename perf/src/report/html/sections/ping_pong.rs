@@ -1,4 +1,4 @@
-//! A number there and back: nanoseconds one way.
+//! Round trips of a number: nanoseconds one way.
 
 use super::naming::{Labels, Named, panels};
 use super::speeds;
@@ -11,18 +11,18 @@ use crate::report::html::plots::axis::number;
 use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "How long a number takes to another thread, when nothing else is on its way: half \
-    of there and back. Two bare words in memory are the limit of the machine; the same program in \
-    other languages shows that the limit is not Rust's. Without a pause the two threads fall into step; \
-    with one before each number, the other thread has been waiting for a while.";
-const CAPTION: &str = "Nanoseconds one way, shorter is better: the bar is the median run and the thin \
-    line spans the fastest and the slowest run.";
+const LEAD: &str = "The time of a number to another thread, without other load: half of a round \
+    trip. Two bare words in memory are the limit of the machine. The same program in other \
+    languages shows that the limit does not depend on Rust. Without a pause, the two threads run \
+    in lockstep. With a pause before each number, the other thread has waited for a while.";
+const CAPTION: &str = "Nanoseconds one way; shorter is better. The bar is the median run, and the \
+    thin line spans the fastest and the slowest run.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -38,13 +38,13 @@ pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// Nanoseconds one way, of numbers that came back each second.
+/// Returns nanoseconds one way, from round trips per second.
 pub(super) fn one_way(exchanges_per_second: f64) -> f64 {
     speeds::nanoseconds(exchanges_per_second) / 2.0
 }
 
-/// The panels, with their titles: pinned and not pinned apart, with and without a pause apart; in each the
-/// fastest first.
+/// Returns the panels with their titles. Pinned and unpinned rows are separate, as are rows with
+/// and without a pause. The fastest row of each panel is first.
 fn sorted(records: &[Speed]) -> Vec<(String, Vec<&Speed>)> {
     let mut all = Vec::new();
     for (pinned, heading) in panels(records) {

@@ -1,5 +1,5 @@
-//! Runs of a given time: channels under load, and graphs beside busy threads. A table for each, since their cells differ
-//! in several ways at once.
+//! Runs with a fixed length: channels under load, and graphs beside busy threads. Each has a table,
+//! because its cells differ in several values at once.
 
 use super::naming::is_own;
 use crate::report::html::format::{self, NONE, count, figure, optional};
@@ -7,11 +7,12 @@ use crate::report::html::page::{Section, Table};
 use crate::report::html::records::Rates;
 use crate::report::settings;
 
-const CHANNELS: &str = "Bounded channels from senders to one receiver, and values there and back one at a time: on a \
-    quiet machine, beside busy threads of another process, and with all threads of a run on one CPU.";
-const NEIGHBOURS: &str = "The five configurations of the paper beside busy threads of another process, which take CPUs \
-    away in the middle of a run.";
-/// What the columns of both tables say.
+const CHANNELS: &str = "Bounded channels from senders to one receiver, and round trips of values, \
+    one at a time. Both run on an idle machine, beside busy threads of another process, and with \
+    all threads of a run on one CPU.";
+const NEIGHBOURS: &str = "The five configurations of the paper beside busy threads of another \
+    process, which preempt threads in the middle of a run.";
+/// The columns of both tables.
 const FIGURES: [&str; 8] = [
     "rate",
     "quartiles",
@@ -23,7 +24,7 @@ const FIGURES: [&str; 8] = [
     "least : most served",
 ];
 
-/// The section of channels, if there are `records`.
+/// Returns the section of channels, if there are `records`.
 pub(super) fn channels(records: &[Rates]) -> Option<Section> {
     let words = ["beside", "traffic", "payload", "contender", "wait"];
     let numbers = [&["busy threads", "senders", "slots"], &FIGURES[..], &["longest send"]].concat();
@@ -46,7 +47,7 @@ pub(super) fn channels(records: &[Rates]) -> Option<Section> {
     section("channels", "Channels under load", CHANNELS, table)
 }
 
-/// The section of graphs beside busy threads, if there are `records`.
+/// Returns the section of graphs beside busy threads, if there are `records`.
 pub(super) fn neighbours(records: &[Rates]) -> Option<Section> {
     let words = ["topology", "contender", "wait"];
     let numbers = [&["busy threads", "slots"], &FIGURES[..7]].concat();

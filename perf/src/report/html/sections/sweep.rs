@@ -1,4 +1,4 @@
-//! Latency against load: the flat line, and the J.
+//! Latency against load: flat at first, then a steep rise (J curve).
 
 use super::latency::{cpus, end_to_end, percentiles, saturated_cell, whose};
 use super::naming::{Labels, Named, panels};
@@ -10,18 +10,18 @@ use crate::report::html::plots::axis::Axis;
 use crate::report::html::plots::lines::{Lines, Panel, Series};
 use crate::report::html::records::{Latency, Segment};
 
-const LEAD: &str = "What the load does to the latency. The paper's claim is that a queue bends into a \
-    J as the load grows, while the Disruptor stays almost flat until it is saturated. The dashed \
-    line is one thread that hands nothing over.";
-const CAPTION: &str = "Latency from end to end against the load that was offered, lower and further \
-    right is better: a flat line carries its load, a J queues, and a cross marks a load that the \
-    contender could not carry. A rival has its best way to wait at each load.";
+const LEAD: &str = "The latency at rising loads. The paper claims that the curve of a queue is a \
+    J, while the Disruptor stays almost flat until it is saturated. The dashed line is one thread \
+    without a hand-off.";
+const CAPTION: &str = "End-to-end latency against the offered load; lower and further right is \
+    better. A flat line sustains its load, and a rising line queues. A cross marks a load that the \
+    contender did not sustain. A rival has its best wait at each load.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Latency]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -37,7 +37,7 @@ pub(super) fn section(records: &[Latency]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// A percentile of each record, by panel.
+/// Returns a percentile of each record, by panel.
 fn lines(records: &[Latency]) -> Lines {
     type Percentile = (&'static str, fn(&Segment) -> f64);
     let percentiles: [Percentile; 2] = [
@@ -65,13 +65,13 @@ fn lines(records: &[Latency]) -> Lines {
     }
 }
 
-/// Whose line a record belongs to: a rival has one, as it waits in its best way at each load; Lapwing
-/// has one for each way to wait.
+/// Returns the line of a record. A rival has one line, with its best wait at each load. Lapwing has
+/// one line per wait.
 fn line(labels: &Labels<'_>, record: &Latency) -> String {
     if record.is_own() { labels.label(record) } else { record.contender.clone() }
 }
 
-/// The lines of one panel.
+/// Returns the lines of one panel.
 fn series(records: &[Latency], pinned: bool, percentile: fn(&Segment) -> f64) -> Vec<Series> {
     let labels = Labels::of(records);
     let others = records.iter().filter(|one| !one.is_own() && !one.is_floor());
@@ -119,7 +119,7 @@ fn table(records: &[Latency]) -> Table {
         "max",
         "CPUs",
     ];
-    let mut table = Table::new("Nanoseconds from end to end, at each load", &words, &numbers);
+    let mut table = Table::new("End-to-end nanoseconds at each load", &words, &numbers);
     for latency in records {
         let mut cells = vec![
             latency.contender.clone(),

@@ -1,4 +1,4 @@
-//! Events per second: bars by configuration, pinned and unpinned apart.
+//! Events per second: bars by configuration, with pinned and unpinned rows separate.
 
 use std::slice;
 
@@ -14,16 +14,16 @@ use crate::report::html::plots::axis::number;
 use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "How many events a second go through each of the configurations of the Disruptor \
-    paper: the median of the runs of each contender, all of them doing the same checked work.";
-const CAPTION: &str = "Million events a second, longer is better: the bar is the median run, the thin \
-    line spans the slowest and the fastest run, and beside it stand the CPUs that the run kept busy.";
+const LEAD: &str = "Events per second in each configuration of the Disruptor paper: the median of \
+    the runs of each contender. All contenders do the same checked work.";
+const CAPTION: &str = "Million events per second; longer is better. The bar is the median run, and \
+    the thin line spans the slowest and the fastest run. The number beside it is the CPUs in use.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -39,7 +39,7 @@ pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// How often Lapwing is the fastest.
+/// Returns the number of comparisons in which Lapwing is the fastest.
 fn standing(records: &[Speed]) -> String {
     let mut won = 0;
     let mut groups = 0;
@@ -61,7 +61,7 @@ fn standing(records: &[Speed]) -> String {
     }
 }
 
-/// What rows must share to be compared: configuration, size, ring, publishing.
+/// The values that comparable rows have in common: configuration, size, ring, batching.
 type Key = (String, Option<u64>, Option<u64>, Option<String>);
 
 fn key(speed: &Speed) -> Key {
@@ -69,7 +69,7 @@ fn key(speed: &Speed) -> Key {
     (topology, speed.event_bytes, speed.ring, speed.publish.clone())
 }
 
-/// The heading of the rows of `key`; with the workload if there are several.
+/// Returns the heading of the rows of `key`, with the workload if there are several.
 fn heading((topology, bytes, ring, publish): &Key, with_workload: bool) -> String {
     let known = Topology::ALL.into_iter().find(|known| known.name() == topology);
     let mut text = topology.clone();
@@ -124,8 +124,8 @@ fn bars(records: &[Speed]) -> Bars {
     bars
 }
 
-/// Whether each configuration was run in each way: else one panel would be mostly empty, as on two
-/// CPUs, where four threads cannot be pinned.
+/// Returns whether each configuration ran both pinned and unpinned. Otherwise one panel would be
+/// mostly empty, as on two CPUs, where four threads cannot be pinned.
 fn side_by_side(records: &[Speed], keys: &[Key], panels: &[(bool, String)]) -> bool {
     let has = |key: &Key, pinned: bool| {
         records.iter().any(|speed| self::key(speed) == *key && speed.is_pinned() == pinned)
@@ -133,7 +133,7 @@ fn side_by_side(records: &[Speed], keys: &[Key], panels: &[(bool, String)]) -> b
     keys.iter().all(|key| panels.iter().all(|(pinned, _)| has(key, *pinned)))
 }
 
-/// One row for each label, the fastest first: in the first panel that has them.
+/// Returns one row per label, the fastest first in the first panel that has them.
 fn rows(block: &[&Speed], panels: &[(bool, String)], labels: &Labels<'_>) -> Vec<Row> {
     let row = |label: &String| {
         let own = block.iter().filter(|speed| labels.label(**speed) == *label);

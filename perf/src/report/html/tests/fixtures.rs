@@ -1,15 +1,15 @@
-//! Synthetic files in the form of the other commands, in a folder of their own.
+//! Synthetic files in the format of the other commands, in a separate folder.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use serde_json::{Value, json};
 
-/// A folder that is removed in the end.
+/// A folder that is removed when it is dropped.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// An empty folder that no other test uses.
+    /// Creates an empty folder that no other test uses.
     pub(super) fn new(name: &str) -> Self {
         let path = env::temp_dir().join(format!("lapwing-report-{}-{name}", process::id()));
         fs::create_dir_all(&path).unwrap();
@@ -54,7 +54,7 @@ pub(super) const BENCHMARKS: [&str; 12] = [
     "perftest",
 ];
 
-/// A file with `results`, of a quiet machine with four CPUs.
+/// Returns a file with `results`, of an idle machine with four CPUs.
 pub(super) fn report(results: &[Value]) -> Value {
     json!({
         "machine": {
@@ -70,7 +70,7 @@ pub(super) fn report(results: &[Value]) -> Value {
     })
 }
 
-/// Two records of `benchmark`: Lapwing's and another's.
+/// Returns two records of `benchmark`: one of Lapwing and one of a rival.
 pub(super) fn records(benchmark: &str) -> Vec<Value> {
     match benchmark {
         "latency" => vec![latency("lapwing", 400.0), latency("bounded-queue", 20_000.0)],
@@ -97,7 +97,7 @@ pub(super) fn records(benchmark: &str) -> Vec<Value> {
     }
 }
 
-/// A record of a speed, whose runs lie a tenth below and above it.
+/// Returns a throughput record, whose runs are a tenth below and above it.
 pub(super) fn speed(benchmark: &str, contender: &str, speed: f64) -> Value {
     let run =
         |speed: f64| json!({"events_per_second": speed, "events_per_batch": 3.0, "cpus": 1.9});
@@ -122,7 +122,7 @@ pub(super) fn speed(benchmark: &str, contender: &str, speed: f64) -> Value {
     })
 }
 
-/// A record of events that are shared.
+/// Returns a record of shared events.
 fn shared(contender: &str, events: f64, producers: u32, consumers: u32) -> Value {
     let mut record = speed("oversubscribed", contender, events);
     record["producers"] = producers.into();
@@ -153,7 +153,7 @@ fn idle(wait: &str, rate: u32) -> Value {
     })
 }
 
-/// A record of runs of a given time.
+/// Returns a record of runs with a fixed length.
 fn rates(benchmark: &str, contender: &str, rate: f64) -> Value {
     json!({
         "benchmark": benchmark,

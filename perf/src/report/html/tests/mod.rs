@@ -1,4 +1,4 @@
-//! Whole pages from synthetic files: what is shown, what is refused.
+//! Whole pages from synthetic files: their contents, and refused files.
 
 mod fixtures; // synthetic files
 
@@ -10,7 +10,7 @@ use self::fixtures::{BENCHMARKS, Folder, records, report, speed};
 use super::page::Page;
 use super::{outputs, page};
 
-/// The page and its pictures, by the names of their files.
+/// Returns the page and its pictures, by the names of their files.
 fn texts(folder: &Folder) -> Vec<(String, String)> {
     let outputs = outputs(folder.path(), &folder.path().join("report.html")).unwrap();
     let name = |path: &std::path::Path| path.file_name().unwrap().to_string_lossy().into_owned();
@@ -21,20 +21,20 @@ fn html(folder: &Folder) -> String {
     texts(folder).remove(0).1
 }
 
-/// A folder with one file that holds `results`.
+/// Creates a folder with one file that contains `results`.
 fn folder_with(name: &str, results: &[Value]) -> Folder {
     let folder = Folder::new(name);
     folder.write("some.json", &report(results).to_string());
     folder
 }
 
-/// The cells of the rows of table `table` of section `section`.
+/// Returns the cells of the rows of table `table` of section `section`.
 fn cells(page: &Page, section: usize, table: usize) -> Vec<Vec<String>> {
     let rows = &page.sections[section].tables[table].rows;
     rows.iter().map(|row| row.cells.clone()).collect()
 }
 
-/// The message of the error that `text` in `bad.json` causes.
+/// Returns the message of the error that `text` in `bad.json` causes.
 fn complaint(name: &str, text: &str) -> String {
     let folder = Folder::new(name);
     folder.add("throughput");
@@ -289,9 +289,9 @@ fn warnings_are_at_the_head() {
     let warnings = page.warnings.join("\n");
     for expected in [
         "different machines",
-        "Ended early, so with fewer runs or rows: throughput.json.",
+        "Ended early, so some runs or rows are missing: throughput.json.",
         "before you compare: throughput.json 0.50.",
-        "More threads than the 1 usable CPUs, so the scheduler counts: throughput unicast.",
+        "More threads than the 1 usable CPUs, so the scheduler affects the results: throughput unicast.",
         "Not run in throughput.json: lmax: java was not found",
     ] {
         assert!(warnings.contains(expected), "{expected}: {warnings}");

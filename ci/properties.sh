@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Compares rings with the sequential model of proof/, for more random scripts than `cargo test` runs. PROPTEST_CASES sets
+# their number.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export PROPTEST_CASES="${PROPTEST_CASES:-20000}"
+cargo test --release --package lapwing-proof

@@ -1,0 +1,449 @@
+//! Tests in which order stages see events, which graphs are refused, and how events are divided
+//! into batches.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use crate::common::{Kind, Lcg, ProducerOf, repeats};
+use lapwing::consumer::{Exclusive, Outcome};
+use lapwing::error::BuildError;
+use lapwing::graph::{Graph, StageId};
+use lapwing::{Builder, Disruptor, EventHandler, Sequence};
+
+crate::common::for_both_producers! {
+    miri_pipeline_hands_on_what_each_stage_wrote,
+    multicast_shows_every_event_to_every_stage,
+    miri_diamond_joins_what_both_sides_saw,
+    chains_within_sides_keep_their_order,
+    miri_random_graphs_keep_every_order,
+    graph_with_writers_between_readers_runs,
+    builder_continues_after_a_graph,
+    graph_continues_after_a_builder,
+    empty_side_and_empty_graph_change_nothing,
+    batches_follow_each_other_and_end_at_the_wrap,
+    max_batch_is_respected_by_every_kind_of_stage,
+    few_stages_have_longer_batches_than_many,
+    on_batch_start_describes_the_batch_that_follows,
+    end_of_batch_comes_with_the_last_event_of_a_batch,
+}
+
+/// Publishes `events` events, each equal to its sequence, drains the ring, and checks that no stage
+/// failed.
+fn run<K: Kind>(events: u64, ring: Builder<'_, u64, K::Sequencer>) {
+    let (mut producer, consumers) = ring.build().unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for number in 0..events {
+            producer.publish(|event| *event = number).unwrap();
+        }
+        let report = running.shutdown().unwrap_or_else(|failed| panic!("{failed}"));
+        let is_done = |stage: &lapwing::consumer::Finished| stage.processed() == events;
+        assert!(report.stages().all(is_done), "{report:?}");
+    });
+}
+
+// ---- order ----
+
+fn miri_pipeline_hands_on_what_each_stage_wrote<K: Kind>() {
+    let ring = K::ring(4, || 0_u64)
+        .stage("add")
+        .write(|event, _, _| *event += 1)
+        .stage("double")
+        .write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2))
+        .stage("triple")
+        .write_local(|| Triples)
+        .stage("check")
+        .read(|event, sequence, _| assert_eq!(*event, (sequence + 1) * 6));
+    run::<K>(repeats(5_000), ring);
+}
+
+struct Triples;
+
+impl EventHandler<u64, Exclusive> for Triples {
+    fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+        *event *= 3;
+    }
+}
+
+fn multicast_shows_every_event_to_every_stage<K: Kind>() {
+    let events = repeats(5_000);
+    let mut seen = [const { Vec::new() }; 3];
+    let [a, b, c] = &mut seen;
+    let ring = K::ring(8, || 0_u64).side_by_side(|side| {
+        side.stage("a")
+            .read(|event, sequence, _| a.push((*event, sequence)))
+            .stage("b")
+            .read(|event, sequence, _| b.push((*event, sequence)))
+            .stage("c")
+            .read_batch(|events, first| c.extend(events.iter().copied().zip(first..)))
+    });
+    run::<K>(events, ring);
+    for seen in seen {
+        assert!(seen.into_iter().eq((0..events).map(|number| (number, number))));
+    }
+}
+
+fn miri_diamond_joins_what_both_sides_saw<K: Kind>() {
+    let progress = [const { AtomicU64::new(0) }; 2];
+    let see = |side: usize, sequence| progress[side].store(sequence + 1, Ordering::Relaxed);
+    let ring = K::ring(4, || 0_u64)
+        .stage("first")
+        .write(|event, _, _| *event += 100)
+        .side_by_side(|side| {
+            side.stage("left")
+                .read(|event, sequence, _| {
+                    assert_eq!(*event, sequence + 100);
+                    see(0, sequence);
+                })
+                .stage("right")
+                .read(|_, sequence, _| see(1, sequence))
+        })
+        .stage("join")
+        .write(|event, sequence, _| {
+            assert!(progress.iter().all(|side| side.load(Ordering::Relaxed) > sequence));
+            *event = 0;
+        });
+    run::<K>(repeats(5_000), ring);
+}
+
+/// Counts what stages have seen, and lets each stage check the stages that it depends on.
+struct Watch {
+    seen: Vec<AtomicU64>,
+}
+
+impl Watch {
+    fn new(stages: usize) -> Self {
+        Self { seen: (0..stages).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// Returns an observer for `stage`: it expects every event in order, after each of `upstream`
+    /// has seen it.
+    fn stage(
+        &self,
+        stage: usize,
+        upstream: impl Into<Vec<usize>>,
+    ) -> impl FnMut(&u64, Sequence, bool) + Send {
+        let upstream = upstream.into();
+        move |event, sequence, _| {
+            assert_eq!(*event, sequence, "stage {stage}");
+            for &other in &upstream {
+                let seen = self.seen[other].load(Ordering::Relaxed);
+                assert!(seen > sequence, "stage {stage} is ahead of {other}");
+            }
+            // Relaxed: the order that the ring provides must suffice.
+            let before = self.seen[stage].swap(sequence + 1, Ordering::Relaxed);
+            assert_eq!(before, sequence, "stage {stage} gets each event once");
+        }
+    }
+}
+
+fn chains_within_sides_keep_their_order<K: Kind>() {
+    let watch = Watch::new(8);
+    let ring = K::ring(8, || 0_u64)
+        .stage("0")
+        .read(watch.stage(0, []))
+        .side_by_side(|side| {
+            side.chain(|chain| {
+                chain
+                    .stage("1")
+                    .read(watch.stage(1, [0]))
+                    .stage("2")
+                    .read(watch.stage(2, [0, 1]))
+                    .side_by_side(|side| {
+                        side.stage("3").read(watch.stage(3, [1, 2])).chain(|chain| {
+                            chain
+                                .stage("4")
+                                .read(watch.stage(4, [1, 2]))
+                                .stage("5")
+                                .read(watch.stage(5, [4]))
+                        })
+                    })
+            })
+            .stage("6")
+            .read(watch.stage(6, [0]))
+        })
+        .stage("7")
+        .read(watch.stage(7, [3, 5, 6]));
+    run::<K>(repeats(5_000), ring);
+}
+
+/// Each stage of a random graph depends on a few earlier ones, and sees no event before they have.
+fn miri_random_graphs_keep_every_order<K: Kind>() {
+    let mut random = Lcg(2026);
+    for _ in 0..repeats(20) {
+        let stages = 2 + random.below(8) as usize;
+        let watch = Watch::new(stages);
+        let mut graph = Graph::new();
+        let mut ids: Vec<StageId> = Vec::new();
+        for stage in 0..stages {
+            let upstream: Vec<usize> = (0..stage).filter(|_| random.below(3) == 0).collect();
+            let named = graph.stage(stage.to_string());
+            let placed = upstream.iter().fold(named, |named, &other| named.after(ids[other]));
+            ids.push(placed.read(watch.stage(stage, upstream)));
+        }
+        let capacity = 1 << random.below(5);
+        run::<K>(repeats(1_000), K::ring(capacity, || 0_u64).graph(graph));
+    }
+}
+
+fn graph_with_writers_between_readers_runs<K: Kind>() {
+    let mut graph = Graph::new();
+    let first = graph.stage("first").write(|event: &mut u64, _, _| *event += 1);
+    let left = graph
+        .stage("left")
+        .after(first)
+        .read(|event, sequence, _| assert_eq!(*event, sequence + 1));
+    let right = graph.stage("right").after(first).after(first).read_batch(|_, _| {});
+    let last = graph.stage("last").after(left).after(right);
+    let last = last.write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2));
+    graph.stage("check").after(last).after(first).read(|event, sequence, _| {
+        assert_eq!(*event, 2 * (sequence + 1));
+    });
+    run::<K>(repeats(5_000), K::ring(8, || 0).graph(graph));
+}
+
+fn builder_continues_after_a_graph<K: Kind>() {
+    let watch = Watch::new(3);
+    let mut graph = Graph::new();
+    let a = graph.stage("a").read(watch.stage(0, []));
+    graph.stage("b").after(a).read(watch.stage(1, [0]));
+    graph.stage("c").read(watch.stage(2, []));
+    let ring = K::ring(4, || 0_u64).graph(graph).stage("clear").write(|event, sequence, _| {
+        assert!(watch.seen.iter().all(|seen| seen.load(Ordering::Relaxed) > sequence));
+        *event = u64::MAX;
+    });
+    run::<K>(repeats(5_000), ring);
+}
+
+fn graph_continues_after_a_builder<K: Kind>() {
+    let mut graph = Graph::new();
+    let right =
+        graph.stage("right").read(|event: &u64, sequence, _| assert_eq!(*event, sequence + 1));
+    graph.stage("last").after(right).write(|event, _, _| *event += 1);
+    let ring = K::ring(4, || 0_u64)
+        .stage("first")
+        .write(|event, _, _| *event += 1)
+        .graph(graph)
+        .stage("check")
+        .read(|event, sequence, _| assert_eq!(*event, sequence + 2));
+    run::<K>(repeats(5_000), ring);
+}
+
+fn empty_side_and_empty_graph_change_nothing<K: Kind>() {
+    let ring = K::ring(4, || 0_u64)
+        .stage("first")
+        .write(|event, _, _| *event += 1)
+        .side_by_side(|side| side)
+        .graph(Graph::default())
+        .side_by_side(|side| side.chain(|chain| chain.side_by_side(|side| side)))
+        .stage("last")
+        .write(|event, sequence, _| assert_eq!(*event, sequence + 1));
+    run::<K>(repeats(500), ring);
+}
+
+// ---- batches ----
+
+fn batches_follow_each_other_and_end_at_the_wrap<K: Kind>() {
+    const CAPACITY: u64 = 16;
+    let mut next = 0;
+    let ring = K::ring(CAPACITY as usize, || 0_u64)
+        .stage("reads")
+        .max_batch(usize::MAX)
+        .read_batch(|events, first| {
+            assert_eq!(first, next);
+            assert!(!events.is_empty() && first % CAPACITY + events.len() as u64 <= CAPACITY);
+            assert!(events.iter().copied().eq(first..first + events.len() as u64));
+            next += events.len() as u64;
+        });
+    run::<K>(repeats(20_000), ring);
+    assert_eq!(next, repeats(20_000));
+}
+
+/// Publishes a full ring before the stages start, so that the batches are deterministic.
+fn run_on_a_full_ring<'env, K: Kind>(
+    capacity: usize,
+    add: impl FnOnce(Builder<'env, u64, K::Sequencer>) -> Builder<'env, u64, K::Sequencer>,
+) {
+    let (mut producer, consumers) = add(K::ring(capacity, || 0_u64)).build().unwrap();
+    fill::<K>(&mut producer);
+    drop(producer);
+    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
+}
+
+fn fill<K: Kind>(producer: &mut ProducerOf<u64, K>) {
+    let capacity = producer.capacity();
+    producer
+        .publish_batch(capacity, |slots| {
+            (0..).zip(slots.iter_mut()).for_each(|(number, event)| *event = number);
+        })
+        .unwrap();
+}
+
+/// Reports its calls to the test.
+struct Calls(mpsc::Sender<Call>);
+
+#[derive(Debug, PartialEq)]
+enum Call {
+    Start { size: u64, depth: u64 },
+    Event { sequence: Sequence, end_of_batch: bool },
+}
+
+impl EventHandler<u64> for Calls {
+    fn on_batch_start(&mut self, size: u64, depth: u64) {
+        assert!(size > 0 && depth >= size);
+        self.0.send(Call::Start { size, depth }).unwrap();
+    }
+
+    fn on_event(&mut self, _: &u64, sequence: Sequence, end_of_batch: bool) {
+        self.0.send(Call::Event { sequence, end_of_batch }).unwrap();
+    }
+}
+
+fn max_batch_is_respected_by_every_kind_of_stage<K: Kind>() {
+    let mut lengths = Vec::new();
+    run_on_a_full_ring::<K>(8, |ring| {
+        ring.stage("reads")
+            .max_batch(3)
+            .read_batch(|events, _| assert!(events.len() <= 3))
+            .stage("writes")
+            .max_batch(1)
+            .write_batch(|events, _| assert_eq!(events.len(), 1))
+            .stage("the default, a quarter of the ring among three")
+            .read_batch(|events, _| assert!(events.len() <= 2))
+    });
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .stage("reads")
+        .max_batch(3)
+        .read_batch(|events, _| lengths.push(events.len()))
+        .build()
+        .unwrap();
+    fill::<K>(&mut producer);
+    drop(producer);
+    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
+    assert_eq!(lengths, [3, 3, 2]);
+}
+
+fn few_stages_have_longer_batches_than_many<K: Kind>() {
+    let longest = AtomicUsize::new(0);
+    let see = |events: &[u64], _: Sequence| _ = longest.fetch_max(events.len(), Ordering::Relaxed);
+    let (alone, of_two) = if K::IS_MULTI { (2048, 2048) } else { (4096, 2730) };
+    run_on_a_full_ring::<K>(8192, |ring| ring.stage("alone").read_batch(see));
+    assert_eq!(longest.swap(0, Ordering::Relaxed), alone);
+    run_on_a_full_ring::<K>(8192, |ring| {
+        ring.stage("first").read_batch(see).stage("second").read_batch(see)
+    });
+    assert_eq!(longest.swap(0, Ordering::Relaxed), of_two, "two stages");
+    run_on_a_full_ring::<K>(64, |ring| ring.stage("of a small ring").read_batch(see));
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 16);
+    run_on_a_full_ring::<K>(64, |ring| {
+        let ring = ring
+            .side_by_side(|side| side.stage("left").read_batch(see).stage("right").read_batch(see));
+        ring.stage("join").read_batch(see)
+    });
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 16, "three");
+    run_on_a_full_ring::<K>(64, |ring| {
+        (0..9).fold(ring, |ring, number| ring.stage(number.to_string()).read_batch(see))
+    });
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 16, "many");
+    run_on_a_full_ring::<K>(1, |ring| ring.stage("alone").read_batch(see));
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 1, "one slot");
+    run_on_a_full_ring::<K>(1 << 15, |ring| ring.stage("alone").read_batch(see));
+    let alone = if K::IS_MULTI { 4096 } else { 1 << 14 };
+    assert_eq!(longest.swap(0, Ordering::Relaxed), alone, "a large ring");
+}
+
+fn on_batch_start_describes_the_batch_that_follows<K: Kind>() {
+    let (call, calls) = mpsc::channel();
+    run_on_a_full_ring::<K>(8, |ring| ring.stage("all").max_batch(3).read_handler(Calls(call)));
+    let starts = calls.iter().filter(|call| matches!(call, Call::Start { .. }));
+    assert_eq!(
+        starts.collect::<Vec<_>>(),
+        [(3, 8), (3, 5), (2, 2)].map(|(size, depth)| Call::Start { size, depth })
+    );
+}
+
+fn end_of_batch_comes_with_the_last_event_of_a_batch<K: Kind>() {
+    let (call, calls) = mpsc::channel();
+    let (mut producer, consumers) =
+        K::ring(16, || 0_u64).stage("all").read_handler(Calls(call)).build().unwrap();
+    let running = consumers.start().unwrap();
+    (0..repeats(2_000)).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+    let report = running.shutdown().unwrap();
+    assert!(report.stages().all(|stage| *stage.outcome() == Outcome::Drained));
+    let (mut left, mut next) = (0, 0);
+    drop(report);
+    for call in calls {
+        match call {
+            Call::Start { size, .. } => {
+                assert_eq!(left, 0, "a batch begins when the last one has ended");
+                left = size;
+            }
+            Call::Event { sequence, end_of_batch } => {
+                left -= 1;
+                assert_eq!((sequence, end_of_batch), (next, left == 0));
+                next += 1;
+            }
+        }
+    }
+    assert_eq!((left, next), (0, repeats(2_000)));
+}
+
+// ---- refused graphs ----
+
+fn build_error(graph: Graph<'_, u64>) -> BuildError {
+    Disruptor::single_producer(4, || 0).graph(graph).build().err().unwrap()
+}
+
+fn nothing(_: &u64, _: Sequence, _: bool) {}
+
+fn change(event: &mut u64, _: Sequence, _: bool) {
+    *event += 1;
+}
+
+fn text(name: &str) -> String {
+    name.to_owned()
+}
+
+#[test]
+fn overlap_names_the_stage_that_writes_and_the_parallel_one() {
+    let mut graph = Graph::new();
+    let first = graph.stage("first").read(nothing);
+    graph.stage("reads").after(first).read(nothing);
+    graph.stage("writes").after(first).write(change);
+    let error = build_error(graph);
+    assert_eq!(error, BuildError::Overlap { exclusive: text("writes"), other: text("reads") });
+    assert!(error.to_string().contains("\"writes\"") && error.to_string().contains("\"reads\""));
+
+    let mut graph = Graph::new();
+    graph.stage("left").poller_mut();
+    graph.stage("right").poller_mut();
+    assert_eq!(
+        build_error(graph),
+        BuildError::Overlap { exclusive: text("left"), other: text("right") }
+    );
+}
+
+/// Two of three stages are in a row, the third is parallel to both, and only the join orders it.
+#[test]
+fn overlap_is_found_across_layers() {
+    let mut graph = Graph::new();
+    let beside = graph.stage("beside").read(nothing);
+    let first = graph.stage("first").read(nothing);
+    let writes = graph.stage("writes").after(first).write(change);
+    graph.stage("join").after(writes).after(beside).read(nothing);
+    assert_eq!(
+        build_error(graph),
+        BuildError::Overlap { exclusive: text("writes"), other: text("beside") }
+    );
+}
+
+#[test]
+fn stage_of_another_graph_is_unknown() {
+    let mut other = Graph::<u64>::new();
+    let foreign = other.stage("foreign").read(nothing);
+    let mut graph = Graph::new();
+    graph.stage("first").read(nothing);
+    graph.stage("second").after(foreign).read(nothing);
+    assert_eq!(build_error(graph), BuildError::UnknownStage { stage: text("second") });
+}

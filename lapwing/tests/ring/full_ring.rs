@@ -1,0 +1,339 @@
+//! Tests what each policy does with an event that is offered to a full ring, and that the count of
+//! dropped events is exact.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::common::{
+    Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched,
+};
+use lapwing::error::{BatchError, HaltCause, OfferError, PublishTimeoutError, TryPublishError};
+use lapwing::producer::WhenFull;
+use lapwing::{Disruptor, Poller};
+
+crate::common::for_both_producers! {
+    miri_offer_publishes_by_every_policy_if_a_slot_is_free,
+    offer_that_waits_loses_nothing,
+    offer_with_a_timeout_gives_up_in_time,
+    offer_with_a_timeout_succeeds_when_a_slot_is_freed_in_time,
+    offer_that_refuses_says_full_at_once,
+    miri_offer_that_drops_keeps_what_is_in_the_ring_and_counts,
+    policy_holds_for_its_own_call_and_for_no_other,
+    batch_is_offered_whole_or_not_at_all,
+    batch_of_an_impossible_size_is_an_error_and_not_dropped,
+    closed_ring_is_an_error_by_every_policy,
+    halted_ring_is_an_error_by_every_policy,
+    offer_that_waits_ends_with_the_ring,
+    handler_may_offer_to_its_own_full_ring,
+    panic_of_a_fill_closure_is_not_a_dropped_event,
+}
+
+const POLICIES: [WhenFull; 4] =
+    [WhenFull::Wait, WhenFull::Timeout(MOMENT), WhenFull::Refuse, WhenFull::DropNew];
+
+fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
+    let (producer, mut consumers) =
+        K::ring(capacity, || 0).stage("poller").poller().build().unwrap();
+    (producer, consumers.take_poller("poller").unwrap())
+}
+
+/// Consumes all available events, also past the wrap.
+fn drain(poller: &mut Poller<u64>) -> Vec<u64> {
+    let mut events = Vec::new();
+    while let Ok(mut batch) = poller.poll() {
+        events.extend(batch.iter().map(|(_, event)| *event));
+    }
+    events
+}
+
+fn miri_offer_publishes_by_every_policy_if_a_slot_is_free<K: Kind>() {
+    for when_full in POLICIES {
+        let (mut producer, mut poller) = ring_with_poller::<K>(4);
+        for round in 0..3 {
+            let first = 4 * round;
+            assert_eq!(producer.offer(when_full, |event| *event = 1), Ok(Some(first)));
+            let fill = |slots: &mut lapwing::producer::Slots<'_, u64>| {
+                slots.iter_mut().for_each(|event| *event = 2);
+            };
+            assert_eq!(producer.offer_batch(3, when_full, fill), Ok(Some(first + 1..first + 4)));
+            assert_eq!(drain(&mut poller), [1, 2, 2, 2]);
+        }
+        assert_eq!(producer.dropped(), 0);
+    }
+}
+
+fn offer_that_waits_loses_nothing<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
+    let events = repeats(5_000);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for number in (0..events).step_by(3) {
+                assert_eq!(
+                    producer.offer(WhenFull::Wait, |event| *event = number),
+                    Ok(Some(number))
+                );
+                let range = number + 1..number + 3;
+                let fill = |slots: &mut lapwing::producer::Slots<'_, u64>| {
+                    slots.iter_mut().zip(range.clone()).for_each(|(event, number)| *event = number);
+                };
+                assert_eq!(producer.offer_batch(2, WhenFull::Wait, fill), Ok(Some(range.clone())));
+            }
+            assert_eq!(producer.dropped(), 0);
+        });
+        let mut next = 0;
+        while let Ok(mut batch) = poller.wait() {
+            batch.iter().for_each(|(_, event)| {
+                assert_eq!(*event, next);
+                next += 1;
+            });
+        }
+        assert_eq!(next, events.next_multiple_of(3));
+    });
+}
+
+fn offer_with_a_timeout_gives_up_in_time<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(1);
+    let patience = WhenFull::Timeout(MOMENT);
+    producer.offer(patience, |event| *event = 1).unwrap();
+    let begin = std::time::Instant::now();
+    assert_eq!(producer.offer(patience, |_| unreachable!()), Err(OfferError::TimedOut));
+    assert_eq!(producer.offer_batch(1, patience, |_| unreachable!()), Err(BatchError::TimedOut));
+    assert!(begin.elapsed() >= 2 * MOMENT);
+    let none = WhenFull::Timeout(Duration::ZERO);
+    assert_eq!(producer.offer(none, |_| unreachable!()), Err(OfferError::TimedOut));
+    assert_eq!(producer.dropped(), 0, "an error is not a dropped event");
+    assert_eq!(drain(&mut poller), [1]);
+}
+
+fn offer_with_a_timeout_succeeds_when_a_slot_is_freed_in_time<K: Kind>() {
+    for patience in [PATIENCE, Duration::MAX] {
+        let (mut producer, mut poller) = ring_with_poller::<K>(1);
+        producer.offer(WhenFull::Timeout(patience), |_| {}).unwrap();
+        thread::scope(|scope| {
+            let thread =
+                scope.spawn(|| producer.offer(WhenFull::Timeout(patience), |event| *event = 2));
+            poller.poll().unwrap().consume_all();
+            assert_eq!(thread.join().unwrap(), Ok(Some(1)));
+        });
+        assert_eq!(drain(&mut poller), [2]);
+    }
+}
+
+fn offer_that_refuses_says_full_at_once<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
+    producer.offer(WhenFull::Refuse, |event| *event = 1).unwrap();
+    assert_eq!(
+        producer.offer_batch(2, WhenFull::Refuse, |_| unreachable!()),
+        Err(BatchError::Full)
+    );
+    producer.offer(WhenFull::Refuse, |event| *event = 2).unwrap();
+    assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
+    assert_eq!(producer.dropped(), 0);
+    assert_eq!(drain(&mut poller), [1, 2]);
+    assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 3), Ok(Some(2)));
+}
+
+fn miri_offer_that_drops_keeps_what_is_in_the_ring_and_counts<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
+    for number in 0..5 {
+        let sequence = producer.offer(WhenFull::DropNew, |event| *event = number).unwrap();
+        assert_eq!(sequence, (number < 2).then_some(number));
+    }
+    assert_eq!(producer.dropped(), 3);
+    poller.poll().unwrap().consume(1);
+    assert_eq!(producer.offer(WhenFull::DropNew, |event| *event = 5), Ok(Some(2)));
+    assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
+    assert_eq!(drain(&mut poller), [1, 5]);
+    assert_eq!(producer.dropped(), 4);
+    // The count survives a change of the policy.
+    producer.offer_batch(2, WhenFull::Refuse, |_| {}).unwrap();
+    assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
+    assert_eq!(producer.dropped(), 4);
+}
+
+/// A policy such as `DropNew` belongs to one call of `offer`, not to the producer: other calls
+/// wait.
+fn policy_holds_for_its_own_call_and_for_no_other<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(1);
+    assert_eq!(producer.offer(WhenFull::DropNew, |event| *event = 1), Ok(Some(0)));
+    assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
+    assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
+    let late = producer.publish_timeout(MOMENT, |_| unreachable!());
+    assert_eq!(late, Err(PublishTimeoutError::TimedOut));
+    assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| producer.publish(|event| *event = 2));
+        poller.poll().unwrap().consume_all();
+        assert_eq!(thread.join().unwrap(), Ok(1)); // it waits, whatever the earlier offers
+    });
+    assert_eq!(producer.dropped(), 1);
+    assert_eq!(drain(&mut poller), [2]);
+}
+
+fn batch_is_offered_whole_or_not_at_all<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(4);
+    assert_eq!(producer.offer_batch(3, WhenFull::DropNew, |_| {}), Ok(Some(0..3)));
+    assert_eq!(producer.offer_batch(2, WhenFull::DropNew, |_| unreachable!()), Ok(None));
+    assert_eq!(producer.offer_batch(4, WhenFull::DropNew, |_| unreachable!()), Ok(None));
+    assert_eq!(producer.dropped(), 6);
+    assert_eq!(producer.offer_batch(1, WhenFull::DropNew, |_| {}), Ok(Some(3..4)));
+    assert_eq!(drain(&mut poller).len(), 4);
+}
+
+fn batch_of_an_impossible_size_is_an_error_and_not_dropped<K: Kind>() {
+    for when_full in POLICIES {
+        let (mut producer, _poller) = ring_with_poller::<K>(4);
+        producer.offer_batch(4, when_full, |_| {}).unwrap();
+        for requested in [0, 5, usize::MAX] {
+            let error = match requested {
+                0 => BatchError::Zero,
+                _ => BatchError::TooLarge { requested, capacity: 4 },
+            };
+            assert_eq!(producer.offer_batch(requested, when_full, |_| unreachable!()), Err(error));
+        }
+        assert_eq!(producer.dropped(), 0);
+    }
+}
+
+/// Offers by every policy to a ring that has ended, full or not.
+fn assert_refused<K: Kind>(stop: impl Fn(&ProducerOf<u64, K>, Poller<u64>), error: OfferError) {
+    for (when_full, events) in POLICIES.into_iter().flat_map(|policy| [(policy, 0), (policy, 2)]) {
+        let (mut producer, poller) = ring_with_poller::<K>(2);
+        (0..events).for_each(|_| _ = producer.offer(when_full, |_| {}).unwrap());
+        stop(&producer, poller);
+        assert_eq!(producer.offer(when_full, |_| unreachable!()), Err(error));
+        assert_eq!(producer.offer_batch(1, when_full, |_| unreachable!()), Err(error.into()));
+        assert_eq!(producer.dropped(), 0, "refused, not dropped");
+    }
+}
+
+fn closed_ring_is_an_error_by_every_policy<K: Kind>() {
+    let close = |producer: &ProducerOf<u64, K>, poller| {
+        producer.close();
+        std::mem::forget(poller); // otherwise the last consumer leaves, which halts the ring
+    };
+    assert_refused::<K>(close, OfferError::Closed);
+}
+
+fn halted_ring_is_an_error_by_every_policy<K: Kind>() {
+    assert_refused::<K>(|_, poller| drop(poller), OfferError::Halted(HaltCause::NoConsumers));
+}
+
+fn offer_that_waits_ends_with_the_ring<K: Kind>() {
+    for when_full in [WhenFull::Wait, WhenFull::Timeout(PATIENCE)] {
+        let (mut producer, poller) = ring_with_poller::<K>(1);
+        producer.offer(when_full, |_| {}).unwrap();
+        thread::scope(|scope| {
+            let thread = scope.spawn(|| producer.offer(when_full, |_| unreachable!()));
+            drop(poller);
+            assert_eq!(thread.join().unwrap(), Err(OfferError::Halted(HaltCause::NoConsumers)));
+        });
+    }
+}
+
+fn handler_may_offer_to_its_own_full_ring<K: Kind>() {
+    let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
+    let offer = move |_: &u64, sequence, _| {
+        let Ok(mut producer) = producers.try_recv() else { return };
+        assert_eq!(sequence, 0);
+        for when_full in [WhenFull::Wait, WhenFull::Timeout(PATIENCE)] {
+            let refused = producer.offer(when_full, |_| unreachable!());
+            assert_eq!(refused, Err(OfferError::WouldDeadlock));
+            let refused = producer.offer_batch(1, when_full, |_| unreachable!());
+            assert_eq!(refused, Err(BatchError::WouldDeadlock));
+        }
+        assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
+        assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
+        assert_eq!(producer.dropped(), 1);
+    };
+    let (mut producer, consumers) = K::ring(2, || 0_u64).stage("all").read(offer).build().unwrap();
+    producer.publish_batch(2, |_| {}).unwrap();
+    hand_over.send(producer).unwrap();
+    let report = consumers.start().unwrap().join().unwrap();
+    assert_eq!(report.stages().next().unwrap().processed(), 2);
+}
+
+fn panic_of_a_fill_closure_is_not_a_dropped_event<K: Kind>() {
+    quiet_panics();
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
+    let offer = || producer.offer(WhenFull::DropNew, |_| panic!("{ON_PURPOSE}"));
+    assert!(catch_unwind(AssertUnwindSafe(offer)).is_err());
+    let offer = || producer.offer_batch(1, WhenFull::DropNew, |_| panic!("{ON_PURPOSE}"));
+    assert!(catch_unwind(AssertUnwindSafe(offer)).is_err());
+    drain(&mut poller); // past the claims that were given up
+    assert!(producer.offer(WhenFull::DropNew, |event| *event = 1).unwrap().is_some());
+    assert_eq!((producer.dropped(), drain(&mut poller)), (0, vec![1]));
+}
+
+#[test]
+fn clone_counts_its_own_dropped_events() {
+    let (mut first, mut consumers) =
+        Disruptor::multi_producer(1, || 0_u64).stage("poller").poller().build().unwrap();
+    let _poller = consumers.take_poller("poller").unwrap();
+    first.offer_batch(1, WhenFull::DropNew, |_| {}).unwrap();
+    first.offer(WhenFull::DropNew, |_| unreachable!()).unwrap();
+    let mut second = first.clone();
+    assert_eq!(second.dropped(), 0);
+    second.offer(WhenFull::DropNew, |_| unreachable!()).unwrap();
+    second.offer(WhenFull::DropNew, |_| unreachable!()).unwrap();
+    assert_eq!((first.dropped(), second.dropped()), (1, 2));
+}
+
+/// Every offered event is either received or counted as dropped, by the producer that offered it.
+/// The events of each producer arrive in order.
+fn every_offer_is_received_or_counted<K: Kind>(
+    producers: Vec<ProducerOf<(usize, u64), K>>,
+    poller: Poller<(usize, u64)>,
+) {
+    let offers = repeats(30_000);
+    let (count, mut poller) = (producers.len(), poller);
+    let mut received = vec![0_u64; count];
+    thread::scope(|scope| {
+        let offer = |(id, mut producer): (usize, ProducerOf<(usize, u64), K>)| {
+            scope.spawn(move || {
+                let accepted = (0..offers).filter(|&number| {
+                    let sequence =
+                        producer.offer(WhenFull::DropNew, |event| *event = (id, number)).unwrap();
+                    sequence.is_some()
+                });
+                (accepted.count() as u64, producer.dropped())
+            })
+        };
+        let threads: Vec<_> = producers.into_iter().enumerate().map(offer).collect();
+        let mut last = vec![None; count];
+        while let Ok(mut batch) = poller.wait() {
+            for (_, &(id, number)) in batch.iter() {
+                assert!(last[id] < Some(number));
+                last[id] = Some(number);
+                received[id] += 1;
+            }
+        }
+        for (id, thread) in threads.into_iter().enumerate() {
+            let (accepted, dropped) = thread.join().unwrap();
+            assert_eq!((accepted, accepted + dropped), (received[id], offers), "of producer {id}");
+        }
+    });
+}
+
+#[test]
+fn miri_every_offer_of_one_producer_is_received_or_counted() {
+    watched(|| {
+        let (producer, mut consumers) =
+            Disruptor::single_producer(8, || (0, 0)).stage("all").poller().build().unwrap();
+        let poller = consumers.take_poller("all").unwrap();
+        every_offer_is_received_or_counted::<crate::common::One>(vec![producer], poller);
+    });
+}
+
+#[test]
+fn miri_every_offer_of_several_producers_is_received_or_counted() {
+    watched(|| {
+        let (producer, mut consumers) =
+            Disruptor::multi_producer(8, || (0, 0)).stage("all").poller().build().unwrap();
+        let poller = consumers.take_poller("all").unwrap();
+        let producers = vec![producer.clone(), producer.clone(), producer];
+        every_offer_is_received_or_counted::<crate::common::Many>(producers, poller);
+    });
+}

@@ -1,0 +1,152 @@
+//! Tests the number of events that a stage has handled. It excludes claims that were given up,
+//! although the stage's sequence passes them.
+
+use lapwing::consumer::{Consumer, Finished, Outcome, Retries};
+use lapwing::producer::{Multi, Sequencer};
+use lapwing::{Action, Builder, Disruptor, Sequence, Stage};
+
+use crate::common::{Kind, ON_PURPOSE, quiet_panics};
+
+crate::common::for_both_producers! {
+    event_that_is_given_again_is_handled_once,
+    event_that_is_skipped_is_handled,
+    event_at_which_a_stage_ends_is_not_handled,
+    batch_that_fails_is_not_handled,
+    stage_whose_factory_panics_has_handled_nothing,
+}
+
+/// Publishes four events to a ring of 16. Gives up two claims before each of the last two events,
+/// and three at the end. Then runs the stages to their ends, one after another or together.
+fn drain_with_gaps(ring: Builder<'_, u64, Multi>, is_together: bool) -> Vec<Finished> {
+    let (mut producer, consumers) = ring.build().unwrap();
+    for number in 0..4 {
+        if number >= 2 {
+            drop(producer.claim_batch(2).unwrap());
+        }
+        producer.publish(|event| *event = number).unwrap();
+    }
+    drop(producer.claim_batch(3).unwrap());
+    drop(producer);
+    if is_together {
+        return Consumer::run_together(consumers);
+    }
+    // Workers wait for each other, so each needs a thread.
+    std::thread::scope(|scope| {
+        let running = consumers.into_iter().map(|consumer| scope.spawn(|| consumer.run()));
+        let running: Vec<_> = running.collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// Publishes `events` numbers, then runs the only stage to its end.
+fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Finished {
+    let (mut producer, consumers) = ring.build().unwrap();
+    (0..events).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    drop(producer);
+    consumers.into_iter().next().unwrap().run()
+}
+
+fn ring() -> Builder<'static, u64, Multi> {
+    Disruptor::multi_producer(16, || 0_u64)
+}
+
+#[test]
+fn claims_that_were_given_up_do_not_count_as_events() {
+    for is_together in [false, true] {
+        let stages = ring()
+            .stage("first")
+            .read(|_, _, _| {})
+            .stage("batches")
+            .write_batch(|_, _| {})
+            .side_by_side(|side| {
+                side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
+            });
+        for stage in drain_with_gaps(stages, is_together) {
+            let counts = (stage.processed(), stage.handled(), stage.skipped());
+            assert_eq!(counts, (11, 4, 0), "{}", stage.name());
+        }
+    }
+}
+
+#[test]
+fn claims_that_were_given_up_do_not_count_as_events_of_workers() {
+    for is_together in [false, true] {
+        for is_by_key in [false, true] {
+            let workers = ring().stage("work").workers(3);
+            let workers = if is_by_key { workers.by_key(|number| *number) } else { workers };
+            let finished = drain_with_gaps(workers.read(|_| |_, _, _| {}), is_together);
+            let sum = |count: fn(&Finished) -> u64| finished.iter().map(count).sum::<u64>();
+            assert_eq!((sum(Finished::processed), sum(Finished::handled)), (11, 4));
+        }
+    }
+}
+
+#[test]
+fn a_ring_of_claims_that_were_given_up_has_no_event() {
+    for laps in [1, 3] {
+        let ring = Disruptor::multi_producer(4, || 0_u64).first_sequence(1000);
+        let (mut producer, consumers) =
+            ring.stage("all").read(|_, _, _| panic!("no event")).build().unwrap();
+        let running = consumers.start().unwrap();
+        (0..4 * laps).for_each(|_| drop(producer.claim().unwrap()));
+        let report = running.shutdown().unwrap();
+        let stage = report.stages().next().unwrap();
+        assert_eq!((stage.processed(), stage.handled()), (4 * laps, 0));
+        assert!(format!("{stage:?}").contains("handled: 0"), "{stage:?}");
+    }
+}
+
+/// Fails at its first attempt of event 2, as `action` decides.
+fn fails_once(action: Action) -> impl FnMut(&u64, Sequence, bool) -> Action + Send + 'static {
+    let mut has_failed = false;
+    move |_, sequence, _| {
+        let fails = sequence == 2 && !std::mem::replace(&mut has_failed, true);
+        if fails { action } else { Action::Continue }
+    }
+}
+
+fn event_that_is_given_again_is_handled_once<K: Kind>() {
+    let again = [Action::Retry, Action::Rewind, Action::Restart];
+    for action in again.map(|again| again(std::time::Duration::ZERO)) {
+        let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(action)), 5);
+        assert_eq!(finished.handled(), 5, "{action:?}");
+    }
+}
+
+fn event_that_is_skipped_is_handled<K: Kind>() {
+    let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(Action::Skip)), 5);
+    assert_eq!((finished.processed(), finished.handled(), finished.skipped()), (5, 5, 1));
+}
+
+fn event_at_which_a_stage_ends_is_not_handled<K: Kind>() {
+    quiet_panics();
+    for action in [Action::Stop, Action::Halt] {
+        let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(action)), 5);
+        assert_eq!((finished.processed(), finished.handled()), (2, 2), "{action:?}");
+    }
+    let panics = |_: &u64, sequence, _| assert!(sequence < 2, "{}", ON_PURPOSE);
+    assert_eq!(drain_one(K::ring(8, || 0).stage("all").read(panics), 5).handled(), 2);
+}
+
+fn batch_that_fails_is_not_handled<K: Kind>() {
+    let stage = Stage::new("all").max_batch(2).on_error(Retries::of_batch().attempts(3));
+    let ring = K::ring(8, || 0)
+        .stage(stage)
+        .read_batch(|_, first| if first < 2 { Ok(()) } else { Err(ON_PURPOSE) });
+    assert_eq!(drain_one(ring, 5).handled(), 2);
+}
+
+fn stage_whose_factory_panics_has_handled_nothing<K: Kind>() {
+    struct Nothing;
+    impl lapwing::EventHandler<u64> for Nothing {
+        fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+    }
+    quiet_panics();
+    let ring = K::ring(8, || 0).stage("all").read_local(|| -> Nothing { panic!("{}", ON_PURPOSE) });
+    let finished = drain_one(ring, 5);
+    assert_eq!(finished.handled(), 0);
+    assert_eq!(
+        *finished.outcome(),
+        Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 0 }
+    );
+}

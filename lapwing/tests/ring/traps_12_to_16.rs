@@ -1,0 +1,361 @@
+//! Tests that Lapwing avoids the traps of other ring buffers that concern threads and the type of
+//! the event. Not here: traps 1 to 11 (`traps.rs`).
+
+use std::cell::Cell;
+use std::hint;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::common::{Kind, Lcg, Ledger, MOMENT, ON_PURPOSE, Token, quiet_panics, repeats, watched};
+use lapwing::Disruptor;
+use lapwing::error::{PublishTimeoutError, WaitTimeoutError};
+use lapwing::wait::{Adaptive, Blocking, WaitStrategy, Waiting, Yielding};
+
+crate::common::for_both_producers! {
+    miri_trap_13_strategies_that_lie_lose_no_event,
+    trap_13_strategies_that_lie_keep_time_limits,
+    trap_14_events_that_are_not_sync_pass_a_stage_that_runs_alone,
+    miri_trap_15_slots_of_a_poller_that_left_are_written_again,
+    miri_trap_16_events_without_a_size_are_counted,
+    miri_trap_16_events_are_dropped_once,
+    miri_trap_16_events_of_a_page_arrive_whole,
+}
+
+// ---- 12: more threads than CPUs ----
+
+/// Uses eight threads. With other libraries, spinning on a full or an empty ring makes this take
+/// minutes.
+fn more_threads_than_cpus_finish(strategy: impl WaitStrategy) {
+    const PRODUCERS: u64 = 4;
+    let events = repeats(100_000) / PRODUCERS;
+    let (mut sum, mut count) = (0, 0);
+    let (producer, consumers) = Disruptor::multi_producer(64, || 0_u64)
+        .wait(strategy.clone())
+        .producer_wait(strategy)
+        .stage("double")
+        .write(|event, _, _| *event *= 2)
+        .side_by_side(|side| {
+            side.stage("sum")
+                .read(|event, _, _| sum += *event)
+                .stage("count")
+                .read(|_, _, _| count += 1)
+        })
+        .stage("last")
+        .read(|_, _, _| {})
+        .build()
+        .unwrap();
+    watched(|| {
+        thread::scope(|scope| {
+            let running = consumers.start_scoped(scope).unwrap();
+            let threads = [(); PRODUCERS as usize].map(|()| {
+                let mut producer = producer.clone();
+                scope.spawn(move || {
+                    for _ in 0..events {
+                        producer.publish(|event| *event = 1).unwrap();
+                    }
+                })
+            });
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            running.shutdown().unwrap();
+        });
+    });
+    assert_eq!((count, sum), (PRODUCERS * events, PRODUCERS * events * 2));
+}
+
+#[test]
+fn trap_12_more_threads_than_cpus_finish_with_adaptive() {
+    more_threads_than_cpus_finish(Adaptive::default());
+}
+
+#[test]
+fn trap_12_more_threads_than_cpus_finish_with_blocking() {
+    more_threads_than_cpus_finish(Blocking::default());
+}
+
+#[test]
+fn trap_12_more_threads_than_cpus_finish_with_yielding() {
+    more_threads_than_cpus_finish(Yielding::default());
+}
+
+// ---- 13: strategies that break their contract ----
+
+const EVENTS: u64 = 50;
+
+/// Never waits.
+#[derive(Clone)]
+struct ReturnsAtOnce;
+
+impl WaitStrategy for ReturnsAtOnce {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, _: &Waiting<'_>) {}
+}
+
+/// Continues to wait after the event has come.
+#[derive(Clone)]
+struct ReturnsLate;
+
+impl WaitStrategy for ReturnsLate {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        while !waiting.is_over() && !waiting.is_expired() {
+            thread::yield_now();
+        }
+        (0..20).for_each(|_| thread::yield_now());
+    }
+}
+
+/// Parks, but announces that it does not, so no thread may know that it is parked.
+#[derive(Clone)]
+struct ParksInSecret;
+
+impl WaitStrategy for ParksInSecret {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        waiting.park();
+    }
+}
+
+/// Announces that it parks, but does not.
+#[derive(Clone)]
+struct NeverParks;
+
+impl WaitStrategy for NeverParks {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        let _ = waiting.yield_up_to(3);
+    }
+}
+
+/// Parks without a poll.
+#[derive(Clone)]
+struct ParksBlindly(u32);
+
+impl WaitStrategy for ParksBlindly {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        (0..self.0).for_each(|_| waiting.park());
+        self.0 = (self.0 + 1) % 4;
+    }
+}
+
+/// Sends events through three stages on a ring that is always full.
+fn deliver<K: Kind>(strategy: impl WaitStrategy, other: impl WaitStrategy) {
+    // Few events: if more threads spin than there are CPUs, each hand-over takes a time slice.
+    let events = repeats(EVENTS);
+    let mut seen = 0;
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .wait(strategy.clone())
+        .producer_wait(strategy)
+        .stage("first")
+        .write(|event, _, _| *event += 1)
+        .stage("other")
+        .wait(other)
+        .read(|_, _, _| {})
+        .stage("last")
+        .read(|event, sequence, _| {
+            assert_eq!((*event, sequence), (seen + 1, seen));
+            seen += 1;
+        })
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        (0..events).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+        running.shutdown().unwrap();
+    });
+    assert_eq!(seen, events);
+}
+
+fn miri_trap_13_strategies_that_lie_lose_no_event<K: Kind>() {
+    deliver::<K>(ReturnsAtOnce, ReturnsAtOnce);
+    deliver::<K>(ReturnsLate, ReturnsLate);
+    deliver::<K>(ParksInSecret, ParksInSecret);
+    deliver::<K>(NeverParks, NeverParks);
+    deliver::<K>(ParksBlindly(0), ParksBlindly(3));
+    deliver::<K>(ParksInSecret, ReturnsAtOnce);
+    deliver::<K>(ParksInSecret, Blocking { yields: 0 });
+    deliver::<K>(Blocking { yields: 0 }, ReturnsAtOnce);
+}
+
+fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
+    fn with<K: Kind>(strategy: impl WaitStrategy) {
+        let (mut producer, mut consumers) = K::ring(1, || 0_u64)
+            .wait(strategy.clone())
+            .producer_wait(strategy)
+            .stage("poller")
+            .poller()
+            .build()
+            .unwrap();
+        let mut poller = consumers.take_poller("poller").unwrap();
+        let begin = Instant::now();
+        assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
+        producer.publish(|_| {}).unwrap();
+        let timed_out = producer.publish_timeout(MOMENT, |_| {});
+        assert_eq!(timed_out, Err(PublishTimeoutError::TimedOut));
+        assert!(begin.elapsed() >= 2 * MOMENT);
+        assert_eq!(poller.wait_timeout(Duration::ZERO).unwrap().len(), 1);
+    }
+    with::<K>(ReturnsAtOnce);
+    with::<K>(ReturnsLate);
+    with::<K>(ParksInSecret);
+    with::<K>(NeverParks);
+    with::<K>(ParksBlindly(3));
+}
+
+// ---- 14: events that are not `Sync` ----
+
+/// With a stage that reads, this does not compile: see `Builder`.
+fn trap_14_events_that_are_not_sync_pass_a_stage_that_runs_alone<K: Kind>() {
+    let mut sum = 0;
+    let (mut producer, consumers) = K::ring(4, || Cell::new(0_u64))
+        .stage("sum")
+        .write(|event, _, _| sum += event.replace(0))
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        (0..100).for_each(|number| _ = producer.publish(|event| event.set(number)).unwrap());
+        running.shutdown().unwrap();
+    });
+    assert_eq!(sum, 4950);
+}
+
+// ---- 15: a consumer that leaves, and its slots ----
+
+/// Covered by the models of O2 and O14. Each event has memory of its own, so that Miri detects a
+/// read of a replaced one.
+fn miri_trap_15_slots_of_a_poller_that_left_are_written_again<K: Kind>() {
+    let mut pause = Lcg(15);
+    for round in 0..repeats(500) {
+        let (mut producer, mut consumers) = K::ring(2, || vec![0_u64].into_boxed_slice())
+            .side_by_side(|side| side.stage("leaves").poller().stage("stays").poller())
+            .build()
+            .unwrap();
+        let mut leaves = consumers.take_poller("leaves").unwrap();
+        let mut stays = consumers.take_poller("stays").unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                (0..8).for_each(|number| _ = producer.publish(|event| *event = [number].into()));
+            });
+            scope.spawn(move || {
+                for _ in 0..round % 4 {
+                    let Ok(mut batch) = leaves.wait() else { return };
+                    assert!(batch.iter().all(|(sequence, event)| event[0] == sequence));
+                }
+                let last = leaves.poll();
+                (0..pause.below(repeats(500))).for_each(|_| hint::spin_loop());
+                drop(last);
+            });
+            let mut next = 0;
+            while let Ok(mut batch) = stays.wait() {
+                for (sequence, event) in batch.iter() {
+                    assert_eq!((sequence, event[0]), (next, next));
+                    next += 1;
+                }
+            }
+            assert_eq!(next, 8);
+        });
+        pause = Lcg(round);
+    }
+}
+
+// ---- 16: events of every size, and their destructors ----
+
+fn miri_trap_16_events_without_a_size_are_counted<K: Kind>() {
+    let events = repeats(2_000);
+    let (mut reads, mut writes, mut lengths) = (0, 0, 0);
+    let (mut producer, consumers) = K::ring(4, || ())
+        .stage("writes")
+        .write(|&mut (), _, _| writes += 1)
+        .stage("lengths")
+        .read_batch(|events, _| lengths += events.len() as u64)
+        .stage("reads")
+        .read(|&(), sequence, _| {
+            assert_eq!(sequence, reads);
+            reads += 1;
+        })
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        let mut next = 0;
+        while next < events {
+            next = producer
+                .publish_batch(3, |slots| assert_eq!(slots.iter_mut().count(), 3))
+                .unwrap()
+                .end;
+        }
+        running.shutdown().unwrap();
+        next
+    });
+    assert!(reads >= events && writes == reads && lengths == reads);
+}
+
+/// Each event is dropped once: replaced by producers or stages, given up, in a panic, or left in
+/// the ring. A claim that was given up keeps its slot until the poller polls again on this same
+/// thread, so the ring has twice the slots.
+fn miri_trap_16_events_are_dropped_once<K: Kind>() {
+    quiet_panics();
+    let ledger = Ledger::default();
+    let (mut producer, mut consumers) = K::ring(8, || ledger.token())
+        .stage("replaces")
+        .write(|event, sequence, _| {
+            if sequence % 2 == 0 {
+                *event = ledger.token();
+            }
+        })
+        .stage("poller")
+        .poller_mut()
+        .build()
+        .unwrap();
+    assert_eq!((ledger.made(), ledger.dropped()), (8, 0));
+    let mut poller = consumers.take_poller_mut("poller").unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for round in 0..repeats(500) {
+            producer.publish(|event| *event = ledger.token()).unwrap();
+            let mut claim = producer.claim().unwrap();
+            *claim = ledger.token();
+            drop(claim);
+            let publish = || {
+                producer.publish(|event: &mut Token| {
+                    *event = ledger.token();
+                    panic!("{ON_PURPOSE}");
+                })
+            };
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(publish)).is_err());
+            let mut batch = poller.wait().unwrap();
+            if round % 3 == 0 {
+                batch.as_mut_slice().fill_with(|| ledger.token());
+            }
+            batch.consume_all();
+        }
+        producer.publish(|event| *event = ledger.token()).unwrap();
+        drop((producer, poller));
+        running.shutdown().unwrap();
+        // The events left in the ring.
+        assert!(ledger.made() - ledger.dropped() <= 8);
+    });
+    assert_eq!(ledger.made(), ledger.dropped());
+}
+
+fn miri_trap_16_events_of_a_page_arrive_whole<K: Kind>() {
+    const PAGE: usize = 4096;
+    let (mut producer, consumers) = K::ring(4, || [0_u8; PAGE])
+        .stage("invert")
+        .write(|page, _, _| page.iter_mut().for_each(|byte| *byte = !*byte))
+        .stage("check")
+        .read(|page, sequence, _| assert!(page.iter().all(|byte| *byte == !(sequence as u8))))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for number in 0..repeats(2_000) {
+        producer.publish(|page| page.fill(number as u8)).unwrap();
+    }
+    running.shutdown().unwrap();
+}

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """Checks that each model can fail: breaks one ordering, fence, re-check or order of two statements at a time.
 
-Usage: ci/mutants.py [ROW ...]        (default: all rows)
-       ci/mutants.py --texts          (only checks that each edit finds its text; runs no model)
-       ci/mutants.py --search ROW|NUMBER ... (runs every model with each of these edits; prints which ones fail)
-       ci/mutants.py --search survivors       (the same; fails if a model sees an edit that has an argument)
+Usage: ci/mutants.py [ROW|NUMBER ...]          (the edits of these rows or with these numbers; default: all)
+       ci/mutants.py --texts                   (only checks that each edit finds its text; runs no model)
+       ci/mutants.py --search ROW|NUMBER ...   (runs every model with each of these edits; prints which ones fail)
+       ci/mutants.py --search survivors        (the same; fails if a model sees an edit that has an argument)
 
 The edits are in `mutants_list.py`. All of them are compiled into one test program, from a copy of the library in which
 each edit is a choice at its site: `if crate::mutants::is(7) { Ordering::Relaxed } else { Ordering::Release }`. The
-program reads the number of its edit from an environment variable. One build takes as long as one edit of a model, and
-there are about 200 edits. The choices are made in a copy since that many would make the library hard to read.
+program reads the number of its edit from an environment variable. A build for each of the nearly 300 edits would take
+hours. The choices are made in a copy, since so many of them would make the library hard to read.
 
-The check fails if a model passes with its edit, since such a model proves nothing. It also fails if an edit has neither
-a model nor an argument why no model sees it, if its text does not occur exactly once in its file, or if a model
-overflows its stack or runs too long.
+The check fails if a model passes with its edit, since such a model proves nothing. That it passes without an edit is
+the subject of `models.sh`. The check also fails if an edit has neither a model nor an argument why no model sees it, if
+its text does not occur exactly once in its file, or if a model overflows its stack or runs too long.
 """
 import os
 import pathlib
@@ -111,6 +111,8 @@ def choice(number, text, replacement):
     condition = f"crate::mutants::is({number})"
     if "$M" in replacement:
         # A template of its own: `$T` is the site.
+        if replacement.count("$T") != 1:
+            raise ValueError(f"a template must have `$T` once: {replacement!r}")
         before, _, after = replacement.replace("$M", condition).partition("$T")
         return before, after
     if replacement == DROP:

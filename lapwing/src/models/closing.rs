@@ -202,25 +202,34 @@ fn is_told_of_a_halt<S: Sequencer>((mut producer, mut poller): Ends<S>) {
 /// O33: once a close has returned, no claim is granted, whatever the claim window is.
 #[test]
 fn loom_no_claim_after_a_close() {
-    no_claim_after(|control| control.close());
+    no_claim_after(Control::close, |producer| producer.try_claim().is_ok());
 }
 
 /// O33: the same with a halt.
 #[test]
 fn loom_no_claim_after_a_halt() {
-    no_claim_after(|control| control.halt(HaltCause::Requested));
+    no_claim_after(
+        |control| control.halt(HaltCause::Requested),
+        |producer| producer.try_claim().is_ok(),
+    );
+}
+
+/// O33: the same with a close, and claims of as many slots as are free.
+#[test]
+fn loom_no_claim_up_to_after_a_close() {
+    no_claim_after(Control::close, |producer| producer.try_claim_up_to(1).is_ok());
 }
 
 /// Makes a claim whose window covers the next one, while another thread runs `end`. The next claim
 /// must fail.
-fn no_claim_after(end: fn(&Control)) {
+fn no_claim_after(end: fn(&Control), claim: fn(&mut SingleProducer<u64>) -> bool) {
     loom::model(move || {
         let (mut producer, _poller) = single(2);
         let ring = producer.shared();
         let ender = thread::spawn(move || end(&ring.control));
-        drop(producer.try_claim());
+        claim(&mut producer);
         ender.join().unwrap();
-        assert!(producer.try_claim().is_err(), "its publication would be refused");
+        assert!(!claim(&mut producer), "its publication would be refused");
     });
 }
 
@@ -262,6 +271,22 @@ fn loom_a_second_closer_finds_what_was_accepted() {
 #[test]
 fn loom_a_second_closer_finds_what_was_accepted_multi() {
     second_closer(multi);
+}
+
+/// O8 and O9: two threads close, of which one has published before. The second close does not count
+/// an event that the first one refused.
+#[test]
+fn loom_a_second_closer_counts_no_refused_event() {
+    loom::model(|| {
+        let (producer, mut poller) = single(2);
+        let ring = producer.shared();
+        let closer = thread::spawn(move || ring.control.close());
+        let (producer, result) = publish_one(producer);
+        producer.close();
+        closer.join().unwrap();
+        assert_both_agree(result, drain(&mut poller));
+        drop(producer);
+    });
 }
 
 fn second_closer<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {

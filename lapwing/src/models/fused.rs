@@ -272,3 +272,23 @@ fn loom_fused_worker_beside_the_stage_after_its_group() {
         );
     });
 }
+
+/// O6: the stages are downstream of an acknowledged one.
+#[test]
+fn loom_fused_park_on_an_acknowledgement() {
+    check_less(|| {
+        let mut graph = Graph::new();
+        let journal = graph.stage("journal").acknowledged().poller();
+        graph.stage("a").after(journal).on_thread("both").read(|_, _, _| Action::Stop);
+        graph.stage("b").after(journal).on_thread("both").read(|_, _, _| Action::Stop);
+        let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
+        let mut journal = consumers.take_poller("journal").unwrap();
+        let disk = consumers.take_acknowledger("journal").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        take(&mut journal).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        disk.acknowledge(1).unwrap();
+        assert_eq!(both.join().unwrap(), 2);
+        drop((producer, journal, disk));
+    });
+}

@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::{check_without_fences, multi_ring, single_ring, take};
+use super::{check_without_fences, multi_ring, single, single_ring, take};
 use crate::consumer::Outcome;
 use crate::error::{HaltCause, PublishError, SeatError};
 use crate::graph::{Seats, StartAt};
@@ -304,5 +304,19 @@ fn loom_stop_of_a_consumer_that_has_left() {
         drop(producer);
         assert_eq!(*after.run().outcome(), Outcome::Drained);
         stopper.join().unwrap();
+    });
+}
+
+/// O10: a late stop of a consumer that has left does not undo the stop of the next one in that seat.
+#[test]
+fn loom_a_late_stop_undoes_no_other() {
+    check_without_fences(|| {
+        let (producer, _poller) = single(1);
+        let ring = producer.shared();
+        let late = thread::spawn(move || ring.control.stop(0, 1));
+        let ring = producer.shared();
+        ring.control.stop(0, 3);
+        late.join().unwrap();
+        assert!(ring.control.is_stopping(0, 3));
     });
 }

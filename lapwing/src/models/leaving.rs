@@ -2,7 +2,9 @@
 
 use loom::thread;
 
-use super::{Taken, check_less, drain, multi, multi_ring, single, single_ring, take};
+use super::{
+    Taken, check_less, check_without_fences, drain, multi, multi_ring, single, single_ring, take,
+};
 use crate::error::{HaltCause, PublishError};
 use crate::producer::Sequencer;
 use crate::wait::BusySpin;
@@ -43,6 +45,60 @@ fn loom_a_stage_parked_on_one_that_leaves() {
         let leaver = thread::spawn(move || drop(leaves));
         assert_eq!(stays.wait().unwrap().as_slice(), [1]);
         leaver.join().unwrap();
+    });
+}
+
+/// O3 and O6: the same with a stage whose acknowledgements count, and an event that is not
+/// acknowledged.
+#[test]
+fn loom_a_stage_parked_on_an_acknowledged_one_that_leaves() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = single_ring(2)
+            .stage("leaves")
+            .acknowledged()
+            .poller()
+            .stage("stays")
+            .poller()
+            .build()
+            .unwrap();
+        let leaves = consumers.take_poller("leaves").unwrap();
+        let mut stays = consumers.take_poller("stays").unwrap();
+        let disk = consumers.take_acknowledger("leaves").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let leaver = thread::spawn(move || drop(leaves));
+        assert_eq!(stays.wait().unwrap().as_slice(), [1]);
+        leaver.join().unwrap();
+        drop(disk);
+    });
+}
+
+/// O3: a stage downstream of one that has left gets no event before the stage upstream of that one
+/// has finished it.
+#[test]
+fn loom_a_stage_behind_one_that_left_waits_for_the_one_before_it() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .stage("writes")
+            .poller_mut()
+            .stage("leaves")
+            .poller()
+            .stage("reads")
+            .poller()
+            .build()
+            .unwrap();
+        let mut writes = consumers.take_poller_mut("writes").unwrap();
+        let leaves = consumers.take_poller("leaves").unwrap();
+        let mut reads = consumers.take_poller("reads").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        drop(leaves);
+        let writer = thread::spawn(move || {
+            writes.poll().unwrap().iter_mut().for_each(|(_, event)| *event = 2);
+            writes
+        });
+        if let Ok(seen) = take(&mut reads) {
+            assert_eq!(seen, [(0, 2)]);
+        }
+        drop((writer.join(), producer));
     });
 }
 

@@ -10,7 +10,7 @@ use crate::consumer::Consumer;
 use crate::error::{HaltCause, PublishError, RingError};
 use crate::graph::Graph;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
-use crate::protocol::parking::event_count::{EventCount, FOLLOW_UP};
+use crate::protocol::parking::event_count::{ENDED, EventCount, FOLLOW_UP};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::Sleeping;
 use crate::{Action, Disruptor, Poller, SingleProducer};
@@ -134,6 +134,32 @@ fn loom_park_on_upstream_stage() {
         });
         assert_eq!(second.wait().unwrap().as_slice(), [1]);
         drop(upstream.join());
+    });
+}
+
+/// O6: a stage is parked on the acknowledgement of its upstream stage.
+#[test]
+fn loom_park_on_an_acknowledgement() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = single_ring(2)
+            .stage("journal")
+            .acknowledged()
+            .poller()
+            .stage("reply")
+            .poller()
+            .build()
+            .unwrap();
+        let mut journal = consumers.take_poller("journal").unwrap();
+        let mut reply = consumers.take_poller("reply").unwrap();
+        let disk = consumers.take_acknowledger("journal").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        take(&mut journal).unwrap();
+        let writer = thread::spawn(move || {
+            disk.acknowledge(1).unwrap();
+            disk
+        });
+        assert_eq!(reply.wait().unwrap().as_slice(), [1]);
+        drop((writer.join(), journal, producer));
     });
 }
 
@@ -477,5 +503,38 @@ fn loom_wake_while_a_flag_comes_and_goes() {
         place.notify();
         flagger.join().unwrap();
         sleeper.join().unwrap();
+    });
+}
+
+/// O32: a flag is raised while another thread raises and lowers another flag of the word.
+#[test]
+fn loom_a_flag_is_raised_while_another_comes_and_goes() {
+    loom::model(|| {
+        let place = Arc::new(EventCount::default());
+        let other = Arc::clone(&place);
+        let flagger = thread::spawn(move || {
+            other.raise(FOLLOW_UP);
+            other.lower(FOLLOW_UP);
+        });
+        place.raise(ENDED);
+        flagger.join().unwrap();
+        assert_eq!(place.flags(), ENDED);
+    });
+}
+
+/// O7: a stage is parked on an upstream stage when the ring is halted.
+#[test]
+fn loom_halt_against_park_on_upstream_stage() {
+    loom::model(|| {
+        let (mut producer, mut consumers) =
+            single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
+        let first = consumers.take_poller("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        assert!(second.wait().is_err());
+        halter.join().unwrap();
+        drop((producer, first));
     });
 }

@@ -352,3 +352,29 @@ fn loom_acknowledgement_comes_after_what_it_says() {
         drop((writer.join(), journal, producer));
     });
 }
+
+/// O3: of two acknowledgements by two threads the later event counts, whichever thread is first.
+#[test]
+fn loom_an_acknowledgement_never_goes_back() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = single_ring(2)
+            .stage("journal")
+            .acknowledged()
+            .poller()
+            .stage("reply")
+            .poller()
+            .build()
+            .unwrap();
+        let mut journal = consumers.take_poller("journal").unwrap();
+        let mut reply = consumers.take_poller("reply").unwrap();
+        let first = consumers.take_acknowledger("journal").unwrap();
+        let second = first.clone();
+        producer.publish_batch(2, |_| {}).unwrap();
+        take(&mut journal).unwrap();
+        let other = thread::spawn(move || first.acknowledge(1).unwrap());
+        second.acknowledge(2).unwrap();
+        other.join().unwrap();
+        assert_eq!(take(&mut reply).unwrap().len(), 2);
+        drop((second, journal, producer));
+    });
+}

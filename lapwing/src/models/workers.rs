@@ -16,7 +16,7 @@ use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
 use crate::error::PollError;
 use crate::producer::Producer;
-use crate::protocol::control::Control;
+use crate::protocol::control::{Control, ONLY_TURN};
 use crate::protocol::group::Group;
 use crate::protocol::memory::Reserved;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
@@ -260,6 +260,44 @@ fn loom_resize_against_sleep() {
     });
 }
 
+/// O7: a worker that is parked because it is inactive learns that the ring is closed.
+#[test]
+fn loom_close_against_an_inactive_worker() {
+    loom::model(|| {
+        let (producer, mut workers, after) = group_and_stage(2, 2, 1);
+        let mut inactive = workers.remove(1);
+        let closer = thread::spawn(move || drop(producer));
+        assert!(inactive.wait(None).is_err());
+        closer.join().unwrap();
+        drop((workers, inactive, after));
+    });
+}
+
+/// O10: a worker that is parked because it is inactive learns that it is to stop.
+#[test]
+fn loom_stop_against_an_inactive_worker() {
+    stop_against_park(1);
+}
+
+/// O10: a worker that is parked until there is an event learns that it is to stop.
+#[test]
+fn loom_stop_against_a_parked_worker() {
+    stop_against_park(2);
+}
+
+/// Stops the second worker of a group, of which `size` are active, while it waits.
+fn stop_against_park(size: usize) {
+    loom::model(move || {
+        let (producer, mut workers, after) = group_and_stage(2, 2, size);
+        let mut second = workers.remove(1);
+        let group = Arc::clone(second.group());
+        let stopper = thread::spawn(move || group.control.stop(group.word_of(1), ONLY_TURN));
+        assert!(second.wait_once(None));
+        stopper.join().unwrap();
+        drop((producer, workers, second, after));
+    });
+}
+
 /// O26 and O27: a parked worker takes over the events that another one leaves behind, with what was
 /// done to them.
 #[test]
@@ -281,6 +319,24 @@ fn loom_a_worker_takes_over_what_another_left() {
         second.release(events.end);
         let first = leaver.join().unwrap();
         drop((producer, workers, first));
+    });
+}
+
+/// O26: of the last two workers that leave at once, one halts the ring.
+#[test]
+fn loom_last_two_workers_leave() {
+    loom::model(|| {
+        let (producer, mut workers) = group(2, 2);
+        let ring = producer.shared();
+        let mut other = workers.remove(1);
+        let leaver = thread::spawn(move || {
+            other.leave();
+            other
+        });
+        workers[0].leave();
+        let other = leaver.join().unwrap();
+        assert!(ring.control.life.is_halted());
+        drop((producer, workers, other));
     });
 }
 

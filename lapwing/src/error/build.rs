@@ -20,8 +20,8 @@ use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The capacity is not a power of two in `1..=2^30`. A channel rounds its capacity up, so there
-    /// the capacity is only outside that range.
+    /// The capacity is not a power of two in `1..=2^30`. A channel rounds its capacity up, and
+    /// refuses only a capacity outside that range.
     Capacity {
         /// Slots that were asked for.
         requested: usize,
@@ -31,9 +31,9 @@ pub enum BuildError {
         /// Seats that were asked for.
         requested: usize,
     },
-    /// The allocator refused the memory of the ring.
+    /// The allocator refused the memory of the ring or the tap.
     OutOfMemory {
-        /// Slots that were asked for.
+        /// Number of slots, rounded up for a channel.
         capacity: usize,
         /// Bytes for each slot: the size of an event, or of the data that tracks it.
         bytes_per_slot: usize,
@@ -46,7 +46,8 @@ pub enum BuildError {
     },
     /// The graph has no stage, or the broadcast no receiver, so no slot would ever be released.
     NoConsumers,
-    /// Two stages have the same name.
+    /// Two stages or workers have the same name. The workers of "price" are "price-0", "price-1"
+    /// and so on.
     DuplicateName {
         /// The name.
         stage: String,
@@ -94,13 +95,14 @@ pub enum BuildError {
         /// What the stage must have for the setting to have an effect.
         needs: &'static str,
     },
-    /// A worker group has no worker, or more than it may have.
+    /// A worker group has no worker, more than its [`up_to`](crate::graph::Workers::up_to), or more
+    /// than a group can have.
     Workers {
         /// The group.
         stage: String,
         /// Workers that were asked for.
         requested: usize,
-        /// Largest number of workers of the group.
+        /// Largest number that was possible.
         max: usize,
     },
     /// A broadcast has more receivers than [`MAX_RECEIVERS`].

@@ -23,17 +23,29 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HaltCause {
-    /// The program asked for it, by [`Running::halt`](crate::Running::halt), by
-    /// [`Action::Halt`](crate::Action::Halt), or by dropping [`Running`](crate::Running) during a
-    /// panic.
+    /// The program asked for it:
+    ///
+    /// - by [`Running::halt`](crate::Running::halt),
+    /// - by an [`Action::Halt`](crate::Action::Halt) of a handler that has not failed,
+    /// - by dropping [`Running`](crate::Running) during a panic,
+    /// - by [`shutdown`](crate::Running::shutdown) or [`join`](crate::Running::join) in a handler
+    ///   of the ring.
+    ///
+    /// It is also the cause if the operating system refused a memory barrier that a close needs.
     Requested,
-    /// A stage panicked or returned an error, and its policy did not continue. The
-    /// [`Report`](crate::Report) contains the stage, the sequence and the message.
+    /// A handler returned an error or panicked, and the policy of its stage halted the ring. Or
+    /// other user code of a stage panicked, such as a key function or a policy.
+    ///
+    /// The [`Report`](crate::Report) contains the stage, the sequence and the message. For a stage
+    /// that the program runs itself, its [`Finished`](crate::consumer::Finished) does.
     StageFailed,
-    /// A consumer or an [`Acknowledger`](crate::consumer::Acknowledger) that the ring needs was
-    /// dropped before it had finished its work.
+    /// A stage of the graph was dropped before it had run. Or the last clone of an
+    /// [`Acknowledger`](crate::consumer::Acknowledger) was dropped before the ring was closed and
+    /// every event acknowledged. A stage that is dropped during a panic counts as
+    /// [failed](Self::StageFailed).
     StageDropped,
-    /// The last consumer has left the ring, or the last worker has left its group.
+    /// The last consumer has left a ring that was not drained, or the last worker has left
+    /// its group.
     NoConsumers,
 }
 

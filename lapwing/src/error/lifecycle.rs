@@ -9,7 +9,8 @@ use std::io;
 /// Error of [`Consumers::start`](crate::Consumers::start) and
 /// [`start_scoped`](crate::Consumers::start_scoped). It names the stage that could not start.
 ///
-/// The ring is halted, and the threads that had started have ended.
+/// The threads that had started have ended, and the ring is halted. The exception is a graph of
+/// pollers: untaken ones leave it, and the ring goes on if another consumer is left.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::StartError};
@@ -26,18 +27,19 @@ use std::io;
 pub enum StartError {
     /// The operating system refused to start a thread.
     Spawn {
-        /// The stage.
+        /// The stage or the worker. On a shared thread, the first of them.
         stage: String,
         /// The error of the operating system.
         source: io::Error,
     },
     /// The thread could not be pinned to its CPU.
     Pin {
-        /// The stage.
+        /// The stage or the worker. On a shared thread, the first of them.
         stage: String,
         /// The CPU that was asked for.
         cpu: usize,
-        /// The error of the operating system.
+        /// The error of the operating system. Outside Linux, its kind is
+        /// [`Unsupported`](io::ErrorKind::Unsupported).
         source: io::Error,
     },
     /// The poller of a stage was not taken, so its events would never be consumed.
@@ -110,11 +112,12 @@ pub enum TakeError {
     UnknownName {
         /// The name that was asked for.
         name: String,
-        /// The names of the stages.
+        /// The names of the stages; for a report, those that it lists.
         known: Vec<String>,
     },
-    /// The stage has something else: a handler of another type, nothing to hand back (a closure, or
-    /// a handler made on its thread), or a poller with the other access.
+    /// The stage has nothing of this type. It has no poller or no acknowledger, or its poller has
+    /// the other access. Or it has a handler of another type, or none to hand back: a closure, or a
+    /// handler that was made on its thread or lost in a panic.
     WrongType {
         /// The stage.
         name: String,
@@ -180,7 +183,7 @@ pub struct ResizeError {
     /// Workers that were asked for.
     pub requested: usize,
     /// Largest number of workers of the group, set by
-    /// [`Workers::up_to`](crate::graph::Workers::up_to).
+    /// [`Workers::up_to`](crate::graph::Workers::up_to). By default, the number that it began with.
     pub max: usize,
 }
 

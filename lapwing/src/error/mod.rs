@@ -6,8 +6,8 @@
 //! | take a poller, an acknowledger or a handler | [`TakeError`] |
 //! | start the stages | [`StartError`] |
 //! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`PublishTimeoutError`] |
-//! | publish or claim several events | [`BatchError`] |
-//! | offer an event | [`OfferError`] |
+//! | publish, claim or offer several events | [`BatchError`] |
+//! | offer one event | [`OfferError`] |
 //! | fill the slots of a batch | [`LengthError`] |
 //! | publish a claim | [`RingError`] |
 //! | poll or wait for events | [`PollError`], [`RingError`], [`WaitTimeoutError`] |
@@ -52,7 +52,7 @@ pub use tap::{TapError, TapTimeoutError};
 ///
 /// [`Poller::wait`](crate::Poller::wait), [`Claim::publish`](crate::producer::Claim::publish) and
 /// [`ClaimBatch::publish`](crate::producer::ClaimBatch::publish) return it. Each error of a
-/// producer has the same two variants.
+/// call that publishes or claims has the same two variants.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::{HaltCause, RingError}};

@@ -21,11 +21,11 @@ use std::fmt;
 pub enum PlacementError {
     /// [`Placement::threads`](crate::graph::Placement::threads) allows no thread.
     ZeroThreads,
-    /// A group names a stage that the ring does not have.
+    /// A group names a stage or a worker that the ring does not have.
     UnknownStage {
         /// The thread of the group.
         thread: String,
-        /// The name of the stage.
+        /// The name in the group.
         stage: String,
     },
     /// A group names a poller, which runs on the thread that polls it.
@@ -35,7 +35,7 @@ pub enum PlacementError {
         /// The poller.
         stage: String,
     },
-    /// A stage is placed on two threads, by two groups, or by a group and by its own
+    /// A stage or a worker is placed on two threads, by two groups, or by a group and by its own
     /// [`on_thread`](crate::Stage::on_thread).
     TwoThreads {
         /// The stage, or the worker.
@@ -43,7 +43,8 @@ pub enum PlacementError {
         /// The two threads.
         threads: (String, String),
     },
-    /// Another stage is placed on the thread of a [blocking](crate::Stage::blocking) stage.
+    /// Another stage or worker is placed on the thread of a [blocking](crate::Stage::blocking)
+    /// stage.
     BlockingShares {
         /// The thread.
         thread: String,

@@ -37,8 +37,9 @@ pub enum PublishError {
     ///
     /// There are two cases:
     ///
-    /// - The call comes from a handler, and the ring waits for the stage of that handler or for
-    ///   another stage on the same thread.
+    /// - The call comes from user code of a stage, such as a handler, a failure policy or the key
+    ///   function of a worker group. The ring waits for that stage or for another one on the same
+    ///   thread.
     /// - This thread holds a [`Claim`](crate::producer::Claim) or a
     ///   [`ClaimBatch`](crate::producer::ClaimBatch) of a ring with several producers, and the ring
     ///   waits for it. A closure given to [`publish`](crate::Producer::publish) holds a claim too,
@@ -115,7 +116,7 @@ impl From<RingError> for PublishError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryPublishError {
-    /// No slot is free: the slowest consumer is a lap behind.
+    /// No slot is free: the slowest consumer is a lap behind, or a consumer is just taking a seat.
     Full,
     /// The ring was closed before the event was published.
     Closed,
@@ -249,7 +250,7 @@ pub enum BatchError {
     Closed,
     /// The ring was halted before the events were published, for this cause.
     Halted(HaltCause),
-    /// Too few slots are free, and only this thread could free more. Not from the `try_` calls.
+    /// Too few slots are free, and only this thread could free enough. Only from calls that wait.
     /// [`PublishError::WouldDeadlock`] describes the cases.
     WouldDeadlock,
 }

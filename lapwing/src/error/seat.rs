@@ -32,18 +32,19 @@ pub enum SeatError {
         /// Number of seats in the ring.
         seats: usize,
     },
-    /// The event is not available. It may be overwritten already, or it is not published yet.
+    /// No consumer can start at this sequence. Its event may be overwritten, or an earlier event is
+    /// not published yet.
     OutOfRange {
         /// The sequence that was asked for.
         requested: Sequence,
-        /// The oldest sequence that was available.
+        /// The oldest sequence at which a consumer could start.
         oldest: Sequence,
-        /// The newest sequence that was available: the first one that was not published.
+        /// The newest sequence at which a consumer could start: the first that was not published.
         newest: Sequence,
     },
     /// The ring is halted, for this cause.
     Halted(HaltCause),
-    /// A stage of the graph, or a consumer that has joined and not left, has this name.
+    /// A stage or a worker of the graph, or a consumer that has joined and not left, has this name.
     DuplicateName {
         /// The name.
         stage: String,

@@ -27,7 +27,7 @@ const CLOSED: &str = "the tap is closed and every event that was left has been r
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapError {
-    /// No event is available now.
+    /// No event is available now, or the writer overwrote each event before it was copied.
     Empty,
     /// The writer has closed the tap, and every event that was left has been read.
     Closed,

@@ -12,7 +12,7 @@ use crate::Sequence;
 use crate::error::RingError;
 use crate::protocol::claims::Claims;
 
-/// Several consecutive claimed slots. Fill them through [`slots`](Self::slots), then
+/// One or more consecutive claimed slots. Fill them through [`slots`](Self::slots), then
 /// [`publish`](Self::publish) them together.
 ///
 /// If it is dropped without being published, all of its slots are abandoned, and no consumer sees
@@ -89,8 +89,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
 
     /// Returns the events, to be filled.
     ///
-    /// Each event still has the value that was written to its slot one lap before, or that the
-    /// factory made.
+    /// Each event still has the value that was last written to its slot, or that the factory made.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -44,8 +44,8 @@ use crate::protocol::ring_buffer::RingBuffer;
 /// single producer claims the same slot again next time. With several producers the sequence
 /// becomes a tombstone, which consumers skip.
 ///
-/// If a claim of several producers is forgotten (`mem::forget`), every consumer stops there, since
-/// the claim might still be published.
+/// If a claim of several producers is forgotten (`mem::forget`), every consumer waits there until
+/// the ring is halted, since the claim might still be published.
 ///
 /// # Holding a claim
 ///

@@ -44,8 +44,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// closed or halted. It uses the producer's wait strategy. [`try_claim`](Self::try_claim) does
     /// not wait.
     ///
-    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
-    /// may never return.
+    /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
+    /// advance during the wait, and the call may never return.
     #[inline]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
         let sequence = self.claim_sequences(1)?;
@@ -116,8 +116,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits while the ring is full, until the slowest consumer releases a slot, the ring is closed
-    /// or halted, or `timeout` has passed. The call can take longer than `timeout` by the time that
-    /// the system takes to wake the thread. [`try_claim`](Self::try_claim) does not wait.
+    /// or halted, or `timeout` has passed. It uses the producer's wait strategy. The call can take
+    /// longer than `timeout` by the time that the system takes to wake the thread.
+    /// [`try_claim`](Self::try_claim) does not wait.
     #[inline]
     pub fn claim_timeout(
         &mut self,
@@ -155,15 +156,15 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Closed`] if the ring is closed.
     /// - [`BatchError::Halted`] if the ring is halted.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more, because it handles an event or holds a claim of the same ring.
+    ///   enough, because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// Waits until `count` slots are free, or the ring is closed or halted. It uses the producer's
-    /// wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait.
+    /// Waits until `count` slots are free at the same time, or the ring is closed or halted. It
+    /// uses the producer's wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait.
     ///
-    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
-    /// may never return.
+    /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
+    /// advance during the wait, and the call may never return.
     #[inline]
     pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
@@ -230,14 +231,15 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Closed`] if the ring is closed.
     /// - [`BatchError::Halted`] if the ring is halted.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more, because it handles an event or holds a claim of the same ring. The call then returns
-    ///   at once.
+    ///   enough, because it handles an event or holds a claim of the same ring. The call then
+    ///   returns at once.
     ///
     /// # Blocking
     ///
-    /// Waits until `count` slots are free, the ring is closed or halted, or `timeout` has passed.
-    /// The call can take longer than `timeout` by the time that the system takes to wake the
-    /// thread. [`try_claim_batch`](Self::try_claim_batch) does not wait.
+    /// Waits until `count` slots are free at the same time, the ring is closed or halted, or
+    /// `timeout` has passed. It uses the producer's wait strategy. The call can take longer than
+    /// `timeout` by the time that the system takes to wake the thread.
+    /// [`try_claim_batch`](Self::try_claim_batch) does not wait.
     #[inline]
     pub fn claim_batch_timeout(
         &mut self,

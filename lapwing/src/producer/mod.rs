@@ -70,8 +70,8 @@ pub type SingleProducer<E> = Producer<E, Single>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A producer is `Sync`, so threads can clone one that they share, such as that of a `static`. The
-/// ring stays open as long as one producer exists. To end the ring while clones exist, call
+/// A producer is `Sync`, so threads can clone one that they share, such as that of a `static`.
+/// Dropping the last producer closes the ring. To end the ring while clones exist, call
 /// [`close`](Producer::close).
 ///
 /// ```
@@ -99,8 +99,8 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// [`SingleProducer`] is the only producer of its ring. A [`MultiProducer`] can be cloned, one for
 /// each thread.
 ///
-/// A producer writes each event in place, into a slot that still holds the event of one lap before.
-/// Consumers see the event once it is published, and not before.
+/// A producer writes each event in place, into a slot that still holds the value last written to
+/// it. Consumers see the event once it is published, and not before.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -134,8 +134,8 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// | wait for a time | [`publish_timeout`] | [`claim_timeout`] | [`publish_batch_timeout`] | [`claim_batch_timeout`] | [`claim_up_to_timeout`] |
 /// | do what [`WhenFull`] says | [`offer`] | | [`offer_batch`] | | |
 ///
-/// To publish a value that must not be lost, claim first and then move the value into the claim. If
-/// no slot is free, the value is still yours.
+/// To keep a value if no slot is free, claim first and then move the value into the claim. If the
+/// claim is not published, the value stays in the slot.
 ///
 /// # Errors
 ///
@@ -235,8 +235,12 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Closes the ring for all producers.
     ///
-    /// The ring accepts no further event. Consumers handle every event that was accepted, and then
-    /// end. The call returns at once: it waits neither for consumers nor for claims that are held.
+    /// The ring grants no further slot. Consumers handle every event that was accepted, and then
+    /// end. A single producer cannot publish a claim that it holds. Several producers can, and
+    /// consumers wait for their claims. A closed or halted ring stays as it is.
+    ///
+    /// The call waits neither for consumers nor for claims. If another thread closes or halts the
+    /// ring at the same moment, it waits until that thread has counted the accepted events.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::PublishError};

@@ -38,13 +38,13 @@ pub enum WhenFull {
     #[default]
     Wait,
     /// The producer waits at most for this time, as [`publish_timeout`](Producer::publish_timeout)
-    /// does.
+    /// does. If the time is too long for the clock, there is no limit.
     Timeout(Duration),
     /// The call returns [`OfferError::Full`] at once, or [`BatchError::Full`] for a batch.
     /// [`try_publish`](Producer::try_publish) does the same.
     Refuse,
-    /// The call drops the new event at once and [counts](Producer::dropped) it. The events in the
-    /// ring stay.
+    /// The call drops the new event, or the whole batch, at once and [counts](Producer::dropped)
+    /// each event. The events in the ring stay.
     DropNew,
 }
 
@@ -99,22 +99,25 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// The event is not published, and it does not count as dropped. `fill` may have run if the
     /// ring was closed or halted. With another error it has not.
     ///
-    /// - [`OfferError::Closed`] if the ring was closed before the publication.
+    /// - [`OfferError::Closed`] if the ring was closed before it granted the slot or, with a single
+    ///   producer, before the publication.
     /// - [`OfferError::Halted`] if the ring was halted before the publication.
     /// - [`OfferError::Full`] if the ring is full, with [`WhenFull::Refuse`].
     /// - [`OfferError::TimedOut`] if no slot became free in time, with [`WhenFull::Timeout`].
     /// - [`OfferError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
     ///   with a policy that waits.
+    ///   [`PublishError::WouldDeadlock`](crate::error::PublishError::WouldDeadlock) describes the
+    ///   cases.
     ///
     /// # Blocking
     ///
     /// With [`WhenFull::Wait`], waits while the ring is full, until the slowest consumer releases a
     /// slot or the ring is closed or halted. With [`WhenFull::Timeout`], waits at most for that
-    /// time. With [`WhenFull::Refuse`] and [`WhenFull::DropNew`], the call does not wait for a
-    /// slot.
+    /// time. Both use the producer's wait strategy. With [`WhenFull::Refuse`] and
+    /// [`WhenFull::DropNew`], the call does not wait for a slot.
     ///
-    /// If this thread also polls the ring, its poller cannot advance during the wait. With
-    /// [`WhenFull::Wait`], the call may then never return.
+    /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
+    /// advance during the wait. With [`WhenFull::Wait`], the call may then never return.
     ///
     /// If another thread closes or halts the ring at the same moment, a single producer waits until
     /// that thread has counted the accepted events. The count takes a few instructions and one
@@ -160,22 +163,26 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
-    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Closed`] if the ring was closed before it granted the slots or, with a
+    ///   single producer, before the publication.
     /// - [`BatchError::Halted`] if the ring was halted before the publication.
     /// - [`BatchError::Full`] if fewer than `count` slots are free, with [`WhenFull::Refuse`].
     /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed,
     ///   with [`WhenFull::Timeout`].
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more, with a policy that waits.
+    ///   enough, with a policy that waits.
+    ///   [`PublishError::WouldDeadlock`](crate::error::PublishError::WouldDeadlock) describes the
+    ///   cases.
     ///
     /// # Blocking
     ///
-    /// With [`WhenFull::Wait`], waits until `count` slots are free, or the ring is closed or
-    /// halted. With [`WhenFull::Timeout`], waits at most for that time. With [`WhenFull::Refuse`]
-    /// and [`WhenFull::DropNew`], the call does not wait for slots.
+    /// With [`WhenFull::Wait`], waits until `count` slots are free at the same time, or the ring is
+    /// closed or halted. With [`WhenFull::Timeout`], waits at most for that time. Both use the
+    /// producer's wait strategy. With [`WhenFull::Refuse`] and [`WhenFull::DropNew`], the call does
+    /// not wait for slots.
     ///
-    /// If this thread also polls the ring, its poller cannot advance during the wait. With
-    /// [`WhenFull::Wait`], the call may then never return.
+    /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
+    /// advance during the wait. With [`WhenFull::Wait`], the call may then never return.
     ///
     /// If another thread closes or halts the ring at the same moment, a single producer waits until
     /// that thread has counted the accepted events. The count takes a few instructions and one

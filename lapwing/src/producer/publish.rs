@@ -35,7 +35,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// The event is not published. `fill` may have run if the ring was closed or halted. With
     /// another error it has not.
     ///
-    /// - [`PublishError::Closed`] if the ring was closed before the publication.
+    /// - [`PublishError::Closed`] if the ring was closed before it granted the slot or, with a
+    ///   single producer, before the publication.
     /// - [`PublishError::Halted`] if the ring was halted before the publication.
     /// - [`PublishError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
     ///   because it handles an event or holds a claim of the same ring.
@@ -43,11 +44,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
-    /// closed or halted. It uses the producer's wait strategy. While a slot is free, the call is
-    /// wait-free with a single producer and lock-free with several.
+    /// closed or halted. It uses the producer's wait strategy. While a slot is free and the ring is
+    /// open, the call is wait-free with a single producer and lock-free with several. Waking a
+    /// parked thread adds a system call.
     ///
-    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
-    /// may never return.
+    /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
+    /// advance during the wait, and the call may never return.
     ///
     /// If another thread closes or halts the ring at the same moment, a single producer waits until
     /// that thread has counted the accepted events. The count takes a few instructions and one
@@ -61,7 +63,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// Publishes one event if a slot is free, without waiting, and returns its sequence.
+    /// Publishes one event if a slot is free, without waiting for one, and returns its sequence.
     ///
     /// [`publish`](Self::publish) waits for a free slot instead.
     ///
@@ -85,7 +87,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// another error it has not.
     ///
     /// - [`TryPublishError::Full`] if no slot is free.
-    /// - [`TryPublishError::Closed`] if the ring was closed before the publication.
+    /// - [`TryPublishError::Closed`] if the ring was closed before it granted the slot or, with a
+    ///   single producer, before the publication.
     /// - [`TryPublishError::Halted`] if the ring was halted before the publication.
     ///
     /// # Blocking
@@ -129,7 +132,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// another error it has not.
     ///
     /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
-    /// - [`PublishTimeoutError::Closed`] if the ring was closed before the publication.
+    /// - [`PublishTimeoutError::Closed`] if the ring was closed before it granted the slot or, with
+    ///   a single producer, before the publication.
     /// - [`PublishTimeoutError::Halted`] if the ring was halted before the publication.
     /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
     ///   slot, because it handles an event or holds a claim of the same ring. The call then returns
@@ -188,18 +192,19 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
-    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Closed`] if the ring was closed before it granted the slots or, with a
+    ///   single producer, before the publication.
     /// - [`BatchError::Halted`] if the ring was halted before the publication.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more, because it handles an event or holds a claim of the same ring.
+    ///   enough, because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// Waits until `count` slots are free, or the ring is closed or halted. It uses the producer's
-    /// wait strategy.
+    /// Waits until `count` slots are free at the same time, or the ring is closed or halted. It
+    /// uses the producer's wait strategy.
     ///
-    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
-    /// may never return.
+    /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
+    /// advance during the wait, and the call may never return.
     ///
     /// If another thread closes or halts the ring at the same moment, a single producer waits until
     /// that thread has counted the accepted events. The count takes a few instructions and one
@@ -217,8 +222,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(batch.publish()?)
     }
 
-    /// Publishes `count` events together if as many slots are free, without waiting, and returns
-    /// their sequences.
+    /// Publishes `count` events together if that many slots are free, without waiting for them, and
+    /// returns their sequences.
     ///
     /// [`publish_batch`](Self::publish_batch) waits for free slots instead.
     ///
@@ -245,7 +250,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Full`] if fewer than `count` slots are free.
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
-    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Closed`] if the ring was closed before it granted the slots or, with a
+    ///   single producer, before the publication.
     /// - [`BatchError::Halted`] if the ring was halted before the publication.
     ///
     /// # Blocking
@@ -297,17 +303,18 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
-    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Closed`] if the ring was closed before it granted the slots or, with a
+    ///   single producer, before the publication.
     /// - [`BatchError::Halted`] if the ring was halted before the publication.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more, because it handles an event or holds a claim of the same ring. The call then returns
-    ///   at once.
+    ///   enough, because it handles an event or holds a claim of the same ring. The call then
+    ///   returns at once.
     ///
     /// # Blocking
     ///
-    /// Waits until `count` slots are free, the ring is closed or halted, or `timeout` has passed.
-    /// It uses the producer's wait strategy. The call can take longer than `timeout` by the time
-    /// that the system takes to wake the thread.
+    /// Waits until `count` slots are free at the same time, the ring is closed or halted, or
+    /// `timeout` has passed. It uses the producer's wait strategy. The call can take longer than
+    /// `timeout` by the time that the system takes to wake the thread.
     ///
     /// If another thread closes or halts the ring at the same moment, a single producer waits until
     /// that thread has counted the accepted events. The count takes a few instructions and one

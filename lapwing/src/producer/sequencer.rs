@@ -24,7 +24,7 @@ use crate::protocol::ring::Ring;
 /// ```
 pub trait Sequencer: sealed::Sequencer + Debug {}
 
-/// One producer. A claim that is given up is claimed again.
+/// One producer. The sequence of a claim that is given up is claimed again.
 ///
 /// ```
 /// use lapwing::{Disruptor, Producer, producer::Single};
@@ -52,7 +52,7 @@ pub enum Single {}
 #[derive(Debug, Clone, Copy)]
 pub enum Multi {}
 
-/// The [`Sequencer`] of producers that can be cloned: [`Multi`]. Sealed.
+/// The [`Sequencer`] of producers that can be cloned: [`Multi`]. The trait is sealed.
 ///
 /// ```
 /// use lapwing::{Disruptor, Producer, producer::Cloneable};

@@ -143,7 +143,7 @@ impl<'a, E> Slots<'a, E> {
         SlotsIter { here: self.before_wrap.iter_mut(), after_wrap: self.after_wrap.iter_mut() }
     }
 
-    /// Copies `events` into the slots, one into each slot, also if the batch crosses the end of the
+    /// Copies `events` into the slots, one into each slot, even if the batch crosses the end of the
     /// ring.
     ///
     /// ```
@@ -178,11 +178,11 @@ impl<'a, E> Slots<'a, E> {
         Ok(())
     }
 
-    /// Clones `events` into the slots, one into each slot, also if the batch crosses the end of the
+    /// Clones `events` into the slots, one into each slot, even if the batch crosses the end of the
     /// ring.
     ///
     /// It calls [`Clone::clone_from`], so a type that implements it can reuse the allocation in the
-    /// slot. If a clone panics, the panic is passed on.
+    /// slot. If a clone panics, the panic is passed on, and the slots before it keep their clones.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -222,7 +222,7 @@ impl<'a, E> Slots<'a, E> {
     }
 }
 
-/// An iterator over the events of [`Slots`], also if the batch crosses the end of the ring.
+/// An iterator over the events of [`Slots`], even if the batch crosses the end of the ring.
 /// [`Slots::iter_mut`] returns it.
 ///
 /// ```

@@ -54,8 +54,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Waits until one slot is free, or the ring is closed or halted. It uses the producer's wait
     /// strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
     ///
-    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
-    /// may never return.
+    /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
+    /// advance during the wait, and the call may never return.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
         let range = self.claims.try_claim_up_to(&self.ring.control, most).or_else(|_| {
@@ -129,9 +129,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Waits until one slot is free, the ring is closed or halted, or `timeout` has passed. The
-    /// call can take longer than `timeout` by the time that the system takes to wake the thread.
-    /// [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
+    /// Waits until one slot is free, the ring is closed or halted, or `timeout` has passed. It uses
+    /// the producer's wait strategy. The call can take longer than `timeout` by the time that the
+    /// system takes to wake the thread. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
     pub fn claim_up_to_timeout(
         &mut self,
         max: usize,
@@ -149,9 +149,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// It is 0 once no consumer is left. It does not tell whether the ring is open.
     ///
-    /// A single producer can rely on this number, since only consumers change it, and they free
-    /// more slots. The one exception is a consumer that takes a [seat](crate::graph::Seats) and
-    /// starts at an older event. With several producers, another producer may claim the slots
+    /// A single producer can rely on this number as long as the ring is open, since consumers only
+    /// free more slots. The one exception is a consumer that takes a [seat](crate::graph::Seats)
+    /// and starts at an older event. With several producers, another producer may claim the slots
     /// first.
     ///
     /// ```
@@ -171,7 +171,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Does not wait. It reads one cache line for each consumer that holds producers back.
+    /// Does not wait. It reads one cache line for each stage, worker and seat that can hold
+    /// producers back.
     #[must_use]
     pub fn free_slots(&self) -> usize {
         claims::free_slots(&self.ring.control) as usize

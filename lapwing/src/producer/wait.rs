@@ -100,10 +100,14 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Each of several producers has its own strategy. A clone starts with the strategy of the
     /// producer that it is cloned from.
     ///
+    /// To save wake-ups, a parked producer may be woken only when a quarter of the ring is free,
+    /// but after 100 µs at most. [Several producers](crate::wait#several-producers-on-a-full-ring)
+    /// with parking strategies take turns.
+    ///
     /// The ring decides at [`build`](crate::Builder::build) whether its threads check for parked
-    /// threads. If no strategy given to the builder [parks](WaitStrategy::PARKS), a parking
-    /// strategy that is set here wakes at short intervals instead, as
-    /// [`Waiting::park`](crate::wait::Waiting::park) describes.
+    /// threads. If it has no seats, and no strategy given to the builder
+    /// [parks](WaitStrategy::PARKS), a parking strategy that is set here wakes at short intervals
+    /// instead, as [`Waiting::park`](crate::wait::Waiting::park) describes.
     ///
     /// ```
     /// use std::thread;

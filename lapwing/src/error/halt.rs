@@ -44,8 +44,8 @@ pub enum HaltCause {
     /// every event acknowledged. A stage that is dropped during a panic counts as
     /// [failed](Self::StageFailed).
     StageDropped,
-    /// The last consumer has left a ring that was not drained, or the last worker has left
-    /// its group.
+    /// The last consumer has left a ring that was not drained, or the last worker has left its
+    /// group.
     NoConsumers,
 }
 

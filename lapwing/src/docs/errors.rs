@@ -24,10 +24,10 @@
 //! |---|---|---|---|---|
 //! | `Full` | `try_` calls; `offer` with [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse) | too few slots are free | no | can succeed |
 //! | `TimedOut` | `_timeout` calls; `offer` with [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout) | too few slots became free in time | no | can succeed |
-//! | `WouldDeadlock` | calls that wait | the ring is full, and only this thread could free a slot | no | can succeed after this thread has gone on |
+//! | `WouldDeadlock` | calls that wait | too few slots are free, and only this thread could free one | no | can succeed after this thread has gone on |
 //! | `Zero` | batch calls | the batch has no events | no | fails in the same way |
 //! | `TooLarge` | batch calls | the batch is larger than the ring | no | fails in the same way |
-//! | `Closed` | all | the ring was closed before the event was published | only if the ring has one producer and was closed while the closure ran | fails in the same way |
+//! | `Closed` | all | the ring was closed before the event was published | only if the ring has one producer and was closed while the closure ran | returns `Closed`, or `Halted` after a halt |
 //! | `Halted` | all | the ring was halted before the event was published, for the [`HaltCause`](crate::error::HaltCause) in the error | only if the ring was halted while the closure ran | fails in the same way |
 //!
 //! `Ok(None)` from [`offer`](crate::Producer::offer) means that the event was dropped, by

@@ -53,8 +53,8 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// 1. A poller has no thread. A consumer that joins later, in a [seat](crate::Builder::seats), runs
 ///    on the thread that the program chooses.
 /// 2. A stage or worker that a [`group`](Self::group) or
-///    [`Stage::on_thread`](crate::Stage::on_thread) puts on a thread runs there. A
-///    stage or worker with the name of such a thread runs there too, unless it is put on another.
+///    [`Stage::on_thread`](crate::Stage::on_thread) puts on a thread runs there. A stage or worker
+///    with the name of such a thread runs there too, unless it is put on another.
 /// 3. A blocking stage has a thread of its own. Unless the placement is `thread_per_stage`, so has
 ///    a stage that asks for a CPU ([`Stage::pin`](crate::Stage::pin),
 ///    [`Workers::pin`](crate::graph::Workers::pin)).
@@ -259,10 +259,11 @@ impl Placement {
 
     /// Pins the thread with the name `thread` to `cpu`.
     ///
-    /// [`Consumers::start`](crate::Consumers::start) pins it. The thread may belong to a group or
-    /// to one stage, or have the name of the ring. With [`automatic`](Self::automatic), the number
-    /// of threads with the name of the ring depends on the machine, so pin only others there. A
-    /// stage can also ask for its CPU itself, with [`Stage::pin`](crate::Stage::pin).
+    /// [`Consumers::start`](crate::Consumers::start) pins it, with the same errors as for
+    /// [`Stage::pin`](crate::Stage::pin), by which a stage asks for its CPU itself. The thread may
+    /// belong to a group or to one stage, or have the name of the ring and a number. With
+    /// [`automatic`](Self::automatic), the number of those threads depends on the machine, so pin
+    /// only others there.
     ///
     /// [`build`](crate::Builder::build) returns
     /// [`UnknownThread`](crate::error::PlacementError::UnknownThread) if there is no such thread,

@@ -126,8 +126,8 @@ impl<P> Stage<P> {
     }
 
     /// Calls [`on_timeout`](crate::EventHandler::on_timeout) of the handler each time that the
-    /// stage has waited this long for an event. A [worker](crate::graph::Workers) that is not
-    /// active gets no such call.
+    /// stage has waited this long for an event. A [worker](crate::graph::Workers) that is
+    /// parked because it is not active gets no such call.
     ///
     /// Closures and pollers have no `on_timeout`, so [`build`](crate::Builder::build) returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for them. No error is reported

@@ -34,10 +34,10 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
     ///
     /// What the closure owns (`move`) lies on cache lines that no other thread writes. What it
-    /// borrows lies where its owner put it. Two counters that lie side by side on a stack may
-    /// share a cache line. If two stages write them, the two threads contend for that cache line at
-    /// each event (false sharing). To avoid it, use `#[repr(align(128))]`, or an [`EventHandler`] that owns
-    /// its counter and is [handed back](crate::Report::take).
+    /// borrows lies where its owner put it. Two counters that lie side by side on a stack may share
+    /// a cache line. If two stages write them, the two threads contend for that cache line at each
+    /// event (false sharing). To avoid it, use `#[repr(align(128))]`, or an [`EventHandler`] that
+    /// owns its counter and is [handed back](crate::Report::take).
     ///
     /// ```
     /// use lapwing::Disruptor;

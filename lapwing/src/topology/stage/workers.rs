@@ -41,8 +41,8 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// exactly one worker.
 ///
 /// Settings such as [`by_key`](Self::by_key) may follow, and a verb ends the stage. The verb calls
-/// `make` at once for each worker, with the number of the worker, from 0. That includes workers
-/// that are only [reserved](Self::up_to).
+/// `make` once for each worker, with the number of the worker, from 0. That includes the workers
+/// that [`up_to`](Self::up_to) adds.
 ///
 /// - **Order.** Which worker gets an event, and in which order events are finished, is not
 ///   determined, except [by key](Self::by_key). Stages downstream of the group wait for all of its
@@ -86,8 +86,8 @@ pub struct Workers<P, E> {
 impl<P, E> Workers<P, E> {
     /// Sets the greatest number of workers that the group may be
     /// [resized](crate::lifecycle::WorkerGroup::resize) to while the ring runs. By default, that is
-    /// the number at the start. Unless `max` is from that number to 64,
-    /// [`build`](crate::Builder::build) returns
+    /// the number at the start. If `max` is below that number or above
+    /// 64, [`build`](crate::Builder::build) returns
     /// [`BuildError::Workers`](crate::error::BuildError::Workers).
     ///
     /// Every worker has its thread from the start. The threads of workers that are not needed are
@@ -135,7 +135,7 @@ impl<P, E> Workers<P, E> {
     ///
     /// # When keys move to another worker
     ///
-    /// A [resize](crate::lifecycle::WorkerGroup::resize) assigns some keys to other workers. No
+    /// A [resize](crate::lifecycle::WorkerGroup::resize) assigns many keys to other workers. No
     /// worker gets an event of the new assignment before all events of the old one are finished, so
     /// the order of each key holds. During that time, the group waits for its slowest worker.
     ///

@@ -44,7 +44,7 @@ struct Guest {
 #[derive(Debug)]
 pub(crate) struct StageDescription {
     pub(crate) name: String,
-    /// Names of its threads, which other stages may share: one, or one per worker; none for a
+    /// Names of its threads, which other stages may share: one, or up to one per worker; none for a
     /// poller.
     pub(crate) threads: Vec<String>,
     /// Names of its workers, if it is a group.

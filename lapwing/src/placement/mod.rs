@@ -20,12 +20,12 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// thread_per_stage()             a   b   c   d       four threads; the default
 /// threads(2)                     a b     c d         "ring-0" and "ring-1"
 /// automatic()                    like `threads`, with a thread for each remaining CPU
-/// any of them, .group("x", ["a", "d"])               a and d on "x", the others as before
+/// any of them, .group("x", ["a", "d"])               a and d on "x", the others by the same rule
 /// ```
 ///
 /// - [`thread_per_stage`](Self::thread_per_stage): a stage waits only for its upstream stages. Use
-///   it if there is a CPU for each stage: it has the lowest latency. It is the only choice for
-///   handlers that wait for each other outside the ring.
+///   it if there is a CPU for each stage: it has the lowest latency. Use it also for handlers that
+///   wait for each other outside the ring.
 /// - [`threads`](Self::threads): a fixed number of threads, for instance the number of CPUs that
 ///   you reserve for the ring.
 /// - [`automatic`](Self::automatic): the number of threads follows the machine. Use it for a
@@ -50,19 +50,22 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 ///
 /// [`build`](crate::Builder::build) decides this once, by these rules:
 ///
-/// 1. A poller has no thread. A consumer that joins later, in a [seat](crate::Builder::seats), has
-///    its own.
-/// 2. A stage that a group or [`Stage::on_thread`](crate::Stage::on_thread) names runs on that
-///    thread. If the name of a thread is also the name of a stage, that stage runs there too.
+/// 1. A poller has no thread. A consumer that joins later, in a [seat](crate::Builder::seats), runs
+///    on the thread that the program chooses.
+/// 2. A stage or worker that a [`group`](Self::group) or
+///    [`Stage::on_thread`](crate::Stage::on_thread) puts on a thread runs there. A stage or worker
+///    with the name of such a thread runs there too, unless it is put on another.
 /// 3. A blocking stage has a thread of its own. Unless the placement is `thread_per_stage`, so has
 ///    a stage that asks for a CPU ([`Stage::pin`](crate::Stage::pin),
 ///    [`Workers::pin`](crate::graph::Workers::pin)).
-/// 4. The other stages are spread over the threads in their order, neighbours together, evenly. The
+/// 4. The stage of [`clear`](crate::Builder::clear) runs on the thread of the stage before it, if
+///    that stage has a single handler.
+/// 5. The other stages are spread over the threads in their order, neighbours together, evenly. The
 ///    workers of a group go to different threads, as far as there are enough.
 ///
-/// A thread of one stage or worker has the name of that stage or worker. Other threads without a
-/// name get the name of the [ring](crate::Builder::name) and a number: "ring-0", "ring-1". The
-/// number skips names that a stage or a thread has.
+/// A thread of one stage or worker has the name of that stage or worker, even if `clear` shares it.
+/// Other threads without a name get the name of the [ring](crate::Builder::name), without NULs, and
+/// a number: "ring-0", "ring-1". The number skips names that a stage, a worker or a thread has.
 /// [`Consumers::threads`](crate::Consumers::threads) shows the result.
 ///
 /// # Examples
@@ -117,7 +120,8 @@ impl Placement {
     /// The thread has the name of the stage or the worker. There are three exceptions:
     ///
     /// - A poller has no thread.
-    /// - A stage that names a thread runs there.
+    /// - A stage that a group or [`Stage::on_thread`](crate::Stage::on_thread) puts on a thread
+    ///   runs there.
     /// - The stage of [`clear`](crate::Builder::clear) shares the thread of the stage before it, if
     ///   that stage has a single handler.
     ///
@@ -137,11 +141,12 @@ impl Placement {
         Self::new(Spread::ThreadPerStage)
     }
 
-    /// Runs all stages that do not name a thread on at most `count` threads.
+    /// Runs stages on at most `count` threads. Named threads, and those of blocking and pinned
+    /// stages, do not count.
     ///
     /// With a `count` of 0, [`build`](crate::Builder::build) returns
     /// [`PlacementError::ZeroThreads`](crate::error::PlacementError::ZeroThreads). If `count` is at
-    /// least the number of these stages and workers, each has a thread of its own.
+    /// least the number of the other stages and workers, each has a thread of its own.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -163,11 +168,12 @@ impl Placement {
         Self::new(Spread::AtMost(count))
     }
 
-    /// Runs the stages that do not name a thread on as many threads as there are CPUs for them.
+    /// Runs stages on as many threads as there are CPUs for them. Named threads, and those of
+    /// blocking and pinned stages, come in addition.
     ///
-    /// The number of threads is the number of CPUs of the process, less one for each
-    /// [producer](Self::producers) and for each named or pinned thread. It is at least one. Threads
-    /// of blocking stages do not count, since they are mostly parked.
+    /// The limit is the number of CPUs of the process, less one for each
+    /// [producer](Self::producers), each named thread and each thread of a pinned stage. It is at
+    /// least one. Threads of blocking stages do not count, since they are mostly parked.
     ///
     /// The number of CPUs is the result of [`std::thread::available_parallelism`] on the thread
     /// that builds the ring. So build the ring before you pin that thread. On Linux, the result
@@ -216,14 +222,18 @@ impl Placement {
         self
     }
 
-    /// Runs `stages` on a thread with the name `thread`. Other stages run there only if they ask
-    /// for it.
-    ///
-    /// A stage can also ask for its thread itself, with
-    /// [`Stage::on_thread`](crate::Stage::on_thread).
+    /// Runs `stages` on a thread with the name `thread`. Other stages run there only if they have
+    /// this name, or ask for it with [`Stage::on_thread`](crate::Stage::on_thread).
     ///
     /// The name of a worker group means all of its workers. The name of a worker, such as
     /// "price-0", means that worker alone. Several groups with the same name are one group.
+    ///
+    /// [`build`](crate::Builder::build) checks the names. It returns
+    /// [`InvalidName`](crate::error::BuildError::InvalidName) for a thread name that is empty or
+    /// contains a NUL. For the names of stages, it returns
+    /// [`UnknownStage`](crate::error::PlacementError::UnknownStage),
+    /// [`Poller`](crate::error::PlacementError::Poller), or, if a stage is on another named thread,
+    /// [`TwoThreads`](crate::error::PlacementError::TwoThreads).
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -249,10 +259,15 @@ impl Placement {
 
     /// Pins the thread with the name `thread` to `cpu`.
     ///
-    /// [`Consumers::start`](crate::Consumers::start) pins it. The thread may belong to a group or
-    /// to one stage, or have the name of the ring. With [`automatic`](Self::automatic), the number
-    /// of threads with the name of the ring depends on the machine, so pin only others there. A
-    /// stage can also ask for its CPU itself, with [`Stage::pin`](crate::Stage::pin).
+    /// [`Consumers::start`](crate::Consumers::start) pins it, with the same errors as for
+    /// [`Stage::pin`](crate::Stage::pin), by which a stage asks for its CPU itself. The thread may
+    /// belong to a group or to one stage, or have the name of the ring and a number. With
+    /// [`automatic`](Self::automatic), the number of those threads depends on the machine, so pin
+    /// only others there.
+    ///
+    /// [`build`](crate::Builder::build) returns
+    /// [`UnknownThread`](crate::error::PlacementError::UnknownThread) if there is no such thread,
+    /// and [`TwoPins`](crate::error::PlacementError::TwoPins) if it is also pinned to another CPU.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::{BuildError, PlacementError}, graph::Placement};

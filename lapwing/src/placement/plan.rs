@@ -3,6 +3,7 @@
 //! ```text
 //! on_thread, group ─> named     the given name; also for a stage with the name of such a thread
 //! blocking, pinned ─> alone     its own name
+//! clear            ─> beside    the thread of the stage before it, whatever its name
 //! the others       ─> spread    its own name if alone, else the name of the ring and a number
 //! ```
 

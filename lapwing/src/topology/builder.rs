@@ -75,9 +75,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
 
     /// Sets the name of the ring; "ring" by default.
     ///
-    /// The name can be any text. A [`Monitor`](crate::monitor::Monitor) shows it. A thread that
-    /// several stages share is named after the ring, such as "orders-0", unless it was given a
-    /// name.
+    /// The name can be any text. A [`Monitor`](crate::monitor::Monitor) shows it. If a
+    /// [`Placement`] puts several stages on a thread without a name, the thread is named after the
+    /// ring, such as "orders-0".
     ///
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -92,8 +92,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sets how stages wait, except those with a [strategy](Stage::wait) of their own;
-    /// [`Adaptive`](crate::wait::Adaptive) by default.
+    /// Sets how stages and consumers in seats wait, except those with a [strategy](Stage::wait) of
+    /// their own; [`Adaptive`](crate::wait::Adaptive) by default.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::Blocking};
@@ -282,21 +282,21 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Adds a last stage that clears each event once all other stages have finished it, to release
-    /// what the event owns.
+    /// Adds a stage that clears each event once all stages before it have finished it, to release
+    /// what the event owns. Call it last: stages added after it get cleared events.
     ///
     /// The stage is named "clear" and runs alone. It shares the thread of the stage before it, or
-    /// of the first of several stages before it, if that stage has a single handler. Otherwise it
-    /// has its own thread.
+    /// of the first of several stages before it, if that stage has a single handler. Otherwise, or
+    /// if a group names it, the [`Placement`] gives it a thread. A panic of `clear` halts the ring.
     ///
     /// Without this call, an event lives in its slot until it is overwritten, one lap of the ring
     /// later. What was written into a claim that was dropped always lives that long, since no stage
     /// sees it.
     ///
     /// The memory of a ring is freed when the last of its ends is dropped: producers, consumers,
-    /// pollers and seats. An event that owns such an end, for example a producer for replies to its
-    /// own ring, keeps the ring alive. Unless it is cleared, that ring and its events are never
-    /// freed, and dropping the other producers does not close the ring.
+    /// pollers and seats. An event that owns an end of its own ring, for example a producer for
+    /// replies, keeps the ring alive. Unless it is cleared, the ring and its events are never
+    /// freed. If the end is a producer, dropping the other producers does not close the ring.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -349,10 +349,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     }
 
     /// Makes the ring and returns its two ends: the producer, and the consumers, which are not
-    /// started.
+    /// started. The factory runs on the calling thread, once for each slot.
     ///
     /// Events may be published before the consumers start. They stay in the ring. Once the ring is
-    /// full, [`publish`](Producer::publish) waits until the consumers start.
+    /// full, [`publish`](Producer::publish) waits until the consumers have started and freed slots.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError};
@@ -368,14 +368,15 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// # Errors
     ///
-    /// No ring is made. The variants of [`BuildError`] describe the causes:
+    /// No ring is made, and no event. The variants of [`BuildError`] describe the causes:
     ///
     /// - A setting of the ring is out of range: [`Capacity`](BuildError::Capacity),
     ///   [`Seats`](BuildError::Seats), [`FirstSequence`](BuildError::FirstSequence).
     /// - The allocator refuses the memory: [`OutOfMemory`](BuildError::OutOfMemory).
     /// - There is no stage: [`NoConsumers`](BuildError::NoConsumers).
-    /// - A stage has a fault: [`InvalidName`](BuildError::InvalidName),
-    ///   [`DuplicateName`](BuildError::DuplicateName), [`ZeroMaxBatch`](BuildError::ZeroMaxBatch),
+    /// - The name of a stage or thread is invalid: [`InvalidName`](BuildError::InvalidName).
+    /// - Two stages or workers have one name: [`DuplicateName`](BuildError::DuplicateName).
+    /// - A stage has a fault: [`ZeroMaxBatch`](BuildError::ZeroMaxBatch),
     ///   [`UnusedSetting`](BuildError::UnusedSetting), [`Workers`](BuildError::Workers).
     /// - A [`Graph`] has an invalid order: [`UnknownStage`](BuildError::UnknownStage),
     ///   [`Overlap`](BuildError::Overlap).
@@ -384,7 +385,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # Panics
     ///
     /// If user code panics: the factory of the events, or the `clone` of a wait strategy or of the
-    /// failure policy of a worker group.
+    /// failure policy of a worker group. The events that were made are then dropped.
     pub fn build(self) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         self.parts.build(self.graph)
     }

@@ -29,8 +29,8 @@ impl Disruptor {
     /// Begins a ring of `capacity` events for one producer. `factory` makes each event.
     ///
     /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it.
-    /// Each event is written to its slot as soon as `factory` returns it. `build` therefore needs
-    /// stack for one event, besides what `factory` needs.
+    /// `build` then calls `factory` once for each slot, and writes the event there at once. It
+    /// therefore needs stack for one event, besides what `factory` needs.
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(1024, || 0_u64)
@@ -50,7 +50,7 @@ impl Disruptor {
         Builder::new(capacity, Factory::of(move |_| factory()))
     }
 
-    /// Begins a ring for one producer, and passes the index of the slot to `factory`.
+    /// Begins a ring for one producer, and passes the index of the slot, from 0, to `factory`.
     ///
     /// The rest is the same as for [`single_producer`](Self::single_producer).
     ///
@@ -74,7 +74,8 @@ impl Disruptor {
 
     /// Begins a ring of `capacity` events for any number of producers. `factory` makes each event.
     ///
-    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it.
+    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it,
+    /// and calls `factory` once for each slot.
     ///
     /// The events of all producers have one total order, since the producers claim slots through
     /// one shared word. If the order between producers does not matter, use one ring for each
@@ -101,7 +102,8 @@ impl Disruptor {
         Builder::new(capacity, Factory::of(move |_| factory()))
     }
 
-    /// Begins a ring for any number of producers, and passes the index of the slot to `factory`.
+    /// Begins a ring for any number of producers, and passes the index of the slot, from 0, to
+    /// `factory`.
     ///
     /// The rest is the same as for [`multi_producer`](Self::multi_producer).
     ///

@@ -11,7 +11,7 @@ use super::stage::{Settings, Stage};
 use super::team::Team;
 use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
 
-/// The identity of a stage of a [`Graph`], by which other stages can depend on it.
+/// The identity of a stage of a [`Graph`], by which other stages of that graph can depend on it.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BuildError, graph::{Graph, StageId}};

@@ -51,8 +51,8 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 /// A [`Position`] where a stage may change events, since no other stage has the event at the same
 /// time.
 ///
-/// A [`Builder`] is one. So is a [`Graph`], which is [checked](crate::Builder::build) when the ring
-/// is built. The trait is sealed.
+/// A [`Builder`] is one. So is `&mut` [`Graph`], which is [checked](crate::Builder::build) when the
+/// ring is built. The trait is sealed.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage, graph::Alone};

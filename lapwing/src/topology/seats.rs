@@ -31,14 +31,14 @@ use crate::wait::AnyWaitStrategy;
 ///
 /// Producers wait for it as for any other consumer, from the moment that its seat is
 /// [taken](Self::take). It misses no event after its first, and no event is overwritten before it
-/// has read it. When the consumer leaves, another one may take the seat. The ring goes on as long
-/// as it has one consumer, in the graph or in a seat.
+/// has read it. When the consumer leaves, another one may take the seat. If the last consumer, in
+/// the graph or in a seat, leaves before it has drained the ring, the ring halts.
 ///
-/// If the graph ends with a stage that [clears](crate::Builder::clear) events, a consumer in a seat
-/// sees cleared events.
+/// If the graph has a stage that [clears](crate::Builder::clear) events, a consumer in a seat sees
+/// cleared events.
 ///
-/// [`Running`](crate::Running) does not manage consumers in seats. Once the ring is closed, each of
-/// them drains it and ends by itself.
+/// [`Running`](crate::Running) does not manage consumers in seats, and a shutdown does not wait for
+/// them. Once the ring is closed, each of them drains it and ends by itself.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};
@@ -120,7 +120,7 @@ impl<E: Send + Sync> Seats<E> {
     /// Takes a free seat for the consumer `stage`, which begins at `start`. From now on, producers
     /// wait for the consumer. Turn the [`Seat`] into a poller, or into a consumer to run.
     ///
-    /// No other stage may have the name of `stage` as long as the consumer is in its seat.
+    /// No other stage or worker may have the name of `stage` while the consumer is in its seat.
     ///
     /// The call does not reject settings that have no effect:
     ///
@@ -148,11 +148,12 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// - [`SeatError::NoSeats`] if the ring has no seats.
     /// - [`SeatError::NoFreeSeat`] if all seats are taken.
-    /// - [`SeatError::OutOfRange`] if the ring does not hold the requested sequence.
-    /// - [`SeatError::Halted`] if the ring is halted. A closed ring can be joined, to read what it
-    ///   holds.
+    /// - [`SeatError::OutOfRange`] if the ring is not [certain](StartAt) to hold the requested
+    ///   sequence.
+    /// - [`SeatError::Halted`] if the ring is halted, or its last consumer has just left. A closed
+    ///   ring can be joined, to read what it holds.
     /// - [`SeatError::InvalidName`] if the name is empty or contains a NUL.
-    /// - [`SeatError::DuplicateName`] if a stage or another consumer has the name.
+    /// - [`SeatError::DuplicateName`] if a stage, a worker or another consumer has the name.
     /// - [`SeatError::ZeroMaxBatch`] if the [longest batch](Stage::max_batch) is 0.
     /// - [`SeatError::Acknowledged`] if `stage` is [acknowledged](Stage::acknowledged).
     pub fn take(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
@@ -191,8 +192,9 @@ impl<E> fmt::Debug for Seats<E> {
 
 /// A seat that a program has [taken](Seats::take).
 ///
-/// Its methods turn it into a poller, or into a consumer with a closure or a handler. Dropping it
-/// frees the seat.
+/// Its methods turn it into a poller, or into a consumer with a closure or a handler. They clone
+/// the ring's wait strategy if the stage sets none, and panic if that clone panics. Dropping a seat
+/// frees it.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};
@@ -227,7 +229,7 @@ impl<E: Send + Sync> Seat<E> {
         &self.stage.name
     }
 
-    /// Returns the sequence of the first event that the consumer gets.
+    /// Returns the sequence at which the consumer starts.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};

@@ -72,7 +72,8 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
         stage.into().at(self)
     }
 
-    /// Adds stages one after another, beside the others.
+    /// Adds stages one after another, beside the others. The stage after the side waits for the end
+    /// of the chain.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -86,10 +86,10 @@ pub struct Unplaced(());
 impl Stage {
     /// Creates a stage that has no place in a ring yet. Settings may follow.
     ///
-    /// The name must be unique in the ring, must not be empty, and must not contain a NUL.
-    /// [`build`](crate::Builder::build) and [`take`](crate::graph::Seats::take) check that. The
-    /// thread of the stage has the same name, unless the stage or the
-    /// [`Placement`](crate::graph::Placement) names another thread.
+    /// The name must be unique among the stages and workers of the ring. It must not be empty, and
+    /// must not contain a NUL. [`build`](crate::Builder::build) and
+    /// [`take`](crate::graph::Seats::take) check that. The thread of the stage has the same name,
+    /// unless the stage or the [`Placement`](crate::graph::Placement) chooses another thread.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, error::BuildError, wait::Blocking};
@@ -117,8 +117,8 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// Makes this stage depend on `stage`: it gets each event after `stage` has finished it.
     /// Several calls add several dependencies.
     ///
-    /// An id of another graph causes
-    /// [`BuildError::UnknownStage`](crate::error::BuildError::UnknownStage).
+    /// For an id of another graph, [`build`](crate::Builder::build) returns
+    /// [`UnknownStage`](crate::error::BuildError::UnknownStage).
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Graph};

@@ -8,7 +8,8 @@ use crate::unshared::Unshared;
 use crate::wait::WaitStrategy;
 
 impl<P> Stage<P> {
-    /// Sets how this stage waits, instead of the [default](crate::Builder::wait) of the ring.
+    /// Sets how this stage waits, instead of the [default](crate::Builder::wait) of the ring. A
+    /// thread with several stages waits with the strategy of the first of them.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::BusySpin};
@@ -27,16 +28,17 @@ impl<P> Stage<P> {
     }
 
     /// Pins the thread of the stage to a CPU when it [starts](crate::Consumers::start). For a
-    /// [group](crate::graph::Workers), this is the CPU of the first worker.
+    /// [group](crate::graph::Workers), this is the CPU of the first worker, unless
+    /// [`Workers::pin`](crate::graph::Workers::pin) gives it another.
     ///
     /// `cpu` is the number that the operating system uses, from 0. If the thread cannot be pinned,
     /// `start` returns [`StartError::Pin`](crate::error::StartError::Pin). Pinning is supported on
     /// Linux only.
     ///
-    /// Stages on one thread must not ask for different CPUs:
+    /// If the stages of one thread ask for different CPUs, [`build`](crate::Builder::build) returns
     /// [`PlacementError::TwoPins`](crate::error::PlacementError::TwoPins).
     /// [`Placement`](crate::graph::Placement) puts a pinned stage on the thread of another stage
-    /// only if told to. A poller has no thread, so [`build`](crate::Builder::build) returns
+    /// only if told to. A poller has no thread, so `build` returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```
@@ -61,18 +63,22 @@ impl<P> Stage<P> {
     }
 
     /// Runs the stage on the thread with this name, together with every other stage of the ring
-    /// that names it. [`start`](crate::Consumers::start) makes one thread for all of them.
+    /// that names it. [`start`](crate::Consumers::start) makes one thread for all of them. All
+    /// workers of a [group](crate::graph::Workers) run there.
     ///
     /// Use it for stages that work on the same data. The stages of a thread take turns. In each
     /// turn, a stage handles one batch of at most 16 KiB, or of 16 events if an event is larger
     /// than 1 KiB. A stage that pauses before it retries an event does not hold up the others. The
     /// thread waits with the strategy of its first stage.
     ///
-    /// By default, the thread of a stage has the name of the stage, so naming that thread joins it.
+    /// If the name is that of a stage that names no thread, that stage runs there too.
     /// [`Placement`](crate::graph::Placement) does the same from outside of the graph, and
     /// distributes the stages that name no thread. Consumers that you run yourself are not grouped
-    /// by this setting; use [`Consumer::run_together`](crate::consumer::Consumer::run_together). A
-    /// poller has no thread, so [`build`](crate::Builder::build) returns
+    /// by this setting; use [`Consumer::run_together`](crate::consumer::Consumer::run_together).
+    ///
+    /// [`build`](crate::Builder::build) returns
+    /// [`InvalidName`](crate::error::BuildError::InvalidName) if the name is empty or contains a
+    /// NUL. A poller has no thread, so `build` returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```
@@ -96,10 +102,10 @@ impl<P> Stage<P> {
     /// network. The stage then has a thread of its own under every
     /// [`Placement`](crate::graph::Placement). In a group, each worker has one.
     ///
-    /// Placing another stage on that thread is an error:
-    /// [`PlacementError::BlockingShares`](crate::error::PlacementError::BlockingShares). A poller
-    /// has no thread, so [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
+    /// If another stage is placed on that thread, [`build`](crate::Builder::build) returns
+    /// [`PlacementError::BlockingShares`](crate::error::PlacementError::BlockingShares). Only the
+    /// stage of [`clear`](crate::Builder::clear) may share it. A poller has no thread, so `build`
+    /// returns [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -120,7 +126,8 @@ impl<P> Stage<P> {
     }
 
     /// Calls [`on_timeout`](crate::EventHandler::on_timeout) of the handler each time that the
-    /// stage has waited this long for an event.
+    /// stage has waited this long for an event. A [worker](crate::graph::Workers) that is
+    /// parked because it is not active gets no such call.
     ///
     /// Closures and pollers have no `on_timeout`, so [`build`](crate::Builder::build) returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for them. No error is reported
@@ -154,12 +161,13 @@ impl<P> Stage<P> {
         self
     }
 
-    /// Sets the greatest number of events in a batch, at least 1; [`build`](crate::Builder::build)
-    /// checks it.
+    /// Sets the greatest number of events in a batch. For 0, [`build`](crate::Builder::build)
+    /// returns [`ZeroMaxBatch`](crate::error::BuildError::ZeroMaxBatch).
     ///
     /// A stage releases its events batch by batch. With shorter batches, downstream stages and
-    /// producers follow more closely. Each release costs the transfer of a cache line. By default,
-    /// the last line of this table that fits applies:
+    /// producers follow more closely. Each release costs the transfer of a cache line. A batch also
+    /// ends at the last slot of the ring. By default, the last line of this table that fits
+    /// applies, with at least one event:
     ///
     /// | consumer | longest batch |
     /// |---|---|
@@ -195,9 +203,10 @@ impl<P> Stage<P> {
     /// The program [takes](crate::Consumers::take_acknowledger) the acknowledger by the name of the
     /// stage before the start.
     ///
-    /// A stage leaves the graph if it is [stopped](crate::consumer::StopHandle) or if its failure
-    /// policy says so. It then holds back no other stage: the events that it has handled go on to
-    /// downstream stages, acknowledged or not.
+    /// A stage leaves the graph if it is [stopped](crate::consumer::StopHandle), if its handler or
+    /// failure policy returns [`Stop`](crate::Action::Stop), or if its poller is dropped. It then
+    /// holds back no producer and no other stage. All events go on to downstream stages,
+    /// acknowledged or not.
     ///
     /// A [shutdown](crate::Running::shutdown) waits for stages. It does not wait for
     /// acknowledgements that no stage waits for. After it,
@@ -259,7 +268,8 @@ impl<P> Stage<P> {
     }
 
     /// Sets what to do when the handler panics. Without a policy, a panic halts the ring. A panic
-    /// of `on_start` always does.
+    /// of the policy, of `on_start`, of `on_restart`, or of the closure that makes a
+    /// [local](Self::read_local) handler always does.
     ///
     /// The handler is in the state in which the panic left it. So is the event, if the stage
     /// changes events. If a call between batches panics, such as `on_timeout`, no event is skipped.

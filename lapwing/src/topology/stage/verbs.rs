@@ -34,10 +34,10 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
     ///
     /// What the closure owns (`move`) lies on cache lines that no other thread writes. What it
-    /// borrows lies where its owner put it. Two counters that lie side by side on a stack share a
-    /// cache line. If two stages write them, the two threads contend for that line at each event
-    /// (false sharing). To avoid it, use `#[repr(align(128))]`, or an [`EventHandler`] that owns
-    /// its counter and is [handed back](crate::Report::take).
+    /// borrows lies where its owner put it. Two counters that lie side by side on a stack may share
+    /// a cache line. If two stages write them, the two threads contend for that cache line at each
+    /// event (false sharing). To avoid it, use `#[repr(align(128))]`, or an [`EventHandler`] that
+    /// owns its counter and is [handed back](crate::Report::take).
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -65,10 +65,10 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// Reads events batch by batch with a closure: `on_batch(events, first_sequence)`.
     ///
     /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
-    /// The stage releases the events after that. [`max_batch`](Self::max_batch) limits a batch.
+    /// After `()`, the stage releases the batch. [`max_batch`](Self::max_batch) limits a batch.
     ///
     /// A batch is a slice, so it ends at the last slot of the ring, and the next batch begins at
-    /// the first slot. With large events, a handler that iterates over
+    /// the first slot. With large events, a closure that iterates over
     /// [`Events`](crate::consumer::Events) has a higher throughput.
     ///
     /// ```
@@ -94,7 +94,8 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Shared, _, R>(|| PerBatch::new(on_batch), nothing)
     }
 
-    /// Reads events with a handler. [`Report::take`](crate::Report::take) hands it back at the end.
+    /// Reads events one by one with a handler. [`Report::take`](crate::Report::take) hands it back
+    /// at the end.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};
@@ -124,8 +125,8 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Shared, _, R>(|| WholeLife::new(handler), itself)
     }
 
-    /// Reads events with a handler that is made and dropped on the thread of the stage. The handler
-    /// need not be `Send`.
+    /// Reads events one by one with a handler that is made and dropped on the thread of the stage.
+    /// The handler need not be `Send`.
     ///
     /// ```
     /// use std::rc::Rc;
@@ -156,9 +157,9 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Shared, _, R>(|| WholeLife::new(make()), nothing)
     }
 
-    /// Leaves the events to a [`Poller`](crate::Poller), which the program
-    /// [takes](crate::Consumers::take_poller) by the name of the stage and polls on a thread of its
-    /// choice.
+    /// Leaves the events to a [`Poller`](crate::Poller). The program
+    /// [takes](crate::Consumers::take_poller) it by the name of the stage before the start, and
+    /// polls on a thread of its choice.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -239,7 +240,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// Changes events batch by batch with a closure: `on_batch(events, first_sequence)`.
     ///
     /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
-    /// The stage releases the events after that. [`max_batch`](Self::max_batch) limits a batch.
+    /// After `()`, the stage releases the batch. [`max_batch`](Self::max_batch) limits a batch.
     ///
     /// A batch is a slice, so it ends at the last slot of the ring, and the next batch begins at
     /// the first slot.
@@ -270,8 +271,8 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Exclusive, _, R>(|| PerBatch::new(on_batch), nothing)
     }
 
-    /// Changes events with a handler. [`Report::take`](crate::Report::take) hands it back at the
-    /// end.
+    /// Changes events one by one with a handler. [`Report::take`](crate::Report::take) hands it
+    /// back at the end.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};
@@ -302,8 +303,8 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Exclusive, _, R>(|| WholeLife::new(handler), itself)
     }
 
-    /// Changes events with a handler that is made and dropped on the thread of the stage. The
-    /// handler need not be `Send`.
+    /// Changes events one by one with a handler that is made and dropped on the thread of the
+    /// stage. The handler need not be `Send`.
     ///
     /// ```
     /// use std::rc::Rc;
@@ -336,8 +337,8 @@ impl<'env, P: Position<'env>> Stage<P> {
     }
 
     /// Leaves the events to a [`Poller`](crate::Poller) that changes them. The program
-    /// [takes](crate::Consumers::take_poller_mut) it by the name of the stage and polls on a thread
-    /// of its choice.
+    /// [takes](crate::Consumers::take_poller_mut) it by the name of the stage before the start, and
+    /// polls on a thread of its choice.
     ///
     /// ```
     /// use lapwing::Disruptor;

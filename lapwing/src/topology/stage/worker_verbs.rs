@@ -47,8 +47,8 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
         self.add::<Shared, _, R>(|worker| PerEvent::new(make(worker)), nothing)
     }
 
-    /// Reads events with a handler for each worker. [`Report::take`](crate::Report::take) hands it
-    /// back by the name of the worker.
+    /// Reads events one by one, with a handler for each worker.
+    /// [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};
@@ -189,8 +189,8 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
         self.add::<Exclusive, _, R>(|worker| PerEvent::new(make(worker)), nothing)
     }
 
-    /// Changes events with a handler for each worker. [`Report::take`](crate::Report::take) hands
-    /// it back by the name of the worker.
+    /// Changes events one by one, with a handler for each worker.
+    /// [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};

@@ -10,8 +10,9 @@ use crate::topology::position::Position;
 use crate::topology::team::Team;
 
 impl<'env, P: Position<'env>> Stage<P> {
-    /// Makes the stage a group of `workers`, `1..=64`, that share the events: each event goes to
-    /// one worker. [`build`](crate::Builder::build) checks the number.
+    /// Makes the stage a group of `workers` that share the events: each event goes to one worker.
+    /// Unless the number is in `1..=64`, [`build`](crate::Builder::build) returns
+    /// [`BuildError::Workers`](crate::error::BuildError::Workers).
     ///
     /// Settings of the stage come before this call, settings of the group after it.
     ///
@@ -40,7 +41,8 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// exactly one worker.
 ///
 /// Settings such as [`by_key`](Self::by_key) may follow, and a verb ends the stage. The verb calls
-/// `make` once for each worker, with the number of the worker, from 0.
+/// `make` once for each worker, with the number of the worker, from 0. That includes the workers
+/// that [`up_to`](Self::up_to) adds.
 ///
 /// - **Order.** Which worker gets an event, and in which order events are finished, is not
 ///   determined, except [by key](Self::by_key). Stages downstream of the group wait for all of its
@@ -49,14 +51,15 @@ impl<'env, P: Position<'env>> Stage<P> {
 ///   other. How many it claims depends on how long its events took so far. Other workers, even idle
 ///   ones, take over claimed events only when a worker leaves. If events wait for each other, for
 ///   example parts that must all be under way, set [`max_batch(1)`](Stage::max_batch).
-/// - **Names and settings.** Each worker is a consumer with its own thread and handler. Its name is
-///   that of the stage and a number, such as "price-0". The report lists workers, and hands back
-///   handlers, by these names. The settings of the [`Stage`] apply to each worker: strategy,
-///   longest batch, timeout and failure policies. Each worker has its [own
+/// - **Names and settings.** Each worker is a consumer with its own handler and, by default, its
+///   own thread. Its name is that of the stage and a number, such as "price-0". The report lists
+///   workers, and hands back handlers, by these names. The settings of the [`Stage`] apply to each
+///   worker: strategy, longest batch, timeout and failure policies. Each worker has its [own
 ///   clone](crate::consumer::FailurePolicy) of a policy.
 /// - **Leaving.** A worker that [stops](crate::Action::Stop) leaves its claimed, unfinished events
 ///   to the others, including the event at which it stopped. If the last worker leaves, the ring
-///   halts, and the outcome of that worker says so.
+///   halts. Its outcome is then [`Halted`](crate::consumer::Outcome::Halted), or
+///   [`Detached`](crate::consumer::Outcome::Detached) if it left after a failure.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -83,10 +86,12 @@ pub struct Workers<P, E> {
 impl<P, E> Workers<P, E> {
     /// Sets the greatest number of workers that the group may be
     /// [resized](crate::lifecycle::WorkerGroup::resize) to while the ring runs. By default, that is
-    /// the number at the start.
+    /// the number at the start. If `max` is below that number or above
+    /// 64, [`build`](crate::Builder::build) returns
+    /// [`BuildError::Workers`](crate::error::BuildError::Workers).
     ///
-    /// Every worker has its thread from the start. Workers that are not needed are parked, whatever
-    /// the strategy of the stage.
+    /// Every worker has its thread from the start. The threads of workers that are not needed are
+    /// parked, whatever the strategy of the stage.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -125,11 +130,12 @@ impl<P, E> Workers<P, E> {
     ///   a handler.
     /// - It must not wait in another way for an event that is not assigned yet, or for the end of
     ///   the ring. The library cannot detect that, and the group would block forever.
-    /// - It may resize the group. The new size applies once the current events are assigned.
+    /// - It may resize the group. The new size applies to later events, once the group has finished
+    ///   those that are being assigned.
     ///
     /// # When keys move to another worker
     ///
-    /// A [resize](crate::lifecycle::WorkerGroup::resize) assigns some keys to other workers. No
+    /// A [resize](crate::lifecycle::WorkerGroup::resize) assigns many keys to other workers. No
     /// worker gets an event of the new assignment before all events of the old one are finished, so
     /// the order of each key holds. During that time, the group waits for its slowest worker.
     ///
@@ -177,8 +183,8 @@ impl<P, E> Workers<P, E> {
     /// Sets the CPUs that the workers are pinned to: the first worker to the first CPU, and so on,
     /// as [`Stage::pin`](crate::Stage::pin) does for a stage.
     ///
-    /// A worker without a CPU in the list is not pinned. If the list is empty, the CPU of the stage
-    /// applies to the first worker.
+    /// A worker without a CPU in the list is not pinned, and surplus CPUs are ignored. If the list
+    /// is empty, the CPU of the stage applies to the first worker.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -41,7 +41,7 @@ pub trait Access: sealed::Access {
     /// The iterator over the events of a slice.
     type Events<'a, E: 'a>: ExactSizeIterator<Item = Self::Ref<'a, E>>;
 
-    /// Returns an iterator over a slice, which prefetches the cache lines of [large
+    /// Returns an iterator over the events of a slice. It prefetches the cache lines of [large
     /// events](Events).
     ///
     /// ```

@@ -59,7 +59,7 @@ impl Acknowledger {
     /// Acknowledges every event below `sequence`.
     ///
     /// To acknowledge an event and all events before it, pass its sequence plus one. A `sequence`
-    /// that is lower than an earlier one changes nothing.
+    /// that is not higher than all earlier ones changes nothing.
     ///
     /// The acknowledgement may be ahead of the stage. An event is released when both are past it.
     ///
@@ -95,9 +95,9 @@ impl Acknowledger {
 
     /// Returns the first sequence that is not acknowledged.
     ///
-    /// In a ring that begins at 0, this is the number of acknowledged events. Once the stage has
-    /// left the graph, all published events count as acknowledged. With several producers, all
-    /// claimed events do.
+    /// In a ring that begins at 0, this is the number of acknowledged events, including claims that
+    /// were given up. Once the stage has left the graph, all published events count as
+    /// acknowledged. With several producers, all claimed events do.
     ///
     /// ```
     /// use lapwing::Disruptor;

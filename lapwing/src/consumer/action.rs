@@ -8,7 +8,11 @@ use std::time::Duration;
 /// A handler returns an action. After an error or a panic, the
 /// [failure policy](crate::consumer::FailurePolicy) of the stage returns one.
 ///
-/// For a handler that gets a batch at a time, "the event" below is the whole batch.
+/// For a handler that gets a batch at a time, "the event" below is the whole batch. A batch that is
+/// handled again may have more events at its end than before.
+///
+/// A pause ends early if the ring halts or the stage is [stopped](crate::consumer::StopHandle). The
+/// stage then ends without handling the event again.
 ///
 /// ```
 /// use std::time::Duration;
@@ -59,25 +63,29 @@ pub enum Action {
     Restart(Duration),
     /// The stage releases the events before this one, leaves the graph, and ends.
     ///
-    /// This event and all later ones do not count as handled by it. The other workers of its
-    /// [group](crate::graph::Workers) handle them, if it is a worker. Downstream stages then depend
-    /// on the stages that this one depended on. The ring halts if this was the last consumer, or
-    /// the last worker of its group.
+    /// This event and all later ones do not count as handled by it. If it is a worker, the other
+    /// workers of its [group](crate::graph::Workers) handle them. Otherwise, downstream stages then
+    /// depend on the stages that this one depended on. The ring halts if this was the last
+    /// consumer, or the last worker of its group.
     Stop,
     /// The stage releases the events before this one, halts the ring, and ends.
     ///
     /// This event and all later ones do not count as handled by it. The other stages stop after
-    /// their current batch.
+    /// their current batch. The cause of the halt is
+    /// [`Requested`](crate::error::HaltCause::Requested), or
+    /// [`StageFailed`](crate::error::HaltCause::StageFailed) if a policy returned the action.
     Halt,
 }
 
-/// A type that a handler may return: `()`, [`Action`], or a `Result` of either.
+/// A type that a handler may return: `()`, [`Action`], or a `Result` of either. A closure may also
+/// never return (`!`).
 ///
 /// The error of a `Result` becomes a [`Failure`](crate::consumer::Failure), and the stage's
 /// [error policy](crate::Stage::on_error) decides about it. The error must convert
 /// into `Box<dyn Error + Send + Sync>`.
 ///
-/// The trait is implemented for these types alone, and cannot be implemented for others.
+/// Do not implement the trait for other types. The library relies on constants and methods that
+/// agree with each other.
 ///
 /// ```
 /// use std::num::ParseIntError;
@@ -105,12 +113,13 @@ pub enum Action {
     note = "the error of a `Result` must convert into `Box<dyn Error + Send + Sync>`"
 )]
 pub trait IntoAction: Sized {
-    /// Whether every value means [`Action::Continue`]. Then the stage reserves no memory for
-    /// failures.
+    /// Whether every value means [`Action::Continue`]. Then a stage without a [panic
+    /// policy](crate::Stage::on_panic) reserves no memory for the marks of skipped events.
     const ALWAYS_CONTINUES: bool = false;
 
     /// Whether a value may be an error. If not, the stage has no use for an
-    /// [error policy](crate::Stage::on_error), and `build` returns an error if there is one.
+    /// [error policy](crate::Stage::on_error). If there is one, `build` returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
     const MAY_BE_ERROR: bool = false;
 
     /// Returns whether the event is done: [`Action::Continue`] or [`Action::ReleaseNow`].

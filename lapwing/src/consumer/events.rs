@@ -6,17 +6,17 @@ use std::slice;
 
 use crate::tuning::ReadAhead;
 
-/// An iterator over a batch that prefetches later events.
+/// An iterator over the events of a batch, with a prefetch of later events.
 ///
-/// It prefetches events that take at least a quarter of a cache line. If another CPU has written
+/// It prefetches events of at least 16 bytes, a quarter of a cache line. If another CPU has written
 /// the events, this handles up to 1.7 times as many per second as `I`, the slice's own iterator.
 ///
 /// `for_each` and `fold` run the slice's own loop if there is nothing to prefetch. `for` and `next`
 /// check this at each event. In a loop that only adds, the check takes a tenth more time.
 ///
-/// [`Access::events`](super::Access::events) returns this iterator. Handlers that get one event at
-/// a time use it, and so does [`Batch::iter`](super::Batch::iter). A handler that gets a batch at a
-/// time can use it too:
+/// [`Access::events`](super::Access::events) returns this iterator. A stage whose handler gets one
+/// event at a time uses it, and so does [`Batch::iter`](super::Batch::iter). A handler that gets a
+/// batch at a time can use it too:
 ///
 /// ```
 /// use lapwing::{Disruptor, consumer::{Access, Shared}};

@@ -8,7 +8,7 @@ use super::action::Action;
 use crate::Sequence;
 use crate::unshared::Unshared;
 
-/// A failed call of a handler, as the stage's [policy](FailurePolicy) gets it.
+/// A failed call of a handler, which the library passes to the stage's [policy](FailurePolicy).
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -64,7 +64,8 @@ pub struct Failure<'a> {
 pub enum Cause<'a> {
     /// The handler returned this error.
     Error(&'a (dyn Error + Send + Sync + 'static)),
-    /// The handler panicked with this message.
+    /// The handler, or the stage's wait strategy, panicked with this message. If the payload of the
+    /// panic is not a string, the message is "a panic without a message".
     Panic(&'a str),
 }
 
@@ -93,7 +94,8 @@ impl<'a> Failure<'a> {
     ///
     /// If the handler gets a batch at a time, this is the sequence of the first event of the batch.
     /// If a method such as [`on_timeout`](crate::EventHandler::on_timeout) fails between two
-    /// batches, it is the sequence of the next event.
+    /// batches, it is the sequence of the next event. For a worker without events, that is the next
+    /// one that no worker of its group has.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor, consumer::Failure};
@@ -117,7 +119,8 @@ impl<'a> Failure<'a> {
 
     /// Returns how many times in a row the same event has failed: 1 for the first failure.
     ///
-    /// After an [`Action::Rewind`] it counts how many times the same batch has failed.
+    /// After an [`Action::Rewind`] it counts how many times the same batch has failed. Errors and
+    /// panics count alike. An action that the handler itself returned is not a failure.
     ///
     /// ```
     /// use std::time::Duration;

@@ -29,34 +29,39 @@ use crate::unshared::Unshared;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The ring was closed, and the stage has finished every event.
+    /// The ring was closed, and the stage has finished every event. For a worker, its whole group
+    /// has.
     Drained,
-    /// The ring was halted. Events may be left. This is also the outcome of the last worker of a
-    /// group that stops, because that halts the ring.
+    /// The ring was halted, possibly by this handler with [`Action::Halt`]. Events may be left.
+    /// This is also the outcome of the last worker of a group that stops, because that halts the
+    /// ring.
     Halted,
     /// The stage stopped and has left the graph. Its handler returned [`Action::Stop`], or a
     /// [`StopHandle`](crate::consumer::StopHandle) stopped it.
     Stopped,
-    /// The handler failed, and the stage has left the graph, as its policy says ([`Action::Stop`]).
+    /// The handler failed, and its policy returned [`Action::Stop`]. The stage has left the graph.
     Detached {
         /// Message of the error or of the panic.
         message: String,
         /// The failed event, with the same rules as in [`Panicked`](Self::Panicked).
         sequence: Sequence,
     },
-    /// The handler returned an error, which halted the ring.
+    /// The handler returned an error, which halted the ring: its policy returned [`Action::Halt`],
+    /// or there is no policy.
     Failed {
         /// Message of the error.
         message: String,
         /// The failed event, with the same rules as in [`Panicked`](Self::Panicked).
         sequence: Sequence,
     },
-    /// The user code of the stage panicked, which halted the ring.
+    /// The user code of the stage panicked, which halted the ring. This code is for example its
+    /// handler, its policy, its wait strategy, or the key function of its group.
     Panicked {
         /// Message of the panic.
         message: String,
         /// The event that was being handled. For a handler that gets a batch at a time, it is the
-        /// first event of the batch. Between batches, it is the next event.
+        /// first event of the batch. Between batches, it is the next event. For a worker without
+        /// events, that is the next one that no worker of its group has.
         sequence: Sequence,
     },
 }
@@ -142,7 +147,7 @@ impl Finished {
         }
     }
 
-    /// Returns the name of the stage.
+    /// Returns the name of the stage, or of the worker: "send-0" for the first one of "send".
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -184,8 +189,8 @@ impl Finished {
     /// - For a consumer that took a [seat](crate::graph::Seats), it counts from its first event on.
     /// - For a worker, it counts the worker's share.
     ///
-    /// A claim that was given up counts, although no handler gets it. [`handled`](Self::handled)
-    /// counts events only.
+    /// The sequences of a claim that was given up count, although no handler gets them.
+    /// [`handled`](Self::handled) counts events only.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -214,8 +219,9 @@ impl Finished {
     ///   one. If a handler gets a batch at a time, its whole batch does not count.
     /// - A claim that was given up does not count, since no handler gets it.
     ///
-    /// A stage that has [drained](Outcome::Drained) the ring has handled each event that was
-    /// published to it.
+    /// A stage that has [drained](Outcome::Drained) the ring has handled every published event. In
+    /// a [seat](crate::graph::Seats), these are the events from its first one on. For workers, this
+    /// is true of the group as a whole.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor};
@@ -288,7 +294,7 @@ impl Finished {
     /// # Errors
     ///
     /// - [`TakeError::WrongType`] if the handler is not an `H`, or if the stage returns no handler.
-    ///   The handler stays in the result.
+    ///   A handler of another type stays in the result.
     /// - [`TakeError::AlreadyTaken`] if the handler was taken before.
     pub fn take_handler<H: 'static>(&mut self) -> Result<H, TakeError> {
         self.handler = match mem::replace(&mut self.handler, Handler::Taken) {

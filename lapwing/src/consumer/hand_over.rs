@@ -24,17 +24,18 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 ///
 /// # When the library calls the methods
 ///
-/// Both methods run on the worker's own thread, between two events, so neither needs a lock:
+/// Both methods run on the worker's own thread, between two batches, so neither needs a lock:
 ///
 /// 1. All workers finish the events that are routed to them. Nothing more is routed.
 /// 2. The library calls [`give`](Self::give) on each worker that had keys.
 /// 3. Events are routed to the new workers. Before the first such event, the library calls
 ///    [`take`](Self::take) on a worker for each state that belongs to it.
 ///
-/// A worker leaves its group if its handler returns [`Action::Stop`](crate::Action::Stop), or if a
-/// [`StopHandle`](crate::consumer::StopHandle) stops it. It then gives all of its states, and the
-/// workers that get its events take them. A resize during another resize takes effect after it, in
-/// the same way. A panic of either method halts the ring, whatever the stage's policy says.
+/// A worker leaves its group if its handler or its [error policy](crate::Stage::on_error) returns
+/// [`Action::Stop`](crate::Action::Stop), or if a [`StopHandle`](crate::consumer::StopHandle) stops
+/// it. It then gives all of its states, and the workers that get its events take them. A resize
+/// during another resize takes effect after it, in the same way. A panic of either method halts the
+/// ring, whatever the stage's policy says.
 ///
 /// # What is not handed over
 ///

@@ -35,6 +35,9 @@ use crate::Sequence;
 /// The library catches each panic. The stage's [panic policy](crate::Stage::on_panic) decides what
 /// happens next. Without a policy the ring halts.
 ///
+/// If a call between two batches panics, such as [`on_timeout`](Self::on_timeout), no event is
+/// skipped or handled again.
+///
 /// The policy does not decide about [`on_start`](Self::on_start), [`on_restart`](Self::on_restart)
 /// and [`on_shutdown`](Self::on_shutdown). A panic in the first two halts the ring. So does a panic
 /// in the third, unless the handler has failed before and the stage has left the graph.
@@ -45,7 +48,9 @@ use crate::Sequence;
 /// in their order.
 ///
 /// - In a pair, the second handler gets an event only if the first is [done](IntoAction::is_done)
-///   with it. Otherwise the pair returns what the first handler returned.
+///   with it. The pair then returns the second result, or the first one if the second is
+///   [`Action::Continue`]. Otherwise, the pair returns the first result. An event that is handled
+///   again goes to the first handler again, too.
 /// - The handlers of a `Vec` return `()`.
 /// - A `Box` of a handler is a handler too. So the program can build a
 ///   `Vec<Box<dyn EventHandler<E> + Send>>` at run time.
@@ -81,7 +86,8 @@ use crate::Sequence;
     note = "a handler of `write_handler` implements `EventHandler<E, Exclusive>`, one of `read_handler` `EventHandler<E>`"
 )]
 pub trait EventHandler<E, A: Access = Shared, R = ()> {
-    /// Called once, before the first event. Does nothing by default.
+    /// Called once, before the first event, also if no event follows. Does nothing by default. The
+    /// default of [`on_restart`](Self::on_restart) calls it again.
     ///
     /// ```
     /// use std::thread;
@@ -107,10 +113,11 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// Called before each batch. Does nothing by default.
     ///
     /// - `batch_size` is the number of events that follow, at least 1. Fewer follow if an
-    ///   [`Action`] ends the batch early.
+    ///   [`Action`] or a failure ends the batch early.
     /// - `queue_depth` is the number of events that are available, at least `batch_size`. In a ring
     ///   with one producer it is what the last poll of the stage has shown, possibly before an
-    ///   earlier batch. With several producers, and for a worker, the stage polls again for it.
+    ///   earlier batch. With several producers, and for a worker, the stage polls again for it. A
+    ///   worker counts from its own batch on, including events that other workers have.
     ///
     /// If this call panics, the stage's [panic policy](crate::Stage::on_panic) decides. After
     /// [`Continue`](Action::Continue), [`ReleaseNow`](Action::ReleaseNow) or
@@ -142,15 +149,20 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
         let _ = (batch_size, queue_depth);
     }
 
-    /// Called for each event, in the order of the sequences.
+    /// Called for each event, in the order of the sequences. When a worker leaves its group, the
+    /// worker that takes over its events may get lower sequences than before.
     ///
     /// `end_of_batch` is true for the last event of a batch: this is the time to flush. A batch
-    /// ends when no further event is available, at the last slot of the ring, or at the [longest
-    /// batch](crate::Stage::max_batch) of the stage.
+    /// ends at the last event that the stage's last poll has shown, or at the last slot of the
+    /// ring. It also ends at a claim that was given up, and at the [longest
+    /// batch](crate::Stage::max_batch) of the stage. The batches of workers, and of stages that
+    /// [share a thread](crate::Stage::on_thread), may be shorter.
     ///
-    /// If this call fails in the middle of a batch, the events before it are released, although
-    /// `end_of_batch` has not come. A stage whose downstream stages rely on a sync therefore uses
-    /// [`read_batch`](crate::Stage::read_batch) and syncs in each call.
+    /// If this call fails in the middle of a batch, or returns an action other than
+    /// [`Continue`](Action::Continue), the events before it are released, although `end_of_batch`
+    /// has not come. Only a [`Rewind`](Action::Rewind) keeps them. A stage whose downstream stages
+    /// rely on a sync therefore uses [`read_batch`](crate::Stage::read_batch) and syncs in each
+    /// call.
     ///
     /// The stage holds the slots of the whole batch during this call, even if `end_of_batch` is
     /// true. So a `try_publish` on another thread may still return `Full`. A handler that tells
@@ -231,9 +243,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///   batch has events before the one that is handled again;
     /// - after a poll that finds no event and skips claims that were given up.
     ///
-    /// A [`Rewind`](Action::Rewind) releases nothing. When the stage stops or the ring halts,
-    /// [`on_shutdown`](Self::on_shutdown) is called instead, after the stage has left. After a
-    /// panic that ends the stage, neither is called.
+    /// A [`Rewind`](Action::Rewind) releases nothing. When an action or an error ends the stage,
+    /// [`on_shutdown`](Self::on_shutdown) is called instead, after the stage has left or has halted
+    /// the ring. After a panic that ends the stage, neither is called.
     ///
     /// A slot is free once every stage has released it. So each stage that may release it last must
     /// notify the publisher:
@@ -281,8 +293,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// Called when no event has come for the [timeout](crate::Stage::timeout) of the stage. Does
     /// nothing by default.
     ///
-    /// `next_sequence` is the sequence that the stage waits for. The stage calls this method again
-    /// after each further timeout.
+    /// `next_sequence` is the sequence that the stage waits for. For a worker, it is the next one
+    /// that no worker of its group has. The stage calls this method again after each further
+    /// timeout. An inactive worker of a group does not call it.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -314,7 +327,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// [`on_start`](Self::on_start) by default.
     ///
     /// This method repairs what a panic or an error has left half done, for instance a connection.
-    /// The stage calls it after the pause. A panic in this method halts the ring.
+    /// The stage calls it after the pause, unless the ring halts or the stage is stopped meanwhile.
+    /// A panic in this method halts the ring.
     ///
     /// ```
     /// use std::time::Duration;
@@ -343,7 +357,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// Called once, at the end of the stage. Does nothing by default.
     ///
     /// A stage ends when its ring is closed and drained, when the ring halts, or when the stage
-    /// stops. After a panic that ends the stage, this method is not called.
+    /// stops. This method is also called after an error that ends the stage, but not after a panic
+    /// that ends it.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};

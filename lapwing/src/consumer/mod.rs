@@ -61,12 +61,13 @@ pub(crate) use worker::Worker;
 
 /// A stage, or a worker of a group, with its handler. It is not started yet.
 ///
-/// [`Consumers::start`](crate::Consumers::start) runs all stages of a ring on new threads. To run
-/// the stages on threads of your own, iterate over [`Consumers`](crate::Consumers). Move each
+/// [`Consumers::start`](crate::Consumers::start) runs all consumers of a ring on new threads. To
+/// run them on threads of your own, iterate over [`Consumers`](crate::Consumers). Move each
 /// consumer to its thread, and call [`run`](Self::run) there.
 ///
 /// A consumer that is dropped without having run halts its ring, since its events would never be
-/// handled. A consumer in a [`Seat`](crate::graph::Seat) leaves the ring instead, without a halt.
+/// handled. A consumer in a [`Seat`](crate::graph::Seat) leaves the ring instead. The ring then
+/// halts only if no consumer is left.
 ///
 /// ```
 /// use std::thread;
@@ -140,7 +141,7 @@ impl<'env> Consumer<'env> {
         self.body.into_inner().begin(self.name)
     }
 
-    /// Returns the name of the stage.
+    /// Returns the name of the stage, or of the worker: "send-0" for the first one of "send".
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -156,7 +157,8 @@ impl<'env> Consumer<'env> {
         &self.name
     }
 
-    /// Returns the CPU that the stage asks for, from [`Stage::pin`](crate::Stage::pin) or
+    /// Returns the CPU that the stage asks for, from [`Stage::pin`](crate::Stage::pin),
+    /// [`Workers::pin`](crate::graph::Workers::pin) or
     /// [`Placement::pin`](crate::graph::Placement::pin).
     ///
     /// [`run`](Self::run) does not pin the thread. [`Consumers::start`](crate::Consumers::start)
@@ -200,7 +202,8 @@ impl<'env> Consumer<'env> {
 
     /// Returns a handle with which any thread can stop this stage while the ring continues.
     ///
-    /// If this is the last consumer of the ring, stopping it [halts](StopHandle) the ring.
+    /// If this is the last consumer of the ring, or the last worker of its group, stopping it
+    /// [halts](StopHandle) the ring.
     ///
     /// ```
     /// use std::thread;
@@ -234,7 +237,8 @@ impl<'env> Consumer<'env> {
     /// the first stage. The stages may belong to different rings.
     ///
     /// A panic of a handler is caught. The [panic policy](crate::Stage::on_panic) of its stage
-    /// decides what happens, and the other stages continue unless the policy halts their ring.
+    /// decides what happens. Without a policy, its ring halts. The other stages continue unless
+    /// their ring halts.
     ///
     /// ```
     /// use std::thread;
@@ -295,8 +299,9 @@ impl<'env> Consumer<'env> {
     ///
     /// # Blocking
     ///
-    /// Waits for events with the stage's strategy, until the stage ends. A thread that must not
-    /// wait calls [`Poller::poll`] instead.
+    /// Waits for events with the stage's strategy, until the stage ends. An inactive worker of a
+    /// group parks, whatever the strategy. A thread that must not wait calls [`Poller::poll`]
+    /// instead.
     pub fn run(self) -> Finished {
         match self.begin() {
             Ok(mut task) => {

@@ -32,7 +32,7 @@ use crate::protocol::reading::UNLIMITED;
 /// # Dropping a poller
 ///
 /// A poller that is dropped leaves the graph, and no producer or stage waits for it. If it was the
-/// last consumer, the ring halts, unless the ring is closed and drained.
+/// last consumer, the ring halts, unless the ring is closed and a consumer has drained it.
 ///
 /// A poller that is not called holds its events, and producers stop once the ring is full. With
 /// several producers, this also applies to the slot of a claim that was given up: it is free again
@@ -93,7 +93,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// - [`PollError::Empty`] if no event is available yet.
     /// - [`PollError::Closed`] if the ring is closed and this poller has consumed every event.
-    /// - [`PollError::Halted`] if the ring is halted.
+    /// - [`PollError::Halted`] if the ring is halted, even if events are left.
     #[inline]
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
         let range = self.source.reader.poll(UNLIMITED).map_err(|end| self.noted(end))?;
@@ -102,7 +102,8 @@ impl<E, A: Access> Poller<E, A> {
 
     /// Returns at most `max` of the available events. Never waits.
     ///
-    /// With a `max` of 0, the batch is empty. [`poll`](Self::poll) returns all available events.
+    /// With a `max` of 0, the batch is empty. The batch also ends where a batch of
+    /// [`poll`](Self::poll) ends.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -120,7 +121,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// - [`PollError::Empty`] if no event is available yet, also with a `max` of 0.
     /// - [`PollError::Closed`] if the ring is closed and this poller has consumed every event.
-    /// - [`PollError::Halted`] if the ring is halted.
+    /// - [`PollError::Halted`] if the ring is halted, even if events are left.
     #[inline]
     pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
         let most = (max as u64).clamp(1, UNLIMITED);
@@ -130,6 +131,9 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// Returns the available events, and waits for the first one if there are none.
+    ///
+    /// The batch ends where a batch of [`poll`](Self::poll) ends. If events that an earlier call
+    /// has found are left, the batch has only those.
     ///
     /// ```
     /// use std::thread;
@@ -148,13 +152,14 @@ impl<E, A: Access> Poller<E, A> {
     /// # Errors
     ///
     /// - [`RingError::Closed`] if the ring is closed and this poller has consumed every event.
-    /// - [`RingError::Halted`] if the ring is halted.
+    /// - [`RingError::Halted`] if the ring is halted, even if events are left.
     ///
     /// # Blocking
     ///
     /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
     /// available: published, and released by all upstream stages. The wait also ends when the ring
-    /// is closed or halted. [`poll`](Self::poll) does not wait.
+    /// is halted, or is closed and has no event left for this poller. [`poll`](Self::poll) does not
+    /// wait.
     #[inline(always)]
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, RingError> {
         match self.wait_until(None) {
@@ -168,7 +173,8 @@ impl<E, A: Access> Poller<E, A> {
     /// Returns the available events, and waits at most `timeout` for the first one if there are
     /// none.
     ///
-    /// If `timeout` is too long for the clock, there is no limit.
+    /// The batch ends where a batch of [`wait`](Self::wait) ends. If `timeout` is too long for the
+    /// clock, there is no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -189,14 +195,15 @@ impl<E, A: Access> Poller<E, A> {
     /// - [`WaitTimeoutError::TimedOut`] if no event is available when `timeout` is over.
     /// - [`WaitTimeoutError::Closed`] if the ring is closed and this poller has consumed every
     ///   event.
-    /// - [`WaitTimeoutError::Halted`] if the ring is halted.
+    /// - [`WaitTimeoutError::Halted`] if the ring is halted, even if events are left.
     ///
     /// # Blocking
     ///
     /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
     /// available: published, and released by all upstream stages. The wait also ends when the ring
-    /// is closed or halted, and when `timeout` is over. The system may take additional time to wake
-    /// the thread. [`poll`](Self::poll) does not wait.
+    /// is halted, when it is closed and has no event left for this poller, and when `timeout` is
+    /// over. The system may take additional time to wake the thread. [`poll`](Self::poll) does not
+    /// wait.
     #[inline]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);

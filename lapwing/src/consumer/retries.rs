@@ -47,10 +47,11 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// Default of the [longest pause](Self::longest_pause): 1 s.
+    /// Default of the [longest pause](Self::longest_pause): 1 s. A first pause that is longer
+    /// replaces it.
     ///
-    /// The stage handles nothing during a pause, so a long pause delays the ring even after its
-    /// cause is gone. One attempt per second costs almost nothing.
+    /// The stage handles nothing during a pause, so a long pause delays the ring even after the
+    /// cause of the failure is gone. One attempt per second costs almost nothing.
     pub const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
     fn new(again: fn(Duration) -> Action) -> Self {
@@ -193,7 +194,7 @@ impl Retries {
 
     /// Sets the longest pause. [`Duration::MAX`] is no limit.
     ///
-    /// If it equals [`pause`](Self::pause), all pauses are the same. By default it is 1 s
+    /// If it is at most [`pause`](Self::pause), all pauses have this length. By default it is 1 s
     /// ([`LONGEST_PAUSE`](Self::LONGEST_PAUSE)), or the first pause if that is longer.
     ///
     /// ```
@@ -211,7 +212,7 @@ impl Retries {
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer);
     /// let finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!(finished.skipped(), 1); // without the limit, the last pause would be 2^98 µs
+    /// assert_eq!(finished.skipped(), 1); // without any limit, the last pause would be 2^98 µs
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn longest_pause(mut self, longest: Duration) -> Self {

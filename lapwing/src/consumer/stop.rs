@@ -10,17 +10,18 @@ use crate::sync::Arc;
 /// [`Running::stop_handle`](crate::Running::stop_handle) and
 /// [`Consumer::stop_handle`](crate::consumer::Consumer::stop_handle) return it. The stage finishes
 /// its batch and leaves the graph, and its run ends with
-/// [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). Its handler can be taken from the
-/// result.
+/// [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). A stage that
+/// [pauses](crate::Action::Retry) leaves without another attempt. A handler can be
+/// [taken](crate::consumer::Finished::take_handler) from the result.
 ///
 /// - Downstream stages then depend on the stages that this one depended on.
 /// - Producers do not wait for the stage, nor for [acknowledgements](crate::Stage::acknowledged) of
 ///   events that it has handled.
 /// - No other stage handles its events in its place. If it is a worker, the other workers of its
 ///   group do.
-/// - If it was the last consumer of the ring, the ring halts. If it was the last worker of a group,
-///   the ring halts too, and the run of this worker ends with
-///   [`Outcome::Halted`](crate::consumer::Outcome::Halted).
+/// - If it was the last consumer of the ring, the ring halts, unless the ring is closed and a
+///   consumer has drained it. If it was the last worker of a group, the ring halts too, and the run
+///   of this worker ends with [`Outcome::Halted`](crate::consumer::Outcome::Halted).
 ///
 /// ```
 /// use lapwing::{Disruptor, consumer::Outcome};
@@ -53,8 +54,8 @@ impl StopHandle {
     /// Asks the stage to leave after its current batch, and wakes its thread if it is parked.
     /// Returns at once.
     ///
-    /// A stage that has not started ends without an event. The call does nothing if the stage has
-    /// ended.
+    /// A stage that has not started ends without an event once it runs. The call does nothing if
+    /// the stage has ended.
     ///
     /// ```
     /// use std::thread;

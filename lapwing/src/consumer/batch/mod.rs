@@ -25,7 +25,8 @@ pub use self::iter::{Iter, IterMut};
 /// - [`as_slice`](Self::as_slice) consumes nothing.
 ///
 /// When the batch is dropped, it releases the consumed events to the producers and the downstream
-/// stages. The next call of the poller returns the other events again.
+/// stages. An [acknowledged](crate::Stage::acknowledged) stage holds them until they are
+/// acknowledged too. The next call of the poller returns the other events again.
 ///
 /// # Examples
 ///

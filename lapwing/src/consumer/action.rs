@@ -84,8 +84,7 @@ pub enum Action {
 /// [error policy](crate::Stage::on_error) decides about it. The error must convert
 /// into `Box<dyn Error + Send + Sync>`.
 ///
-/// Do not implement the trait for other types. The library relies on constants and methods that
-/// agree with each other.
+/// Sealed: the library relies on constants and methods that agree with each other.
 ///
 /// ```
 /// use std::num::ParseIntError;
@@ -112,7 +111,7 @@ pub enum Action {
     message = "a handler returns `()`, `Action`, or a `Result` of these, not `{Self}`",
     note = "the error of a `Result` must convert into `Box<dyn Error + Send + Sync>`"
 )]
-pub trait IntoAction: Sized {
+pub trait IntoAction: sealed::IntoAction + Sized {
     /// Whether every value means [`Action::Continue`]. Then a stage without a [panic
     /// policy](crate::Stage::on_panic) reserves no memory for the marks of skipped events.
     const ALWAYS_CONTINUES: bool = false;
@@ -247,4 +246,15 @@ impl IntoAction for <fn() -> ! as Returns>::Output {
     fn into_action(self) -> Result<Action, BoxError> {
         self
     }
+}
+
+mod sealed {
+    use super::{Action, Returns};
+
+    pub trait IntoAction {}
+
+    impl IntoAction for () {}
+    impl IntoAction for Action {}
+    impl<T: IntoAction, X> IntoAction for Result<T, X> {}
+    impl IntoAction for <fn() -> ! as Returns>::Output {}
 }

@@ -278,8 +278,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// The threads that were started have ended. If a stage has a handler, the ring is halted.
-    /// Otherwise, the pollers that were not taken have left it.
+    /// The threads that were started have ended. If a stage has a handler, or an acknowledger was
+    /// not taken, the ring is halted. Otherwise, the pollers that were not taken have left it.
     ///
     /// - [`StartError::UntakenPoller`] if a poller was not taken.
     /// - [`StartError::UntakenAcknowledger`] if an acknowledger was not taken.

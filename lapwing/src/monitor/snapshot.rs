@@ -203,9 +203,10 @@ pub enum StageState {
     NotAsked,
     /// A poller whose batch is alive.
     HasBatch,
-    /// Has finished every event of a closed ring. A poller shows this once a call has returned it.
+    /// Has finished every event of a closed ring. A poller shows this once a call has returned
+    /// `Closed`.
     Drained,
-    /// Stopped because the ring is halted. A poller shows this once a call has returned it.
+    /// Stopped because the ring is halted. A poller shows this once a call has returned `Halted`.
     Halted,
     /// Failed, or was dropped without having run. Both halt the ring.
     Failed,

@@ -235,7 +235,7 @@ impl<'scope> Running<'scope> {
     }
 
     /// Returns a handle that stops the stage `name` and no other; `None` if no stage with a thread
-    /// has this name. A group has no handle, but each of its workers does, by the worker's name.
+    /// has this name. A group has no handle, but each of its workers has one, by its own name.
     ///
     /// ```
     /// use lapwing::{Disruptor, consumer::Outcome};

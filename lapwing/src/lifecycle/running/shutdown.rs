@@ -33,7 +33,7 @@ impl Running<'_> {
     /// [`RunError`] with the report, in these cases:
     ///
     /// - A stage failed, panicked, or was detached by its failure policy. A stage that
-    ///   [stopped](crate::Action::Stop) is no error.
+    ///   [stopped](crate::Action::Stop) is not an error.
     /// - The ring was halted before it was drained.
     /// - A handler of this ring called `shutdown`. It cannot wait for itself, so the call halts the
     ///   ring. To stop from a handler, use [`close`](Self::close) or
@@ -44,9 +44,9 @@ impl Running<'_> {
     /// # Blocking
     ///
     /// Waits until every stage that has a thread has handled every accepted event. Such a stage
-    /// waits for the pollers and acknowledgers upstream of it, and for claims of several producers.
-    /// If this thread or another holds such a batch, event or claim, the call waits for it. A
-    /// [halt](Self::halt) ends each stage after its current batch.
+    /// waits for the pollers and acknowledgers upstream of it, and for held claims of several
+    /// producers. If this thread holds such a batch or claim, the call blocks until the ring is
+    /// halted. A [halt](Self::halt) ends each stage after its current batch.
     ///
     /// The call does not wait for pollers that no such stage depends on, nor for consumers in
     /// [seats](crate::graph::Seats), which drain the ring by themselves. [`close`](Self::close)
@@ -121,10 +121,10 @@ impl Running<'_> {
     ///
     /// # Blocking
     ///
-    /// Waits for the same stages and pollers as [`shutdown`](Self::shutdown), but for `timeout` at
-    /// most. [`Duration::MAX`] is no limit, [`Duration::ZERO`] does not wait. After a timeout, a
-    /// [scope](std::thread::scope) still waits for its stages. A halt ends them after their current
-    /// batches.
+    /// Waits like [`shutdown`](Self::shutdown) for stages, pollers, acknowledgers and claims, but
+    /// for `timeout` at most. [`Duration::MAX`] is no limit, [`Duration::ZERO`] does not wait. After
+    /// a timeout, a [scope](std::thread::scope) still waits for its stages. A halt ends them after
+    /// their current batches.
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
         if self.is_reported {
@@ -166,8 +166,8 @@ impl Running<'_> {
     ///
     /// # Blocking
     ///
-    /// Waits until the ring is closed or halted, and then for the same stages and pollers as
-    /// [`shutdown`](Self::shutdown). Also returns once every stage has stopped.
+    /// Waits until the ring is closed or halted, and then like [`shutdown`](Self::shutdown) for
+    /// stages, pollers, acknowledgers and claims. Also returns once every stage has stopped.
     /// [`is_finished`](Self::is_finished) does not wait.
     pub fn join(mut self) -> Result<Report, RunError> {
         self.finish()

@@ -146,8 +146,8 @@ pub struct StageSnapshot {
     /// [`Sleeping`](crate::wait::Sleeping), does not count, nor does the sleep of a worker that is
     /// not wanted. Stages that share a thread each count every park of the thread.
     pub parks: u64,
-    /// Number of these parks that ended with a wake-up because the awaited event came. The others
-    /// ended before the thread slept, or timed out.
+    /// Number of these parks that another thread ended with a wake-up: the awaited event came, or
+    /// the ring was closed, for example. The others ended before the thread slept, or timed out.
     pub wakes: u64,
     /// The least duration for which every snapshot has shown it in this state, with no batch and no
     /// park in between. Zero in the first snapshot of the state.
@@ -195,7 +195,8 @@ pub enum StageState {
     Waiting,
     /// Waiting, with its thread parked or about to park.
     Parked,
-    /// Sleeping before it [retries](crate::Action::Retry) a failed event.
+    /// Pausing before it handles an event again, as [`Retry`](crate::Action::Retry) or a similar
+    /// action asks.
     Pausing,
     /// In user code: a closure, a method of its handler, or its failure policy.
     InHandler,

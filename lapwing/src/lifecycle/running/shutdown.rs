@@ -122,9 +122,9 @@ impl Running<'_> {
     /// # Blocking
     ///
     /// Waits like [`shutdown`](Self::shutdown) for stages, pollers, acknowledgers and claims, but
-    /// for `timeout` at most. [`Duration::MAX`] is no limit, [`Duration::ZERO`] does not wait. After
-    /// a timeout, a [scope](std::thread::scope) still waits for its stages. A halt ends them after
-    /// their current batches.
+    /// for `timeout` at most. [`Duration::MAX`] is no limit, [`Duration::ZERO`] does not wait.
+    /// After a timeout, a [scope](std::thread::scope) still waits for its stages. A halt ends them
+    /// after their current batches.
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
         if self.is_reported {

@@ -83,8 +83,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self
     }
 
-    /// Returns the [seats](crate::Builder::seats) of the ring, for consumers that join while it
-    /// runs.
+    /// Returns the [seats](crate::Builder::seats), for consumers that join while the ring runs.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};
@@ -104,8 +103,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.seats.clone()
     }
 
-    /// Returns the names of all stages, including pollers, upstream ones first. A group is one
-    /// stage.
+    /// Returns the names of all stages, with pollers, upstream ones first. A group is one stage.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -138,7 +136,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// - [`TakeError::UnknownName`] if no stage has this name.
     /// - [`TakeError::WrongType`] if the stage has no reading poller.
-    /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
+    /// - [`TakeError::AlreadyTaken`] if an earlier call took the stage's poller, of either kind.
     pub fn take_poller(&mut self, name: &str) -> Result<Poller<E>, TakeError>
     where
         E: Sync,
@@ -163,7 +161,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// - [`TakeError::UnknownName`] if no stage has this name.
     /// - [`TakeError::WrongType`] if the stage has no poller that changes events.
-    /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
+    /// - [`TakeError::AlreadyTaken`] if an earlier call took the stage's poller, of either kind.
     pub fn take_poller_mut(&mut self, name: &str) -> Result<Poller<E, Exclusive>, TakeError> {
         match self.untaken::<Poller<E, Exclusive>>(name)?.take() {
             Some(UntakenPoller::Exclusive(poller)) => Ok(poller),
@@ -240,7 +238,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     }
 
     /// Returns the threads that [`start`](Self::start) makes, in the order of the graph. Each comes
-    /// with the names of its stages and workers. [`Placement`](crate::graph::Placement) sets them.
+    /// with the names of its stages and workers. [`on_thread`](crate::Stage::on_thread) and
+    /// [`Placement`](crate::graph::Placement) choose them.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -259,12 +258,12 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
 
     /// Starts the [threads](Self::threads), and pins those that are to be pinned.
     ///
-    /// Each stage that has a handler gets a thread with its name, and a group gets one for each
-    /// worker, unless a [`Placement`](crate::graph::Placement) says otherwise.
+    /// By default, each stage that has a handler gets a thread with its name, and a group gets one
+    /// for each worker, active or not.
     ///
     /// A closure that borrows needs [`start_scoped`](Self::start_scoped). With `move`, which rustc
-    /// suggests instead, a closure changes its own copy of a number. To get results out of handlers,
-    /// use [`read_handler`](crate::Stage::read_handler) and [`Report::take`](crate::Report::take).
+    /// suggests instead, it changes its own copy of a number. To get results out of handlers, use
+    /// [`read_handler`](crate::Stage::read_handler) and [`Report::take`](crate::Report::take).
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -279,7 +278,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// The ring is halted, and the threads that were started have ended.
+    /// The threads that were started have ended. If a stage has a handler, or an acknowledger was
+    /// not taken, the ring is halted. Otherwise, the pollers that were not taken have left it.
     ///
     /// - [`StartError::UntakenPoller`] if a poller was not taken.
     /// - [`StartError::UntakenAcknowledger`] if an acknowledger was not taken.
@@ -288,8 +288,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Blocking
     ///
-    /// Waits until every thread that is to be pinned is pinned. Without pinned threads, the call
-    /// does not wait.
+    /// Waits until every thread that is to be pinned is pinned. On an error, it waits until the
+    /// threads that were started have ended. Otherwise, the call does not wait.
     pub fn start(self) -> Result<Running<'static>, StartError>
     where
         'env: 'static,
@@ -325,8 +325,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Blocking
     ///
-    /// Waits until every thread that is to be pinned is pinned. The scope ends when the stages do:
-    /// once all producers are dropped, or [`Running`] is shut down or [dropped](Running#dropping).
+    /// Waits for threads that are to be pinned and, on an error, for those that were started. The
+    /// scope ends when the stages do: once all producers are dropped, or the ring is closed or
+    /// halted. [`Running`] closes it when it is shut down or [dropped](Running#dropping).
     pub fn start_scoped<'scope>(
         self,
         scope: &'scope Scope<'scope, '_>,
@@ -379,11 +380,10 @@ impl<'env, E> IntoIterator for Consumers<'env, E> {
     type Item = Consumer<'env>;
     type IntoIter = vec::IntoIter<Consumer<'env>>;
 
-    /// Returns the stages with handlers, to run them on threads of your own.
+    /// Returns the stages with handlers and the workers, to run them on threads of your own.
     ///
-    /// A poller that was not taken leaves the graph. An
-    /// [`Acknowledger`](crate::consumer::Acknowledger) that was not taken halts the ring, since no
-    /// thread could acknowledge anything.
+    /// A poller that was not taken leaves the graph. An [`Acknowledger`] that was not taken halts
+    /// the ring, since no thread could acknowledge anything.
     fn into_iter(self) -> Self::IntoIter {
         self.consumers.into_iter()
     }

@@ -20,8 +20,8 @@ pub(super) struct Crew<'env> {
     consumers: Vec<Consumer<'env>>,
 }
 
-/// Groups `consumers` by thread. Threads that are to be pinned come first, so that no event has
-/// been handled if that fails.
+/// Groups `consumers` by thread. Threads that are to be pinned come first. If one cannot be pinned,
+/// only pinned threads have handled events.
 pub(super) fn crews(consumers: Vec<Consumer<'_>>) -> Vec<Crew<'_>> {
     let mut crews: Vec<Crew<'_>> = Vec::new();
     for consumer in consumers {

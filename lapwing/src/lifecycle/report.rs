@@ -53,7 +53,8 @@ impl Report {
         }
     }
 
-    /// Returns the stages that had a thread, upstream ones first.
+    /// Returns the results of the stages that had a thread, upstream ones first. Each worker of a
+    /// group has a result of its own, also one that was never active.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -102,8 +103,8 @@ impl Report {
     /// - [`TakeError::UnknownName`] if no stage of the report has this name. A poller is not part
     ///   of the report, and a worker group is listed by the names of its workers.
     /// - [`TakeError::WrongType`] if the handler is not an `H`, which then stays in the report.
-    ///   Also if the stage returns no handler: a closure, or a handler made on the thread of the
-    ///   stage.
+    ///   Also if the stage returns no handler: it has a closure or a handler made on its thread, or
+    ///   it left no result.
     /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
         match self.stages.iter().position(|stage| stage.name() == name) {
@@ -113,8 +114,8 @@ impl Report {
     }
 }
 
-/// The error of a ring whose stages ended before every event was handled: a stage failed or
-/// panicked, or the ring was halted.
+/// The error of a ring in which a stage failed, panicked or was detached by its failure policy, or
+/// that was halted before it was drained. Also the error of a second request for the report.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -142,7 +143,8 @@ impl RunError {
     }
 
     /// Returns whether an earlier call of [`shutdown_timeout`](crate::Running::shutdown_timeout)
-    /// has returned the report. The report of this error then has no stages.
+    /// has returned the report, as `Ok` or in an error. The report of this error then has no
+    /// stages.
     ///
     /// ```
     /// use std::time::Duration;
@@ -162,7 +164,7 @@ impl RunError {
         self.is_already_reported
     }
 
-    /// Returns the report, which has the outcomes and the handlers of all stages.
+    /// Returns the report, which has the outcomes and the handlers of all stages that had a thread.
     ///
     /// The report has no stages if an earlier call has [returned it](Self::is_already_reported).
     ///
@@ -192,7 +194,7 @@ impl RunError {
         self.report
     }
 
-    /// Returns a reference to the report, which has the outcomes of all stages.
+    /// Returns a reference to the report, which has the outcomes of all stages that had a thread.
     ///
     /// The report has no stages if an earlier call has [returned it](Self::is_already_reported).
     ///

@@ -76,7 +76,8 @@ impl WorkerGroup {
         self.group.size()
     }
 
-    /// Returns the greatest number of workers that the group may have.
+    /// Returns the greatest number of workers that the group may have, set by
+    /// [`up_to`](crate::graph::Workers::up_to).
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -94,10 +95,10 @@ impl WorkerGroup {
 
     /// Sets the number of active workers, from 1 to [`max`](Self::max). Returns at once.
     ///
-    /// A surplus worker finishes its claimed events, and then parks until it is needed again. If a
-    /// worker has left the group, a parked one replaces it. [By
-    /// key](crate::graph::Workers::by_key), the new size applies to events that arrive after all
-    /// workers have finished what they have.
+    /// A surplus worker finishes its claimed events. Its thread then parks until it is needed
+    /// again, unless other stages share the thread. If an active worker leaves the group, an
+    /// inactive one replaces it. [By key](crate::graph::Workers::by_key), the new size applies to
+    /// events that are not yet assigned, once all assigned events are finished.
     ///
     /// **State per key.** By key, a resize moves many keys to other workers. By default, the state
     /// that a handler keeps for a key, such as an average or a last value, stays in that handler,

@@ -10,9 +10,10 @@ pub use crate::ab_tests::AbTestSubject;
 
 /// The state of one A/B test of one end of a ring. Made by [`Monitor::ab_tests`].
 ///
-/// Whether a prefetch pays off depends on the CPU, on the placement of the threads, and on other
-/// load. An end therefore times both variants from time to time, for some thousand events, and
-/// keeps the faster one. [`Builder::ab_tests`](crate::Builder::ab_tests) turns the tests off.
+/// Whether a variant pays off depends on the CPU, on the placement of the threads, and on other
+/// load. An end therefore times both variants from time to time, for some thousand events or two
+/// laps of the ring, and keeps the faster one. [`Builder::ab_tests`](crate::Builder::ab_tests)
+/// turns the tests off.
 ///
 /// It prints as one line:
 ///
@@ -22,7 +23,8 @@ pub use crate::ab_tests::AbTestSubject;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AbTest {
-    /// The end that runs the test: the name of a stage, or `None` for a producer.
+    /// The end that runs the test: the name of a stage, or `None` for a producer. Each worker of a
+    /// group runs its own tests, under the name of the group.
     pub stage: Option<String>,
     /// What the test turns on or off.
     pub subject: AbTestSubject,

@@ -73,6 +73,7 @@ impl Snapshot {
     /// - The ring is open, a slot is free, and no producer waits for a slot. One snapshot does not
     ///   show whether events pile up.
     /// - The ring is halted, or it is closed and drained.
+    /// - A producer waits, although every slot is free at the moment of the snapshot.
     ///
     /// Otherwise, the result is the first of these that applies:
     ///

@@ -12,7 +12,7 @@ use crate::protocol::control::StageIndex;
 pub(super) struct History {
     /// By index of the stage in the ring.
     stages: Vec<StageHistory>,
-    /// A claim that all stages wait for.
+    /// A claim that no stage can pass.
     claim: Spell<Sequence>,
     /// The next sequence of an idle ring.
     idle: Spell<Sequence>,
@@ -141,7 +141,7 @@ fn unacknowledged(snapshot: &Snapshot, at: usize) -> Option<Sequence> {
     stage.acknowledged.filter(is_open).filter(|_| snapshot.state != RingState::Halted)
 }
 
-/// Whether all stages wait for an unpublished claim.
+/// Whether there is an unpublished claim, which no stage can pass.
 fn has_open_claim(snapshot: &Snapshot) -> bool {
     snapshot.published < snapshot.claimed && snapshot.state != RingState::Halted
 }

@@ -84,9 +84,10 @@ use look::Look;
 ///
 /// # Cost
 ///
-/// A snapshot reads one or two cache lines of each stage. The stage's thread fetches them back at
-/// its next write. With several producers, a snapshot also reads a stamp for each event that the
-/// furthest stage has not finished. A few snapshots a second have no measurable effect.
+/// A snapshot reads two cache lines of each stage and of each worker. The thread of the stage
+/// fetches them back at its next write. With several producers, a snapshot also reads a stamp for
+/// each claimed event that no stage has finished. A few snapshots a second have no measurable
+/// effect.
 pub struct Monitor {
     control: Arc<Control>,
     description: Description,
@@ -115,7 +116,8 @@ impl Monitor {
     ///
     /// The figures are read one after another, and each is correct at the moment when it is read.
     /// The order of the reads ensures that no stage appears ahead of a stage that it depends on,
-    /// nor ahead of what is published.
+    /// nor ahead of what is published. A worker group may appear behind a consumer in a
+    /// [seat](crate::graph::Seats) that depends on it.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -178,12 +180,14 @@ impl Monitor {
     /// A ring is stalled when something in it could make progress and does not. That is one of the
     /// following:
     ///
-    /// - A stage has events that it may handle, and finishes none. Its handler does not return, its
-    ///   poller is not polled, or no thread runs its consumer.
+    /// - A stage has events that it may handle, and finishes none. Its handler does not return or
+    ///   retries an event, its poller is not polled, or no thread runs its consumer.
     /// - An event that a stage has finished is not [acknowledged](crate::Stage::acknowledged).
-    /// - A claim of one of several producers is neither published nor given up, and all stages wait
-    ///   for it. The private claim of a single producer is not visible.
-    /// - The ring is closed or halted, and a stage does not end.
+    /// - A claim of one of several producers is neither published nor given up, so no stage passes
+    ///   it. The private claim of a single producer is not visible.
+    /// - The ring is closed or halted, and a stage that has a thread does not end.
+    ///
+    /// In a halted ring, only the last of these is a cause.
     ///
     /// Only the cause is named, not what waits for it. If a pipeline has backed up behind its last
     /// stage, the last stage is named, also when a producer waits on the full ring. Of stages that
@@ -221,9 +225,9 @@ impl Monitor {
     /// duration `at_least` or longer.
     ///
     /// A ring is idle while it is open and has nothing to do: every published event is finished and
-    /// acknowledged, and none of several producers holds a claim. Use this call if a ring without
-    /// events is a fault. It never waits for the ring. The duration is derived from the snapshots
-    /// that this monitor takes, so the result of the first one is `None`.
+    /// acknowledged, none of several producers holds a claim, and no producer waits. Use this call
+    /// if a ring without events is a fault. It never waits for the ring. The duration is derived
+    /// from the snapshots that this monitor takes, so the result of the first one is `None`.
     ///
     /// ```
     /// use std::time::Duration;

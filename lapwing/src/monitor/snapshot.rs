@@ -52,7 +52,8 @@ pub struct Snapshot {
     /// The next sequence that stages wait for: every sequence below it was published or given up.
     /// With a single producer, in a ring that [begins](crate::Builder::first_sequence) at 0, this
     /// is the number of published events. With several producers, it is the first claim that is
-    /// neither published nor given up. Claims below it that were given up are included.
+    /// neither published nor given up, or `claimed` if there is none. Claims below it that were
+    /// given up are included.
     pub published: Sequence,
     /// The next sequence to be claimed. Equals `published` with a single producer, whose claims are
     /// private.
@@ -68,15 +69,15 @@ pub struct Snapshot {
     /// Number of events that producers have [dropped](crate::producer::WhenFull::DropNew) so far
     /// because the ring was full.
     pub dropped: u64,
-    /// The stages, upstream stages first.
+    /// The stages, upstream stages first, and then the consumers in [seats](crate::graph::Seats).
     pub stages: Vec<StageSnapshot>,
-    /// The least duration for which all stages have waited for the claim at `published`, which is
-    /// neither published nor given up. `None` if they do not wait for one, or did not in the last
-    /// snapshot.
+    /// The least duration for which the claim at `published` has been neither published nor given
+    /// up. No stage can pass it. `None` if there is no such claim, if there was none in the last
+    /// snapshot, or if the ring is halted.
     pub claim_held_for: Option<Duration>,
     /// The least duration for which the ring has been idle: open, with every event finished and
-    /// acknowledged, no claim of several producers, and nothing published. `None` if it is not
-    /// idle, or was not in the last snapshot.
+    /// acknowledged, no claim of several producers, no waiting producer, and nothing published.
+    /// `None` if it is not idle, or was not in the last snapshot.
     pub idle_for: Option<Duration>,
 }
 
@@ -118,8 +119,8 @@ pub struct StageSnapshot {
     /// poller.
     pub thread: Option<String>,
     /// The first sequence that it has not finished. Skipped events and claims that were given up
-    /// count as finished. For a worker group, the first sequence that some worker has not finished.
-    /// For a stage that has left, the first sequence that its upstream stages have not finished.
+    /// count as finished. Workers of a group may have finished later sequences. For a stage that
+    /// has left, the first sequence that its upstream stages have not finished.
     pub sequence: Sequence,
     /// The first sequence that it has not finished or that is not
     /// [acknowledged](crate::Stage::acknowledged). No producer or downstream stage may pass it.
@@ -130,9 +131,11 @@ pub struct StageSnapshot {
     /// the stage has not passed yet.
     pub lag: u64,
     /// The depth of its queue: events that it may handle or is handling. This is the part of `lag`
-    /// that its upstream stages have finished.
+    /// that its upstream stages have finished and that is acknowledged, if they ask for it.
     pub available: u64,
-    /// What it is doing.
+    /// What it is doing. For a worker group, what its busiest worker is doing, or
+    /// [`Failed`](StageState::Failed) if one has failed. `batches`, `parks` and `wakes` of a group
+    /// are the sums over its workers.
     pub state: StageState,
     /// Number of batches that it has finished. The part of a batch that ends with
     /// [`ReleaseNow`](crate::Action::ReleaseNow) counts as one batch. A part that ends with a
@@ -143,11 +146,11 @@ pub struct StageSnapshot {
     /// [`Sleeping`](crate::wait::Sleeping), does not count, nor does the sleep of a worker that is
     /// not wanted. Stages that share a thread each count every park of the thread.
     pub parks: u64,
-    /// Number of these parks that ended with a wake-up because the awaited event came. The others
-    /// ended before the thread slept, or timed out.
+    /// Number of these parks that another thread ended with a wake-up: the awaited event came, or
+    /// the ring was closed, for example. The others ended before the thread slept, or timed out.
     pub wakes: u64,
     /// The least duration for which every snapshot has shown it in this state, with no batch and no
-    /// park in between. Zero in the first snapshot.
+    /// park in between. Zero in the first snapshot of the state.
     pub state_for: Duration,
     /// The least duration for which it could have made progress and has not; it is then a cause of
     /// a [stall](crate::monitor::Monitor::stalled_for). `None` if it waits for others, or made
@@ -155,7 +158,7 @@ pub struct StageSnapshot {
     pub stuck_for: Option<Duration>,
     /// The least duration for which the event at `acknowledged` has been finished and not
     /// acknowledged, which is also a cause of a stall. `None` if that does not hold, or did not in
-    /// the last snapshot.
+    /// the last snapshot, or if the ring is halted.
     pub unacknowledged_for: Option<Duration>,
     /// Names of its threads.
     pub(super) threads: Vec<String>,
@@ -187,11 +190,13 @@ pub enum StageState {
     NotStarted,
     /// Between two batches.
     Running,
-    /// Waiting, with its thread awake: it spins, yields or sleeps for a fixed time.
+    /// Waiting, with its thread awake: it spins, yields or sleeps for a fixed time. An inactive
+    /// worker of a group also counts as waiting, although its thread is parked.
     Waiting,
     /// Waiting, with its thread parked or about to park.
     Parked,
-    /// Sleeping before it [retries](crate::Action::Retry) a failed event.
+    /// Pausing before it handles an event again, as [`Retry`](crate::Action::Retry) or a similar
+    /// action asks.
     Pausing,
     /// In user code: a closure, a method of its handler, or its failure policy.
     InHandler,
@@ -199,14 +204,15 @@ pub enum StageState {
     NotAsked,
     /// A poller whose batch is alive.
     HasBatch,
-    /// Has finished every event of a closed ring.
+    /// Has finished every event of a closed ring. A poller shows this once a call has returned
+    /// `Closed`.
     Drained,
-    /// Stopped because the ring is halted.
+    /// Stopped because the ring is halted. A poller shows this once a call has returned `Halted`.
     Halted,
     /// Failed, or was dropped without having run. Both halt the ring.
     Failed,
     /// Holds back nothing: a poller that was dropped, or a stage that
-    /// [stopped](crate::Action::Stop).
+    /// [stopped](crate::Action::Stop) or was detached by its failure policy.
     Left,
 }
 

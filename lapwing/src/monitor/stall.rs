@@ -25,7 +25,7 @@ use crate::Sequence;
 /// ring "orders" is empty: waiting for a publication at sequence 77, for at least 3.0 s
 /// ```
 ///
-/// The state is that of the last snapshot. The duration is the time at the given sequence.
+/// The state is that of the snapshot. The duration is the time at the given sequence.
 ///
 /// A stage that is slow but makes progress is not a stall. It is a
 /// [`Bottleneck`](crate::monitor::Bottleneck).
@@ -58,9 +58,10 @@ pub struct Stall {
     pub state: RingState,
     /// What holds it up.
     pub culprit: Culprit,
-    /// The next sequence that the culprit has to finish, publish or wait for.
+    /// The next sequence that the culprit has to finish, acknowledge, publish or wait for.
     pub sequence: Sequence,
-    /// Number of published events that the culprit has not finished, or not acknowledged.
+    /// Number of published events that the culprit has not finished, or not acknowledged. 0 for a
+    /// claim and for an idle ring.
     pub lag: u64,
     /// The least duration for which it has been at this sequence, by the snapshots of the monitor.
     pub at_least: Duration,
@@ -69,7 +70,7 @@ pub struct Stall {
     pub others: usize,
     /// Number of slots.
     pub capacity: usize,
-    /// Number of slots that can be claimed.
+    /// Number of slots that producers can claim: [`Snapshot::free_slots`].
     pub free_slots: usize,
     /// Number of producers that wait for free slots.
     pub waiting_producers: u64,
@@ -97,7 +98,7 @@ pub enum Culprit {
     Stage {
         /// Its name.
         name: String,
-        /// Its state in the last snapshot.
+        /// Its state in the snapshot.
         state: StageState,
     },
     /// The threads that [acknowledge](crate::consumer::Acknowledger) the events of a stage.
@@ -107,12 +108,14 @@ pub enum Culprit {
     },
     /// A claim of one of several producers that is neither published nor given up.
     Claim,
-    /// Nothing: the ring is idle.
+    /// Nothing: the ring is idle. Only [`Snapshot::idle`] and
+    /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) return it.
     Nobody,
 }
 
 impl Snapshot {
-    /// Returns what has held up the ring for the duration `at_least` or longer.
+    /// Returns what has held up the ring for the duration `at_least` or longer. `None` for the
+    /// first snapshot of a monitor.
     ///
     /// The causes are those of [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for). This
     /// method judges an existing snapshot, so that a table and its verdict agree.
@@ -162,8 +165,8 @@ impl Snapshot {
     /// longer.
     ///
     /// A ring is idle while it is open and has nothing to do: every published event is finished and
-    /// acknowledged, and none of several producers holds a claim. The first snapshot of a monitor
-    /// shows no duration, so the result is then `None`.
+    /// acknowledged, none of several producers holds a claim, and no producer waits. The first
+    /// snapshot of a monitor shows no duration, so the result is then `None`.
     /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) does the same for a new snapshot.
     ///
     /// ```

@@ -48,12 +48,12 @@ pub struct Throughput {
     /// The [name](crate::Builder::name) of the ring.
     pub ring: String,
     /// The time from the beginning of the earlier snapshot to that of the later one. Zero if they
-    /// are the same.
+    /// are the same or in the wrong order.
     pub elapsed: Duration,
     /// The increase of [`Snapshot::published`]. With several producers this includes claims that
     /// were given up.
     pub published: u64,
-    /// Number of events that producers [dropped](crate::producer::WhenFull::DropNew).
+    /// Number of events that producers [dropped](crate::producer::WhenFull::DropNew) in between.
     pub dropped: u64,
     /// The stages that both snapshots show and that have not left the graph, upstream stages first.
     /// A consumer that took a [seat](crate::graph::Seats) in between is not included.
@@ -86,8 +86,8 @@ pub struct StageThroughput {
     pub name: String,
     /// The increase of [`StageSnapshot::sequence`]: the number of events that the stage has
     /// finished. Skipped events and claims that were given up are included. A stage shows no
-    /// progress before the end of its batch. For a worker group, this is the progress of its
-    /// slowest worker.
+    /// progress before the end of its batch. A worker group shows no progress beyond its first
+    /// unfinished event.
     pub finished: u64,
     /// Number of events that were ready for the stage, or being handled, in the later snapshot:
     /// [`StageSnapshot::available`].
@@ -99,7 +99,8 @@ impl Snapshot {
     /// Returns what has passed through the ring since `earlier`, a snapshot of the same ring by any
     /// of its monitors.
     ///
-    /// If `earlier` was taken later than `self`, the result has zeros and may lack stages.
+    /// If `earlier` was taken later than `self`, all increases and rates are zero, stages may be
+    /// missing, and the bottleneck means nothing.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -183,9 +184,9 @@ impl Throughput {
     /// producers lacked slots in the earlier one.
     ///
     /// Instead of a stage, the result may be the [acknowledgement](crate::Stage::acknowledged) of
-    /// its events. The events that the stage has finished then count as ready. Of equal stages, the
-    /// result is the one that parked less often, then the one that finished fewer events, then the
-    /// first.
+    /// its events. Events that are finished and not acknowledged then count as ready. Of equal
+    /// stages, the result is the one that parked less often, then the one that finished fewer
+    /// events, then the first.
     ///
     /// - The workers of a group count as one stage.
     /// - Events of stages that [share a thread](crate::Stage::on_thread) pile up in front of the

@@ -55,8 +55,8 @@ impl Running<'_> {
         self.on_drop = OnDrop::CloseAndWait(timeout);
     }
 
-    /// Leaves the ring open and its threads running. They end when the last producer is dropped, or
-    /// when the ring is closed or halted.
+    /// Leaves the ring open and its threads running. They end when the last producer is dropped,
+    /// when the ring is closed or halted, or when their stages stop.
     ///
     /// No call waits for these threads: events that are not handled when the process ends are lost.
     /// A [scope](std::thread::scope) still waits until its threads have ended. The call returns at

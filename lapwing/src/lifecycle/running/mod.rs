@@ -31,11 +31,11 @@ use crate::sync::Arc;
 /// |---|---|---|
 /// | [`shutdown`](Self::shutdown) | closes | until all accepted events are handled |
 /// | [`shutdown_timeout`](Self::shutdown_timeout) | closes | the same, up to a time limit |
-/// | [`join`](Self::join) | stays open | until the ring is closed, and then the same |
+/// | [`join`](Self::join) | closes once the stages have ended | until the stages have ended |
 /// | [`close`](Self::close) | closes | no |
 /// | [`halt`](Self::halt) | halts: remaining events are not handled | no |
 /// | [`detach`](Self::detach) | stays open | no |
-/// | [dropping](#dropping) it | closes | the same, up to 10 s |
+/// | [dropping](#dropping) it | closes | until all accepted events are handled, up to 10 s |
 ///
 /// ```
 /// use lapwing::{Disruptor, consumer::Outcome};
@@ -54,8 +54,8 @@ use crate::sync::Arc;
 ///
 /// Dropping `Running` closes the ring, waits until the stages have handled every accepted event,
 /// and joins their threads. So no accepted event is lost when `Running` goes out of scope, for
-/// example after an early `?` or at the end of `main`. Dropping does not say how the stages ended;
-/// `shutdown` and `join` do.
+/// example after an early `?` or at the end of `main`. Dropping does not say how the stages ended.
+/// Use `shutdown` or `join` for that.
 ///
 /// The wait takes at most [`DROP_TIMEOUT`](Self::DROP_TIMEOUT), which
 /// [`set_drop_timeout`](Self::set_drop_timeout) changes. After that time, the drop returns. The
@@ -64,19 +64,20 @@ use crate::sync::Arc;
 ///
 /// The drop takes the whole time if a stage cannot end:
 ///
-/// - Its handler does not return. No call ends the handler. To avoid the wait, set a shorter time,
-///   or call [`halt`](Self::halt) or [`detach`](Self::detach).
+/// - Its handler does not return. No call ends the handler, not even [`halt`](Self::halt). To avoid
+///   the wait, set a shorter time, or call [`detach`](Self::detach).
 /// - It waits for a poller or an acknowledger that still holds events. Rust drops local variables
 ///   in reverse order, so declare such a poller after `Running`, or drop it first.
-/// - It waits for a claim that another thread neither publishes nor drops.
+/// - It waits for a claim of one of several producers that is neither published nor dropped.
 ///
 /// The drop does not wait in these cases:
 ///
-/// - The thread is panicking. The drop then halts the ring, and remaining events are not handled.
-///   This lets a scope end even if its stages wait for a poller that lives outside of it.
-/// - The thread runs a stage of this ring, and would wait for itself. The drop closes the ring.
+/// - The calling thread is panicking. The drop then halts the ring, and remaining events are not
+///   handled. This lets a scope end even if its stages wait for a poller that lives outside of it.
+/// - The calling thread runs a stage of this ring, and would wait for itself. The drop closes the
+///   ring.
 /// - [`shutdown_timeout`](Self::shutdown_timeout) has timed out, so the caller has already waited.
-/// - [`shutdown`](Self::shutdown) or [`join`](Self::join) has already waited.
+/// - An earlier call has returned the report.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -191,7 +192,8 @@ impl<'scope> Running<'scope> {
     /// Closes the ring: it accepts no further events. Returns at once.
     ///
     /// Producers get [`PublishError::Closed`](crate::error::PublishError::Closed), also those that
-    /// wait on a full ring. The stages handle every accepted event and end.
+    /// wait on a full ring. The stages handle every accepted event and end. With several producers,
+    /// a claim that precedes the close may still be published, and the stages wait for it.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::PublishError};
@@ -214,6 +216,7 @@ impl<'scope> Running<'scope> {
     ///
     /// Producers get [`PublishError::Halted`](crate::error::PublishError::Halted), and pollers get
     /// [`PollError::Halted`](crate::error::PollError::Halted). A halt ends all waits of the ring.
+    /// It does not interrupt a handler.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::{HaltCause, PublishError}};
@@ -232,7 +235,7 @@ impl<'scope> Running<'scope> {
     }
 
     /// Returns a handle that stops the stage `name` and no other; `None` if no stage with a thread
-    /// has this name. Each worker of a group has a handle of its own, by the name of the worker.
+    /// has this name. A group has no handle, but each of its workers has one, by its own name.
     ///
     /// ```
     /// use lapwing::{Disruptor, consumer::Outcome};
@@ -281,7 +284,9 @@ impl<'scope> Running<'scope> {
     /// Returns the number of accepted events that each running stage has not finished. The numbers
     /// may have changed by the time that the call returns.
     ///
-    /// A group is one stage. Pollers are not included.
+    /// A group is one stage. Pollers and stages that have ended are not included. With several
+    /// producers, a claim counts as an accepted event, also if it is given up later. An event that
+    /// is handled and not acknowledged counts as finished.
     ///
     /// ```
     /// use std::sync::mpsc;

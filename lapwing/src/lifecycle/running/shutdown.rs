@@ -30,9 +30,10 @@ impl Running<'_> {
     ///
     /// # Errors
     ///
-    /// [`RunError`] with the report, if not every event was handled:
+    /// [`RunError`] with the report, in these cases:
     ///
-    /// - A stage failed, panicked, or was detached by its failure policy.
+    /// - A stage failed, panicked, or was detached by its failure policy. A stage that
+    ///   [stopped](crate::Action::Stop) is not an error.
     /// - The ring was halted before it was drained.
     /// - A handler of this ring called `shutdown`. It cannot wait for itself, so the call halts the
     ///   ring. To stop from a handler, use [`close`](Self::close) or
@@ -43,10 +44,13 @@ impl Running<'_> {
     /// # Blocking
     ///
     /// Waits until every stage that has a thread has handled every accepted event. Such a stage
-    /// waits for the pollers upstream of it. If a poller holds events, on this thread or another,
-    /// this call waits for it. The call does not wait for pollers that no such stage depends on,
-    /// nor for consumers in [seats](crate::graph::Seats), which drain the ring by themselves.
-    /// [`close`](Self::close) does not wait at all.
+    /// waits for the pollers and acknowledgers upstream of it, and for held claims of several
+    /// producers. If this thread holds such a batch or claim, the call blocks until the ring is
+    /// halted. A [halt](Self::halt) ends each stage after its current batch.
+    ///
+    /// The call does not wait for pollers that no such stage depends on, nor for consumers in
+    /// [seats](crate::graph::Seats), which drain the ring by themselves. [`close`](Self::close)
+    /// does not wait at all.
     ///
     /// # After a fork
     ///
@@ -61,7 +65,8 @@ impl Running<'_> {
     }
 
     /// Closes the ring, and waits for `timeout` at most until the stages have handled every
-    /// accepted event. Then joins their threads and returns the report.
+    /// accepted event. Then joins their threads and returns the report. `Running` has no stages
+    /// after that.
     ///
     /// ```
     /// use std::time::Duration;
@@ -102,10 +107,13 @@ impl Running<'_> {
     ///
     /// # Errors
     ///
-    /// - [`ShutdownError::TimedOut`] with the backlog of each stage. Call again to continue to
-    ///   wait, or [`halt`](Self::halt) the ring. After this error, a [drop](Self#dropping) does not
-    ///   wait, unless [`set_drop_timeout`](Self::set_drop_timeout) is called again. A handler of
-    ///   this ring gets this error at once, since it cannot wait for itself.
+    /// The ring is closed in each case.
+    ///
+    /// - [`ShutdownError::TimedOut`] with the backlog of each stage that has not ended. Call again
+    ///   to wait longer, or [`halt`](Self::halt) the ring. After this error, a
+    ///   [drop](Self#dropping) does not wait, unless
+    ///   [`set_drop_timeout`](Self::set_drop_timeout) is called again. A handler of this ring gets
+    ///   this error at once, since it cannot wait for itself.
     /// - [`ShutdownError::Failed`] with the report, if a stage failed, panicked, or was detached by
     ///   its failure policy, or if the ring was halted before it was drained.
     /// - [`ShutdownError::AlreadyReported`] if an earlier call has returned the report, as `Ok` or
@@ -113,9 +121,10 @@ impl Running<'_> {
     ///
     /// # Blocking
     ///
-    /// Waits for the same stages and pollers as [`shutdown`](Self::shutdown), but for `timeout` at
-    /// most. [`Duration::MAX`] is no limit, [`Duration::ZERO`] does not wait. At the end of a
-    /// [scope](std::thread::scope), the scope still waits for its stages, unless they are halted.
+    /// Waits like [`shutdown`](Self::shutdown) for stages, pollers, acknowledgers and claims, but
+    /// for `timeout` at most. [`Duration::MAX`] is no limit, [`Duration::ZERO`] does not wait.
+    /// After a timeout, a [scope](std::thread::scope) still waits for its stages. A halt ends them
+    /// after their current batches.
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
         if self.is_reported {
@@ -131,9 +140,11 @@ impl Running<'_> {
     }
 
     /// Waits until the stages have ended, joins their threads, and returns the report. Does not
-    /// close the ring.
+    /// close the ring before that.
     ///
-    /// The stages end once all producers are dropped, or once the ring is closed or halted.
+    /// The stages end once all producers are dropped, or once the ring is closed or halted. Each
+    /// stage may also [stop](crate::Action::Stop) while the ring is open. When the call returns,
+    /// the ring is closed, also for its pollers and for consumers in seats.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -155,8 +166,9 @@ impl Running<'_> {
     ///
     /// # Blocking
     ///
-    /// Waits until the ring is closed or halted, and then for the same stages and pollers as
-    /// [`shutdown`](Self::shutdown). [`is_finished`](Self::is_finished) does not wait.
+    /// Waits until the ring is closed or halted, and then like [`shutdown`](Self::shutdown) for
+    /// stages, pollers, acknowledgers and claims. Also returns once every stage has stopped.
+    /// [`is_finished`](Self::is_finished) does not wait.
     pub fn join(mut self) -> Result<Report, RunError> {
         self.finish()
     }
@@ -194,12 +206,14 @@ impl Running<'_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub enum ShutdownError {
-    /// Stages had not ended at the time limit. The ring is closed, and they go on.
+    /// Stages had not ended at the time limit, or a handler of this ring made the call. The ring is
+    /// closed, and the stages go on.
     TimedOut {
         /// The number of events that each of these stages had left.
         backlog: Vec<Backlog>,
     },
-    /// The stages have ended, but not every event was handled.
+    /// The stages have ended, but one of them failed, panicked or was detached, or the ring was
+    /// halted before it was drained.
     Failed(RunError),
     /// The stages have ended, and an earlier call has returned the report.
     AlreadyReported,

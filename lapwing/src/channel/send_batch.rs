@@ -49,7 +49,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// Waits while the channel is full, until the slowest receiver has received a value or is
     /// dropped, and again for each run. It uses the sender's wait strategy.
-    /// [`try_send_batch`](Self::try_send_batch) does not wait for a slot.
+    /// [`try_send_batch`](Self::try_send_batch) does not wait for a slot. If this thread also owns
+    /// the slowest receiver, a call that waits never returns.
     ///
     /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
     /// values are counted. The count takes a few instructions and one system call.

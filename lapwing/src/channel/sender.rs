@@ -133,6 +133,9 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// with a single sender and lock-free with several. [`try_send`](Self::try_send) does not wait
     /// for a slot.
     ///
+    /// If this thread also owns the slowest receiver, that receiver cannot advance during the wait,
+    /// and the call never returns.
+    ///
     /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
     /// values are counted. The count takes a few instructions and one system call.
     ///

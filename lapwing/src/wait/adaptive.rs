@@ -80,9 +80,9 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 ///    consumer does. Any other thread polls for one to three microseconds after the gap. Under
 ///    oversubscription, this step is skipped.
 /// 3. **Awake.** If its waits mostly end within 50 µs, the cost of parking, the thread stays awake
-///    for that long. It polls if a CPU is spare. Of all threads of the process that wait this way,
-///    one fewer than there are CPUs may poll. The others yield between polls, and so do all threads
-///    of a ring under oversubscription.
+///    for that long. It polls if a CPU is spare: of all threads that wait this way, one fewer than
+///    the process has CPUs may poll at a time. The others yield between polls, and so do all
+///    threads of a ring under oversubscription.
 /// 4. **Park.** Otherwise, or after that time, the thread parks.
 ///
 /// At about 20,000 events a second or more, an event is seen about as soon as by a spinning thread.

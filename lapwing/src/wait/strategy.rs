@@ -86,8 +86,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// Whether a consumer only polls and never calls [`wait`](Self::wait). False by default.
     ///
     /// This is the shortest path to an event: the poll that finds the event also takes it. The
-    /// consumer polls in rounds of 256. Between two rounds it checks for a close, a halt, a stop and
-    /// its time limit. A pause hint follows each poll, or three hints follow each of the first
+    /// consumer polls in rounds of 256. Between two rounds it checks for a close, a halt, a stop
+    /// and its time limit. A pause hint follows each poll, or three hints follow each of the first
     /// polls and none the others. An A/B test chooses the faster way.
     ///
     /// It applies to stages with a thread of their own, and to pollers that

@@ -289,8 +289,8 @@ impl<'a> Waiting<'a> {
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system for `duration`, until the time limit, or until a close, a halt
-    /// or a stop. Linux adds its timer slack, 50 µs by default. [`spin`](Self::spin) does not block.
+    /// Blocks in the operating system for `duration`, or until the time limit, a close, a halt or a
+    /// stop. Linux adds its timer slack, 50 µs by default. [`spin`](Self::spin) never blocks.
     pub fn sleep(&self, duration: Duration) {
         match self.awaited.event_count() {
             Some(place) => place.sleep(|| self.length_of_sleep(duration)),

@@ -60,7 +60,7 @@
 //! - A [halt](crate::Running::halt) of the ring, or a [stop](crate::consumer::StopHandle::stop) of
 //!   the stage, also during a sleep.
 //! - A [close](crate::Running::close) of the ring, also during a sleep. It ends the wait of a
-//!   consumer once no event is left for it.
+//!   producer at once, and that of a consumer once no event is left for it.
 //! - A [deadlock](crate::error::PublishError::WouldDeadlock), if only the producer's own thread can
 //!   free a slot.
 //! - The time limit of the caller. It belongs to the call, not to the strategy:

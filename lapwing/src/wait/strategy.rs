@@ -72,9 +72,9 @@ use super::{Pacing, Waiting};
 /// }
 /// ```
 pub trait WaitStrategy: Clone + Send + Sync + 'static {
-    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. If no strategy given to the builder of
-    /// a ring parks, and the ring has no seats, no thread checks for parked threads, and `park`
-    /// sleeps in short intervals.
+    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. A ring without seats may be built with
+    /// no strategy that parks. Its threads then do not check for parked threads, and `park` sleeps
+    /// in short intervals.
     ///
     /// ```
     /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};

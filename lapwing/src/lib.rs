@@ -37,7 +37,7 @@
 //! | Choose which thread runs which stage | [`Placement`](graph::Placement) |
 //! | Choose how threads wait | [`wait`], with a table of the strategies; [`wait::BusySpin`] has the lowest latency |
 //! | Add and remove consumers while the ring runs | [`Seats`](graph::Seats), [`StopHandle`](consumer::StopHandle) |
-//! | Observe events without slowing the ring down | [`tap`] |
+//! | Observe events without holding up the ring | [`tap`] |
 //! | See what a ring does | [`monitor`] |
 //! | Handle errors | [`error`], [`docs::errors`] |
 //! | Migrate from another library, or from LMAX's Disruptor | [`docs::migration`], [`docs::lmax`] |
@@ -59,7 +59,7 @@
 //! - A stage that runs alone may change events. Stages that run side by side can only read them.
 //! - A stage that could cause a data race does not compile. In a graph that is made at run time, it
 //!   is an error of `build`. A full ring, a panic and a shutdown lead to a returned error or to a
-//!   documented policy, not to a lost event or a silent hang.
+//!   documented policy, not to the silent loss of an event or a silent hang.
 //!
 //! ```
 //! use lapwing::Disruptor;
@@ -140,8 +140,9 @@ pub use topology::{Builder, Disruptor, Stage};
 /// The number of an event in its ring.
 ///
 /// The first event has sequence 0, unless [`first_sequence`](Builder::first_sequence) sets another.
-/// The position of a consumer is the sequence of the first event that it has not finished. In a
-/// ring that begins at 0, this is the number of events that it has finished.
+/// The position of a consumer is the sequence of the first event that it has not finished. For a
+/// consumer that begins at 0, this is the number of sequences that it has finished, including
+/// claims that were given up.
 ///
 /// ```
 /// use lapwing::{Disruptor, Sequence};
@@ -157,7 +158,7 @@ pub use topology::{Builder, Disruptor, Stage};
 /// ```
 pub type Sequence = u64;
 
-/// Largest number of slots in a ring.
+/// Largest number of slots in a ring, a channel or a tap.
 ///
 /// It is far above any known use. The limit refuses a capacity that was meant as a number of bytes,
 /// or a huge one of zero-sized events, before it exhausts the memory of the machine.
@@ -196,8 +197,8 @@ pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 /// ```
 pub const MAX_SEATS: usize = 256;
 
-/// Largest number of receivers of a [broadcast](channel::Builder::broadcast). A sender that finds
-/// the channel full reads the position of each of them.
+/// Largest number of receivers of a [broadcast](channel::Builder::broadcast). A sender that checks
+/// for free slots reads the position of each of them.
 ///
 /// ```
 /// use lapwing::{MAX_RECEIVERS, channel, error::BuildError};

@@ -39,8 +39,9 @@ use crate::consumer::{Batch, Poller, Shared};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The slowest receiver holds senders back. A receiver that is dropped does not. A value stays in
-/// its slot until the slot is used again one lap later, or all ends of the channel are gone.
+/// The slowest receiver holds senders back, forever if it is forgotten (`mem::forget`). A receiver
+/// that is dropped does not. A value stays in its slot until the slot is used again one lap later,
+/// or all ends of the channel are gone.
 pub struct BroadcastReceiver<T> {
     inbox: Inbox<T, Shared>,
 }
@@ -64,8 +65,8 @@ impl<T> BroadcastReceiver<T> {
 
     /// Lends the next value to `look`, waiting for it, and returns the result of `look`.
     ///
-    /// If `look` panics, the panic is passed on and the value counts as received. The slot is
-    /// released when `look` returns.
+    /// The slot is released when `look` ends. If `look` panics, the panic is passed on and the
+    /// value counts as received.
     ///
     /// ```
     /// use lapwing::channel::{self, RecvError};
@@ -94,7 +95,8 @@ impl<T> BroadcastReceiver<T> {
     /// Lends the next value to `look` if there is one, without waiting, and returns the result of
     /// `look`.
     ///
-    /// [`recv_with`](Self::recv_with) waits for a value instead.
+    /// [`recv_with`](Self::recv_with) waits for a value instead. If `look` panics, the panic is
+    /// passed on and the value counts as received.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -120,7 +122,8 @@ impl<T> BroadcastReceiver<T> {
     /// `look`.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`recv_with`](Self::recv_with)
-    /// waits without a limit.
+    /// waits without a limit. If `look` panics, the panic is passed on and the value counts as
+    /// received.
     ///
     /// ```
     /// use std::time::Duration;
@@ -211,10 +214,8 @@ impl<T> BroadcastReceiver<T> {
     /// least one.
     ///
     /// A batch ends at the last slot of the ring, even if more values are available. The next call
-    /// returns them, after the values that were not read from this batch.
-    ///
-    /// If `timeout` is too long for the clock, there is no limit. [`recv_batch`](Self::recv_batch)
-    /// waits without a limit.
+    /// returns them, after the values that were not read from this batch. If `timeout` is too long
+    /// for the clock, there is no limit. [`recv_batch`](Self::recv_batch) waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -250,8 +251,8 @@ impl<T> BroadcastReceiver<T> {
 impl<T: Clone> BroadcastReceiver<T> {
     /// Receives a clone of the next value, waiting for it.
     ///
-    /// [`recv_with`](Self::recv_with) lends the value instead of cloning it.
-    /// If `clone` panics, the panic is passed on and the value counts as received.
+    /// [`recv_with`](Self::recv_with) lends the value instead of cloning it. If `clone` panics, the
+    /// panic is passed on and the value counts as received.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
@@ -275,8 +276,8 @@ impl<T: Clone> BroadcastReceiver<T> {
 
     /// Receives a clone of the next value if there is one, without waiting.
     ///
-    /// [`recv`](Self::recv) waits for a value instead.
-    /// If `clone` panics, the panic is passed on and the value counts as received.
+    /// [`recv`](Self::recv) waits for a value instead. If `clone` panics, the panic is passed on
+    /// and the value counts as received.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -329,7 +330,8 @@ impl<T: Clone> BroadcastReceiver<T> {
         self.recv_timeout_with(timeout, T::clone)
     }
 
-    /// Returns a blocking iterator over clones of the values. It ends when no sender is left.
+    /// Returns a blocking iterator over clones of the values. It ends when no sender is left and
+    /// everything has been received.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
@@ -368,7 +370,7 @@ impl<T: Clone> IntoIterator for BroadcastReceiver<T> {
     type Item = T;
     type IntoIter = IntoIter<Self>;
 
-    /// Returns a blocking iterator over clones of the values. It ends when no sender is left.
+    /// Returns a blocking iterator over clones of the values, up to the end of the channel.
     fn into_iter(self) -> IntoIter<Self> {
         IntoIter::new(self)
     }

@@ -133,6 +133,10 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    ///
+    /// # Panics
+    ///
+    /// If the `clone` of a wait strategy panics.
     pub fn spsc<T: Send>(self) -> Result<(SingleSender<T>, Receiver<T>), BuildError> {
         let ring = RingBuilder::<_, Single>::new(slots(self.capacity), Letter::factory());
         let ring = ring.look_at_notices();
@@ -157,6 +161,10 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    ///
+    /// # Panics
+    ///
+    /// If the `clone` of a wait strategy panics.
     pub fn mpsc<T: Send>(self) -> Result<(MultiSender<T>, Receiver<T>), BuildError> {
         let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), Letter::factory());
         self.with_one_receiver(ring)
@@ -180,6 +188,10 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
     /// - [`BuildError::NoConsumers`] if `receivers` is 0.
     /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
+    ///
+    /// # Panics
+    ///
+    /// If the `clone` of a wait strategy panics.
     #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     pub fn broadcast<T: Send + Sync>(
         self,
@@ -211,6 +223,10 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
     /// - [`BuildError::NoConsumers`] if `receivers` is 0.
     /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
+    ///
+    /// # Panics
+    ///
+    /// If the `clone` of a wait strategy panics.
     #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     pub fn multi_broadcast<T: Send + Sync>(
         self,

@@ -138,7 +138,7 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
-    /// No slot became free in time.
+    /// The sender got no slot in time.
     Timeout(T),
     /// No receiver is left.
     Disconnected(T),
@@ -307,7 +307,7 @@ impl From<RecvError> for TryRecvError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecvTimeoutError {
-    /// No value was sent in time.
+    /// No value arrived in time.
     Timeout,
     /// No sender is left, and everything that was sent has been received.
     Disconnected,

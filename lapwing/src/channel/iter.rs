@@ -4,7 +4,8 @@ use std::iter::FusedIterator;
 
 use sealed::Receive;
 
-/// A blocking iterator over received values. It ends when no sender is left.
+/// A blocking iterator over received values. It ends when no sender is left and everything has been
+/// received.
 ///
 /// [`Receiver::iter`](super::Receiver::iter) and
 /// [`BroadcastReceiver::iter`](super::BroadcastReceiver::iter) return it. `R` is the type of the
@@ -45,7 +46,8 @@ impl<R: Receive> Iterator for Iter<'_, R> {
 
 impl<R: Receive> FusedIterator for Iter<'_, R> {}
 
-/// A non-blocking iterator over received values. It ends when no value is available.
+/// A non-blocking iterator over received values. It ends when no value is available, and continues
+/// if `next` is called after a value has arrived.
 ///
 /// [`Receiver::try_iter`](super::Receiver::try_iter) and
 /// [`BroadcastReceiver::try_iter`](super::BroadcastReceiver::try_iter) return it. `R` is the type
@@ -84,7 +86,8 @@ impl<R: Receive> Iterator for TryIter<'_, R> {
     }
 }
 
-/// A blocking iterator over received values that owns its receiver. It ends when no sender is left.
+/// A blocking iterator over received values that owns its receiver. It ends when no sender is left
+/// and everything has been received.
 ///
 /// The `into_iter` of a [`Receiver`](super::Receiver) or
 /// [`BroadcastReceiver`](super::BroadcastReceiver) returns it. `R` is the type of the receiver.

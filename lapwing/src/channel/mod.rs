@@ -7,8 +7,8 @@
 //! |---|---|---|---|
 //! | [`spsc`] | one | one | the receiver, moved |
 //! | [`mpsc`] | one, and its clones | one | the receiver, moved |
-//! | [`broadcast`] | one | any number, fixed | each receiver, cloned or lent |
-//! | [`multi_broadcast`] | one, and its clones | any number, fixed | each receiver, cloned or lent |
+//! | [`broadcast`] | one | 1 to 1,024, fixed | each receiver, cloned or lent |
+//! | [`multi_broadcast`] | one, and its clones | 1 to 1,024, fixed | each receiver, cloned or lent |
 //!
 //! ```
 //! use std::thread;
@@ -16,26 +16,28 @@
 //!
 //! let (mut sender, receiver) = channel::spsc(1024)?;
 //! let thread = thread::spawn(move || (1..=100).try_for_each(|number| sender.send(number)));
-//! let sum: u64 = receiver.into_iter().sum(); // ends when the sender is gone
+//! let sum: u64 = receiver.into_iter().sum(); // ends once the sender is gone and 100 is received
 //! thread.join().unwrap()?;
 //! assert_eq!(sum, 5050);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Methods and errors have the names of `std::sync::mpsc`. Unlike those of `std`, the methods take
-//! `&mut self`, so each end belongs to one thread at a time. This makes the channel fast.
+//! Methods and errors have the names of `std::sync::mpsc`, as far as that has them. Unlike in
+//! `std`, sending and receiving take `&mut self`, so each end belongs to one thread at a time. This
+//! makes the channel fast.
 //!
 //! # Guarantees
 //!
-//! - Each value arrives once. The values of one sender arrive in the order in which it sent them.
+//! - While a receiver exists, it gets each of its values exactly once. The values of one sender
+//!   arrive in the order in which it sent them.
 //! - When the last sender is dropped, receivers get the values that were sent, and then an error.
 //!   When the last receiver is dropped, senders get their values back with an error, and senders
 //!   that wait are woken.
 //! - Each value has one owner. It comes back with the error, it is received, or it is dropped with
-//!   the last receiver. In a broadcast a value that was sent stays in its slot. It is dropped when
-//!   the slot is used again, or when all ends of the channel are gone.
-//! - `Ok` from a sender means that the value was accepted. It may still be dropped with the
-//!   receiver before it is received.
+//!   the receiver. In a broadcast a value that was sent stays in its slot. It is dropped when the
+//!   slot is used again, by the thread that sends, or when all ends of the channel are gone.
+//! - `Ok` from a sender means that the value was accepted. If the last receiver is dropped too
+//!   early, no receiver gets it.
 //! - Sending and receiving do not allocate.
 //!
 //! # Large values
@@ -56,18 +58,19 @@
 //! # Waiting
 //!
 //! Both sides use [`Adaptive`](crate::wait::Adaptive). A [`Builder`] sets another strategy for
-//! either side.
+//! either side. A call that waits passes a panic of its strategy on to the caller.
 //!
 //! No call waits for several channels. A thread that reads several channels calls a `try_` method
-//! of each, and wait strategies then have no effect. To serve several rings on one thread, use
+//! of each, and the receivers' strategies then have no effect. To serve several rings on one
+//! thread, use
 //! [`Consumer::run_together`](crate::consumer::Consumer::run_together).
 //!
 //! # Latency
 //!
-//! With one sender, a value lies next to the word that marks it as sent, on one cache line if both
-//! fit. A receiver that waits for a single value fetches only this cache line from the sender. A
-//! ring's consumer fetches the cache line of a cursor, and then that of the event. The events of a
-//! ring lie side by side instead, so that a batch is a slice.
+//! With one sender, a value lies next to the word that marks it as sent. If the value is small,
+//! both are usually on one cache line. A receiver that waits for a single value fetches only this
+//! cache line from the sender. A ring's consumer fetches the cache line of a cursor, and then that
+//! of the event. The events of a ring lie side by side instead, so that a batch is a slice.
 
 mod broadcast;
 mod builder;

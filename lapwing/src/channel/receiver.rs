@@ -31,8 +31,9 @@ use crate::consumer::{Exclusive, Poller};
 /// ```
 ///
 /// When the receiver is dropped, the values that are left in the channel are dropped with it. From
-/// then on senders get their values back. The drop waits for a sender that is moving a value into
-/// its slot at that moment, which runs no user code.
+/// then on senders get their values back. If the drop of one value panics, the others are still
+/// dropped. The receiver's drop waits for a sender that is moving a value into its slot at that
+/// moment, which runs no user code.
 ///
 /// A receiver that is forgotten (`mem::forget`) leaves its senders waiting forever once the channel
 /// is full.
@@ -188,8 +189,8 @@ impl<T> Receiver<T> {
     /// A batch ends at the last slot of the ring, even if more values are available. The next call
     /// returns them, after the values that were not taken from this batch.
     ///
-    /// A batch of any size costs one poll of the ring and at most four releases of slots.
-    /// [`recv`](Self::recv) releases the slot of each value separately.
+    /// A batch of any size costs at most one poll that finds values, and at most four releases of
+    /// slots. [`recv`](Self::recv) releases the slot of each value separately.
     ///
     /// ```
     /// use lapwing::channel;
@@ -285,7 +286,8 @@ impl<T> Receiver<T> {
         Ok(Values::new(self.inbox.wait_batch_timeout(timeout)?, &mut self.taken, capacity))
     }
 
-    /// Returns a blocking iterator over the values. It ends when no sender is left.
+    /// Returns a blocking iterator over the values. It ends when no sender is left and everything
+    /// has been received.
     ///
     /// ```
     /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;
@@ -324,7 +326,7 @@ impl<T> IntoIterator for Receiver<T> {
     type Item = T;
     type IntoIter = IntoIter<Self>;
 
-    /// Returns a blocking iterator over the values. It ends when no sender is left.
+    /// Returns a blocking iterator over the values, up to the end of the channel.
     fn into_iter(self) -> IntoIter<Self> {
         IntoIter::new(self)
     }

@@ -21,7 +21,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// empty and keeps its memory.
     ///
     /// Values are sent in runs of up to a quarter of the channel. If there are several senders,
-    /// values of another sender may come between two runs.
+    /// values of another sender may come between two runs. With an empty vector, the call returns
+    /// `Ok` even if no receiver is left.
     ///
     /// ```
     /// use lapwing::channel::{self, SendError};
@@ -46,12 +47,18 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Blocking
     ///
-    /// Waits while the channel is full, until the slowest receiver has received a value or no
-    /// receiver is left, and again for each run. It uses the sender's wait strategy.
-    /// [`try_send_batch`](Self::try_send_batch) does not wait for a slot.
+    /// Waits while the channel is full, until the slowest receiver has received a value or is
+    /// dropped, and again for each run. It uses the sender's wait strategy.
+    /// [`try_send_batch`](Self::try_send_batch) does not wait for a slot. If this thread also owns
+    /// the slowest receiver, a call that waits never returns.
     ///
     /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
     /// values are counted. The count takes a few instructions and one system call.
+    ///
+    /// # Panics
+    ///
+    /// In a broadcast, if the drop of a value that was in a slot panics. The values that were not
+    /// sent are still in `values`.
     pub fn send_batch(&mut self, values: &mut Vec<T>) -> Result<(), SendError<()>> {
         let longest = self.longest_run();
         let mut unsent = Unsent::new(values);
@@ -64,7 +71,8 @@ impl<T, S: Sequencer> Sender<T, S> {
 
     /// Sends as many of `values` as there are free slots, in order and without waiting.
     ///
-    /// [`send_batch`](Self::send_batch) waits for free slots instead.
+    /// [`send_batch`](Self::send_batch) waits for free slots instead. With an empty vector, the
+    /// call returns `Ok` even if no receiver is left.
     ///
     /// ```
     /// use lapwing::channel::{self, TrySendError};
@@ -91,6 +99,11 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
     /// values are counted. The count takes a few instructions and one system call.
+    ///
+    /// # Panics
+    ///
+    /// In a broadcast, if the drop of a value that was in a slot panics. The values that were not
+    /// sent are still in `values`.
     pub fn try_send_batch(&mut self, values: &mut Vec<T>) -> Result<(), TrySendError<()>> {
         let longest = self.longest_run();
         let mut unsent = Unsent::new(values);

@@ -60,8 +60,8 @@ pub type MultiSender<T> = Sender<T, Multi>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// `Ok` means that the value was accepted. If the receiver is dropped before it has received the
-/// value, the value is dropped too. An error holds the value, which no receiver gets.
+/// `Ok` means that the value was accepted. If the last receiver is dropped before it has received
+/// the value, no receiver gets it. An error holds the value, which no receiver gets either.
 ///
 /// When the last sender is dropped, receivers get the values that were sent, and then an error.
 pub struct Sender<T, S: Sequencer> {
@@ -86,8 +86,8 @@ impl<T, S: Sequencer> Sender<T, S> {
         self.producer.capacity()
     }
 
-    /// Returns whether no receiver is left. A receiver that is being dropped may not be visible
-    /// yet.
+    /// Returns whether no receiver is left. While the last one is being dropped, the result may
+    /// still be false.
     ///
     /// The call costs one load from a cache line that hardly ever changes.
     ///
@@ -128,13 +128,21 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Blocking
     ///
-    /// Waits while the channel is full, until the slowest receiver has received a value or no
-    /// receiver is left. It uses the sender's wait strategy. While a slot is free, the call is
-    /// wait-free with a single sender and lock-free with several. [`try_send`](Self::try_send) does
-    /// not wait.
+    /// Waits while the channel is full, until the slowest receiver has received a value or is
+    /// dropped. It uses the sender's wait strategy. While a slot is free, the call is wait-free
+    /// with a single sender and lock-free with several. [`try_send`](Self::try_send) does not wait
+    /// for a slot.
+    ///
+    /// If this thread also owns the slowest receiver, that receiver cannot advance during the wait,
+    /// and the call never returns.
     ///
     /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
     /// values are counted. The count takes a few instructions and one system call.
+    ///
+    /// # Panics
+    ///
+    /// In a broadcast, if the drop of the value that was in the slot panics. `value` is sent
+    /// nevertheless.
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         match self.producer.claim() {
@@ -169,6 +177,11 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
     /// values are counted. The count takes a few instructions and one system call.
+    ///
+    /// # Panics
+    ///
+    /// In a broadcast, if the drop of the value that was in the slot panics. `value` is sent
+    /// nevertheless.
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         match self.producer.try_claim() {
@@ -196,19 +209,24 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Errors
     ///
-    /// - [`SendTimeoutError::Timeout`] with the value, if no slot became free in time.
+    /// - [`SendTimeoutError::Timeout`] with the value, if this sender got no slot in time.
     /// - [`SendTimeoutError::Disconnected`] with the value, if no receiver is left or the last one
     ///   is dropped while the call waits.
     ///
     /// # Blocking
     ///
-    /// Waits while the channel is full, until the slowest receiver has received a value, no
-    /// receiver is left, or `timeout` has passed. It uses the sender's wait strategy. The call can
-    /// take longer than `timeout` by the time that the system takes to wake the thread.
+    /// Waits while the channel is full, until the slowest receiver has received a value or is
+    /// dropped, or `timeout` has passed. It uses the sender's wait strategy. The call can take
+    /// longer than `timeout` by the time that the system takes to wake the thread.
     /// [`try_send`](Self::try_send) does not wait for a slot.
     ///
     /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
     /// values are counted. The count takes a few instructions and one system call.
+    ///
+    /// # Panics
+    ///
+    /// In a broadcast, if the drop of the value that was in the slot panics. `value` is sent
+    /// nevertheless.
     #[inline]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.producer.claim_timeout(timeout) {

@@ -63,7 +63,8 @@ impl Taken {
 /// `zip` or `peekable` takes and drops is lost.
 ///
 /// The iterator releases the slots of taken values after each quarter of the ring, and when it is
-/// dropped.
+/// dropped. If it is forgotten (`mem::forget`), the next batch has only the values that it did not
+/// take, and may be empty.
 ///
 /// ```
 /// use lapwing::channel;

@@ -1,4 +1,4 @@
-//! Taps: copies of events for readers that never slow down the ring.
+//! Taps: copies of events for readers that never hold up the ring.
 //!
 //! A stage of a ring sees every event, and holds back the producers while it lags. A tap is for
 //! consumers that may miss events, for instance a display, statistics or a sampler. Its writer
@@ -33,15 +33,16 @@
 //! # Guarantees
 //!
 //! - The writer never waits: [`write`](TapWriter::write) is a copy, two swaps and two stores at
-//!   most. A reader that reads occasionally costs it a cache-line transfer; a waiting reader that
-//!   sleeps costs it nothing.
+//!   most. Each read or poll of a reader can cost it a cache-line transfer. A reader that sleeps
+//!   costs it nothing.
 //! - A reader receives whole events, in order, each at most once.
 //! - The count is exact. A reader that has caught up has received or missed each event that was
 //!   written since it began.
 //!
 //! A reader misses an event in one of three cases:
 //!
-//! - The writer has overwritten it: it is a whole lap ahead of the reader.
+//! - The writer has overwritten it: it is a whole lap ahead of the reader. A reader that is
+//!   overtaken repeatedly also [jumps](TapReader::try_next) past events that are not overwritten.
 //! - The writer *passed it over*, because a reader was copying from its slot at that moment. This
 //!   can happen to the last event too, if a reader is still copying the event one lap before it.
 //!   [`write`](TapWriter::write) then returns `false`.
@@ -71,7 +72,7 @@ use slot::Slots;
 /// Creates a tap with `capacity` slots: its writer, and a reader that begins with the first event.
 ///
 /// For further readers, clone the reader or ask the writer for [another](TapWriter::reader). A slot
-/// takes 128 bytes, or a multiple of that if the event and 16 bytes do not fit into 128.
+/// takes 128 bytes, or a multiple of that if the event, 16 bytes and padding do not fit into 128.
 ///
 /// ```
 /// use lapwing::tap::tap;

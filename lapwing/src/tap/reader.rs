@@ -49,8 +49,8 @@ pub struct Reading<E> {
 /// [`tap`](super::tap) makes the first reader. A clone begins at the position of the original, with
 /// its counts, and then reads independently.
 ///
-/// As an iterator, a reader waits for each event. It ends when the tap is closed and every
-/// remaining event has been read.
+/// As an iterator, a reader waits for each event. It ends when the tap is closed and no event is
+/// left.
 ///
 /// ```
 /// use std::thread;
@@ -77,8 +77,8 @@ pub struct Reading<E> {
 ///
 /// [`Iterator::next`] and [`next_timeout`](Self::next_timeout) wait until the writer writes an
 /// event or closes the tap. `next_timeout` also returns when its time has passed. The writer wakes
-/// no reader, because that would slow it down. Instead, a waiting reader polls: it first yields
-/// between polls, and later sleeps for 50 µs.
+/// no reader, because that would slow it down. Instead, a waiting reader polls: it yields after
+/// each of the first 100 polls, and then sleeps for 50 µs after each poll.
 /// [`try_next`](Self::try_next), [`try_iter`](Self::try_iter) and [`latest`](Self::latest) do not
 /// wait.
 pub struct TapReader<E> {
@@ -120,8 +120,9 @@ impl<E> TapReader<E> {
     /// Returns the number of events that this reader has missed since it began.
     ///
     /// An event is missed if it was overwritten, passed over, or skipped by
-    /// [`latest`](Self::latest). Each event before the next one was received or missed. Once the
-    /// reader has caught up, that includes each event that was written.
+    /// [`latest`](Self::latest) or a [jump](Self::try_next). Once the reader has caught up, it has
+    /// received or missed each event that was written since it began. An event that it has not
+    /// reached yet counts as neither, even if it is overwritten.
     ///
     /// ```
     /// use lapwing::tap::tap;
@@ -172,7 +173,8 @@ impl<E: Copy> TapReader<E> {
     /// If the writer has overtaken the reader, the reader jumps to the oldest event in one step. If
     /// the writer overwrites that event meanwhile, the reader jumps to a newer event. It doubles
     /// the distance to the oldest event each time, up to the newest event. If even that one is
-    /// overwritten before it is copied, the call returns an error.
+    /// overwritten before it is copied, the call returns an error. Each event that a jump passes
+    /// counts as missed.
     ///
     /// ```
     /// use lapwing::{error::TapError, tap::tap};
@@ -190,9 +192,9 @@ impl<E: Copy> TapReader<E> {
     ///
     /// # Errors
     ///
-    /// - [`TapError::Empty`] if no event is available, or the writer overwrote each event before it
-    ///   was copied.
-    /// - [`TapError::Closed`] if the tap is closed and every remaining event has been read.
+    /// - [`TapError::Empty`] if no event is available, or the writer overwrote each event that the
+    ///   call tried before it was copied.
+    /// - [`TapError::Closed`] if the tap is closed and no event is left.
     pub fn try_next(&mut self) -> Result<Reading<E>, TapError> {
         if self.next == self.written.end {
             self.look();
@@ -228,7 +230,8 @@ impl<E: Copy> TapReader<E> {
     /// Returns an iterator over the events that are available at the time of this call. Never
     /// waits.
     ///
-    /// Events that are overwritten during the iteration are missed.
+    /// Events that are overwritten during the iteration are missed. If the writer overtakes the
+    /// reader, the last event that the iterator yields can be newer than this call.
     ///
     /// ```
     /// use lapwing::tap::tap;
@@ -248,7 +251,8 @@ impl<E: Copy> TapReader<E> {
     /// Returns the newest event that has not been received, and counts those before it as missed.
     /// Never waits.
     ///
-    /// If the newest event was passed over, this returns the one before it.
+    /// If the newest event was passed over, this returns the newest one that was not. Events that
+    /// were passed over after that one also count as missed.
     ///
     /// ```
     /// use lapwing::{error::TapError, tap::tap};
@@ -267,7 +271,7 @@ impl<E: Copy> TapReader<E> {
     ///
     /// - [`TapError::Empty`] if no newer event is available, or eight times in a row the writer
     ///   overwrote the newest event before it was copied.
-    /// - [`TapError::Closed`] if the tap is closed and every remaining event has been read.
+    /// - [`TapError::Closed`] if the tap is closed and no event is left.
     pub fn latest(&mut self) -> Result<Reading<E>, TapError> {
         for _ in 0..LOOKS_FOR_LATEST {
             self.look();

@@ -12,8 +12,9 @@ use crate::wait::Sleeping;
 impl<E: Copy> TapReader<E> {
     /// Returns the next event, and waits for it for `timeout` at most.
     ///
-    /// Like [`try_next`](Self::try_next), it returns the oldest available event. If `timeout` is
-    /// too long for the clock, there is no limit.
+    /// If the writer has overtaken the reader, this returns the oldest available event, or a newer
+    /// one as [`try_next`](Self::try_next) describes. If `timeout` is too long for the clock, there
+    /// is no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -32,7 +33,7 @@ impl<E: Copy> TapReader<E> {
     /// # Errors
     ///
     /// - [`TapTimeoutError::TimedOut`] if no event came in time.
-    /// - [`TapTimeoutError::Closed`] if the tap is closed and every remaining event has been read.
+    /// - [`TapTimeoutError::Closed`] if the tap is closed and no event is left.
     ///
     /// # Blocking
     ///
@@ -68,7 +69,7 @@ impl<E: Copy> TapReader<E> {
     }
 }
 
-/// Waits for each event, and ends when the tap is closed and every remaining event has been read.
+/// Waits for each event, and ends when the tap is closed and no event is left.
 ///
 /// ```
 /// use lapwing::tap::tap;

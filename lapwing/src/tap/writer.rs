@@ -15,10 +15,11 @@ use crate::sync::Arc;
 /// Otherwise, call [`write`](Self::write) in a handler or after
 /// [`publish`](crate::Producer::publish).
 ///
-/// Dropping it [closes](Self::close) the tap. As a stage it closes the tap when the stage ends. A
-/// handler that contains a writer should call `close` in its
-/// [`on_shutdown`](EventHandler::on_shutdown). Otherwise the tap stays open until the report is
-/// dropped, because the report keeps all handlers, including those that panicked.
+/// Dropping it [closes](Self::close) the tap. As a stage, or in a closure, it closes the tap when
+/// the stage ends. A handler that contains a writer should call `close` in its
+/// [`on_shutdown`](EventHandler::on_shutdown), which is not called after a panic that ends the
+/// stage. Without the call, the tap stays open until the report is dropped, because the report
+/// keeps the handlers.
 ///
 /// ```
 /// use lapwing::{Disruptor, tap};
@@ -105,7 +106,7 @@ impl<E> TapWriter<E> {
         self.passed_over
     }
 
-    /// Closes the tap. Readers receive the remaining events, and then
+    /// Closes the tap. Readers receive the events that are left, and then
     /// [`TapError::Closed`](crate::error::TapError::Closed).
     ///
     /// A closed tap accepts no events: [`write`](Self::write) returns `false`. A second call has no
@@ -136,8 +137,8 @@ impl<E: Copy> TapWriter<E> {
     ///
     /// Returns whether readers can receive the event. It returns `false` in two cases:
     ///
-    /// - The event was passed over, because a reader was in its slot. To make sure that readers see
-    ///   it, write it again; that counts as another event.
+    /// - The event was passed over, because a reader was in its slot. If readers must see it, write
+    ///   it again until the call returns `true`. Each try counts as another event.
     /// - The tap is [closed](Self::close). Then the event is not counted as written either.
     ///
     /// ```

@@ -71,17 +71,18 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 ///
 /// # A wait
 ///
-/// 1. **Gap.** A thread that waits in a stream does not poll at once, since a poll would acquire
+/// 1. **Gap.** A consumer that waits in a stream does not poll at once, since a poll would acquire
 ///    the cache line that the other side is writing. It first backs off for a gap. The gap doubles
-///    if the wait is over at its end, so a steady stream is taken in batches. Otherwise it halves,
-///    so a single event is not delayed.
-/// 2. **Near polls.** A consumer that waits for single events polls for three to eight microseconds
-///    [by itself](WaitStrategy::spins_first), as a spinning consumer does. Any other thread polls
-///    for one to three microseconds after the gap.
+///    if a batch is available at its end, so a steady stream is taken in batches. Otherwise it
+///    halves, so a single event is not delayed. A producer has no gap.
+/// 2. **Near polls.** A consumer that waits for single events, mostly for less than 50 µs, polls
+///    for three to eight microseconds [by itself](WaitStrategy::spins_first), as a spinning
+///    consumer does. Any other thread polls for one to three microseconds after the gap. Under
+///    oversubscription, this step is skipped.
 /// 3. **Awake.** If its waits mostly end within 50 µs, the cost of parking, the thread stays awake
-///    for that long. It polls if a CPU is spare. Of all threads of the process that wait this way,
-///    one fewer than there are CPUs may poll. The others yield between polls, and so do all threads
-///    of a ring under oversubscription.
+///    for that long. It polls if a CPU is spare: of all threads that wait this way, one fewer than
+///    the process has CPUs may poll at a time. The others yield between polls, and so do all
+///    threads of a ring under oversubscription.
 /// 4. **Park.** Otherwise, or after that time, the thread parks.
 ///
 /// At about 20,000 events a second or more, an event is seen about as soon as by a spinning thread.
@@ -97,18 +98,18 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// that pays in a large one makes producers wait. Neither gap grows if events arrive one by one, at
 /// less than about twenty million a second, since it would only add latency. A gap grows beyond one
 /// to four microseconds, up to 15 to 40, only while more than one event arrives for each pause
-/// hint. At that rate producers wait for the ring, and each poll costs them more than it finds.
+/// hint. That is as fast as the ring allows. A shorter gap would make producers wait.
 ///
 /// # Busy CPUs
 ///
 /// Under oversubscription, a stage that could hold up another one does not pace itself. It yields
-/// its CPU even if events arrive without end: after each batch of a stream, and after every second
-/// single event.
+/// its CPU even if events arrive without end: after each batch of a stream that is less than a
+/// quarter of the ring, and after every second single event.
 ///
 /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time slice
 /// of some milliseconds, so the thread does not yield. It polls for up to 50 µs if a CPU is spare,
-/// sleeps once, for about 65 µs, and parks. It skips the first two steps, more and more often,
-/// while they do not pay.
+/// or up to 100 µs if the last such polls found nothing. Then it sleeps once, for about 65 µs, and
+/// parks. It skips the polls and the sleep, more and more often, while they do not pay.
 ///
 /// ```
 /// use lapwing::{Disruptor, wait::{Adaptive, BusySpin}};
@@ -241,7 +242,7 @@ impl Adaptive {
     /// anyway.
     fn end_turn(&mut self, last: Wait, pacing: &Pacing<'_>) {
         if !self.is_lone || last == Wait::None {
-            self.last = Wait::Longer; // the next lone event yields too
+            self.last = Wait::Longer; // no yield after the next single event
             pacing.yield_now();
         }
     }

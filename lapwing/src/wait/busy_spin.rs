@@ -12,16 +12,17 @@ use crate::sync::spin_loop;
 /// default](super::Adaptive), which backs off in streams, reaches up to twenty times the
 /// throughput.
 ///
-/// A producer or a worker runs a pause hint after each poll. A consumer does the same, or it runs
-/// three hints after each of its first polls and none after the others. An A/B test chooses; see
-/// [`SPINS`](WaitStrategy::SPINS).
+/// A producer, a worker or a thread that several stages share runs a pause hint after each poll.
+/// Another consumer does the same, or it runs three hints after each of its first polls and none
+/// after the others. An A/B test chooses; see [`SPINS`](WaitStrategy::SPINS).
 ///
 /// # Feature `predicted-branch`
 ///
 /// With this cargo feature, on Linux and x86-64, the CPU predicts that each poll of a consumer
 /// finds an event. It has then begun to handle the event when the cache line arrives. That saves
 /// about an eighth of the latency of a single event if the CPUs share a cache. The feature applies
-/// to every strategy while its consumer polls. Its costs:
+/// while a consumer polls by itself, by `SPINS` or
+/// [`spins_first`](WaitStrategy::spins_first) of its strategy. Its costs:
 ///
 /// - While there is no event, the CPU loads what the handler would load, also from memory that
 ///   other threads write.

@@ -1,23 +1,24 @@
 //! Wait strategies: what a thread does while it waits for events or for free slots.
 //!
-//! A consumer waits if the ring is empty, or if an upstream stage has not finished the next event.
-//! A producer waits if the ring is full. The strategy decides how the thread waits. It does not
-//! decide when the wait is over: the library checks again afterwards, so a strategy that returns
-//! too early costs only time.
+//! A consumer waits if its next event is not published, or if an upstream stage has not finished
+//! it. A producer waits if too few slots are free. The strategy decides how the thread waits. It
+//! does not decide when the wait is over: the library checks again afterwards, so a strategy that
+//! returns too early costs only time.
 //!
 //! | strategy | latency of an event | CPU while idle | parks |
 //! |---|---|---|---|
 //! | [`Adaptive`], the default | low while events flow, a wake-up after a pause | none | yes |
-//! | [`Blocking`] | a wake-up | none | yes |
+//! | [`Blocking`] | low for a few microseconds, then a wake-up | none | yes |
 //! | [`Sleeping`] | up to the length of its sleep | little | no |
 //! | [`Yielding`] | low | a whole CPU, which it yields to other threads | no |
 //! | [`BusySpin`] | lowest | a whole CPU | no |
 //! | [`PhasedBackoff<F>`](PhasedBackoff) | lowest at first, then low, then that of `F` | that of `F` | if `F` does |
 //!
 //! Each consumer can have a strategy of its own ([`Stage::wait`](crate::Stage::wait)).
-//! [`Builder::wait`](crate::Builder::wait) sets the strategy of the others, and
-//! [`Builder::producer_wait`](crate::Builder::producer_wait) that of the producers. If none of
-//! these fits, implement [`WaitStrategy`].
+//! [`Builder::wait`](crate::Builder::wait) sets the strategy of the others.
+//! [`Builder::producer_wait`](crate::Builder::producer_wait) sets that of the producers, and
+//! [`Producer::set_wait`](crate::Producer::set_wait) that of one. If no strategy fits, implement
+//! [`WaitStrategy`].
 //!
 //! ```
 //! use lapwing::{Disruptor, wait::{Blocking, BusySpin, Yielding}};
@@ -36,7 +37,7 @@
 //!
 //! # How a thread waits
 //!
-//! A strategy is made of four steps:
+//! A strategy combines some of four steps:
 //!
 //! - **Poll.** The thread reads the position that it waits for, again and again. This has the
 //!   lowest latency, and keeps a CPU busy.
@@ -45,9 +46,9 @@
 //! - **Sleep.** The thread sleeps for a fixed time, at least about 65 µs on Linux. No other thread
 //!   has to wake it, so the sleep costs the other side nothing. An event that arrives meanwhile
 //!   waits for the end of the sleep.
-//! - **Park.** The thread uses no CPU until another thread wakes it. The wake-up costs both sides
-//!   20 to 30 µs if they run on different CPUs. While no thread is parked, a publication only loads
-//!   one cache line to see that.
+//! - **Park.** The thread uses no CPU until another thread wakes it, or until its time limit. The
+//!   wake-up costs both sides 20 to 30 µs if they run on different CPUs. While no thread is parked,
+//!   a publication only loads one cache line to see that.
 //!
 //! [`Adaptive`] polls first, for a few microseconds. If its waits usually end within 50 µs, it then
 //! stays awake for that long: it polls if the process has a spare CPU, and yields otherwise. Then
@@ -55,14 +56,18 @@
 //!
 //! # What ends a wait
 //!
-//! - What the thread waits for: the next event, or a free slot.
-//! - A [halt](crate::Running::halt), at once, also during a sleep. A
-//!   [close](crate::Running::close) as well, once no event is left.
+//! - What the thread waits for: the next event, or enough free slots.
+//! - A [halt](crate::Running::halt) of the ring, or a [stop](crate::consumer::StopHandle::stop) of
+//!   the stage, also during a sleep.
+//! - A [close](crate::Running::close) of the ring, also during a sleep. It ends the wait of a
+//!   producer at once, and that of a consumer once no event is left for it.
+//! - A [deadlock](crate::error::PublishError::WouldDeadlock), if only the producer's own thread can
+//!   free a slot.
 //! - The time limit of the caller. It belongs to the call, not to the strategy:
 //!   [`Stage::timeout`](crate::Stage::timeout) for a stage,
 //!   [`wait_timeout`](crate::Poller::wait_timeout) for a poller,
 //!   [`publish_timeout`](crate::Producer::publish_timeout) and similar calls for a producer. The
-//!   limit never ends a wait early, and an available event takes precedence over it.
+//!   limit never ends a wait early. An available event or free slot takes precedence over it.
 //!
 //! # Beside busy threads
 //!
@@ -74,7 +79,7 @@
 //!
 //! | a yield | reason | threads that wait with `Adaptive` |
 //! |---|---|---|
-//! | returns at once | the thread has a CPU to itself | poll for up to 50 µs, then park |
+//! | returns at once | the thread has a CPU to itself | poll if a CPU is spare, or yield, for up to 50 µs, then park |
 //! | lets another thread run, and returns soon | oversubscription: the ring has more runnable threads than CPUs | yield instead of polling, then park |
 //! | takes a time slice, 3 to 4 ms on Linux | a thread of another program keeps the CPU busy | do not yield |
 //!
@@ -82,19 +87,21 @@
 //! better: it gets a CPU within microseconds of its wake-up, as long as it has used less than its
 //! share of the CPU. The ring therefore bans yields:
 //!
-//! - A ban starts when a yield of one of its threads takes more than a millisecond, and less than
+//! - A ban starts when a yield of one of its threads takes more than a millisecond, and fewer than
 //!   two laps of the ring are claimed meanwhile.
-//! - It applies to all threads of the ring, whatever their strategy, for 8 ms at first.
+//! - It applies to the waits of all threads of the ring, whatever their strategy, for 8 ms at
+//!   first.
 //! - After a ban, one thread tries a yield. If it takes a time slice again, the next ban is longer,
-//!   up to a second. So at most one time slice in a second is lost.
+//!   up to a second. In the long run, about one time slice a second is lost.
 //!
 //! During a ban:
 //!
-//! - [`Adaptive`] polls for up to 50 µs if a CPU is spare, sleeps once, for about 65 µs, and then
-//!   parks. A thread that has slept often finds a batch, a thread that is woken finds one event. A
-//!   step that does not pay is skipped, more and more often, in up to 63 of 64 waits.
+//! - [`Adaptive`] polls for up to 50 µs if a CPU is spare, or up to 100 µs if the last such polls
+//!   found nothing. Then it sleeps once, for about 65 µs, and parks. After a sleep, a thread often
+//!   finds a batch; after a wake-up, it finds one event. A step that does not pay is skipped, more
+//!   and more often, in up to 63 of 64 waits.
 //! - [`Blocking`] parks at once.
-//! - [`Yielding`] and [`Sleeping`] sleep.
+//! - [`Yielding`] and [`Sleeping`] sleep instead of yielding.
 //! - [`PhasedBackoff`] polls without yields in its second phase.
 //! - [`BusySpin`] polls as usual.
 //!
@@ -105,14 +112,17 @@
 //! and finds the ring full each time. It could get no slot for up to a second. To prevent that, the
 //! producers of the ring take turns once one of them has waited for a millisecond:
 //!
-//! 1. A producer that finds the ring full joins a queue, first come first served, and is parked.
+//! 1. A producer that finds the ring full joins a queue, first come first served, and is parked
+//!    for a limited time.
 //! 2. The first producer in the queue gets a turn. During its turn, it waits for free slots by its
 //!    strategy.
 //! 3. A turn takes 2 ms divided by the number of producers in the queue, but at least 0.15 ms. It
 //!    ends by the clock, so a stopped thread holds up no other.
 //! 4. The producers stop taking turns once a turn is over and the queue is empty.
 //!
-//! Only producers whose strategy [parks](WaitStrategy::PARKS) take turns.
+//! Only producers whose strategy [parks](WaitStrategy::PARKS) take turns. A producer does not if
+//! its thread handles an event or holds a claim of the ring, since consumers may wait for that
+//! thread.
 //!
 //! # The strategies of LMAX
 //!

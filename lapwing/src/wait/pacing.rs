@@ -4,8 +4,8 @@
 use super::cpu_load::CpuLoad;
 use crate::sync::{pause, yield_now};
 
-/// The events that a consumer has finished since its last poll, for a
-/// [`WaitStrategy`](super::WaitStrategy) that [paces](super::WaitStrategy::pace) it.
+/// The events that a consumer has just finished, for a [`WaitStrategy`](super::WaitStrategy) that
+/// [paces](super::WaitStrategy::pace) it.
 ///
 /// This strategy yields under oversubscription, and backs off from a stream for ten pause hints:
 ///
@@ -39,11 +39,10 @@ pub struct Pacing<'a> {
 }
 
 impl Pacing<'_> {
-    /// Returns the number of events that the consumer has finished: all that it found in its last
-    /// poll.
+    /// Returns the number of events that the consumer has finished since it last had none left.
     ///
-    /// The number is at least 1. If several stages share the thread, it is the greatest of their
-    /// numbers.
+    /// Usually its last poll found all of them. The number is at least 1. If several stages share
+    /// the thread, it is the greatest of their numbers.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -113,8 +112,12 @@ impl Pacing<'_> {
     /// it keeps its CPU.
     ///
     /// Oversubscription means more runnable threads than CPUs. It is estimated from how long the
-    /// yields of the waiting threads take. A stage that no other depends on never holds up another
-    /// stage. Nor does a worker, since its group handles what it leaves.
+    /// yields of the ring's threads take. A process with one CPU always counts as oversubscribed. A
+    /// ring [beside busy threads](super#beside-busy-threads) never does.
+    ///
+    /// A stage that runs last and alone, in a ring without seats, holds up no other stage. Nor does
+    /// a worker, since its group handles what it leaves. Stages that share a thread always count as
+    /// holding up another one.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -138,7 +141,7 @@ impl Pacing<'_> {
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();
     /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // calls `pace` before it polls
-    /// assert_eq!(answers.try_recv(), Ok(false)); // no stage depends on this one
+    /// assert_eq!(answers.try_recv(), Ok(false)); // there is no other stage
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -146,8 +149,11 @@ impl Pacing<'_> {
         self.load.is_some_and(CpuLoad::is_oversubscribed)
     }
 
-    /// Yields the CPU to another thread, if one is ready to run. Also records whether one was, so
-    /// that the ring notices the end of an oversubscription.
+    /// Yields the CPU to another thread, if one is ready to run.
+    ///
+    /// If the consumer may hold up another stage, this also records whether a thread was ready, so
+    /// that the ring notices the end of an oversubscription. It then does nothing while yields are
+    /// [banned](super#beside-busy-threads).
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};

@@ -12,9 +12,13 @@ use crate::sync::spin_loop;
 /// Its phases are durations, so they are equally long on every machine. The phases of
 /// [`Yielding`](super::Yielding) and [`Sleeping`](super::Sleeping) are numbers of polls.
 ///
-/// Each poll notices the event, a close and a halt. In the first two phases, each read of the clock
-/// notices the time limit of the caller. Beside [busy threads](super#beside-busy-threads), the
+/// Each poll notices whether the wait [is over](Waiting::is_over). In the first two phases, each
+/// read of the clock notices the time limit. Beside [busy threads](super#beside-busy-threads), the
 /// second phase polls without yields.
+///
+/// Of `F`, only [`wait`](WaitStrategy::wait) and [`PARKS`](WaitStrategy::PARKS) apply. With
+/// [`Adaptive`](super::Adaptive) as `F`, for example, a consumer is not
+/// [paced](WaitStrategy::pace).
 ///
 /// ```
 /// use std::time::Duration;

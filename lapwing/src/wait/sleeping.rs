@@ -8,8 +8,9 @@ use super::{WaitStrategy, Waiting};
 /// sleeps before each further poll.
 ///
 /// An event that arrives during a sleep waits for its end, so the sleep determines the latency.
-/// Linux adds its timer slack, 50 µs by default, to each sleep. A close or a halt ends a sleep of
-/// any length. While a closed ring drains, a sleep lasts at most a millisecond.
+/// Linux adds its timer slack, 50 µs by default, to each sleep. A close or a halt of the ring, or a
+/// stop of the stage, ends a sleep of any length. While a closed ring drains, a sleep lasts at most
+/// a millisecond.
 ///
 /// Under oversubscription, when the ring has more runnable threads than CPUs, the thread yields at
 /// once. [Beside busy threads](super#beside-busy-threads) of other programs, it sleeps instead of
@@ -34,7 +35,8 @@ pub struct Sleeping {
     pub spins: u32,
     /// Number of polls with a yield before the first sleep.
     pub yields: u32,
-    /// Length of each sleep.
+    /// Length of each sleep, up to the time limit of the wait. With zero, the thread polls without
+    /// pause.
     pub sleep: Duration,
 }
 

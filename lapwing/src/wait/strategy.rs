@@ -7,6 +7,10 @@ use super::{Pacing, Waiting};
 /// A way to wait. Each waiting end of a ring has its own instance, which may adapt from wait to
 /// wait.
 ///
+/// All methods but `clone` run on the waiting thread. If one panics in a stage, the stage's
+/// [panic policy](crate::Stage::on_panic) decides what happens. A producer or a poller passes the
+/// panic on to its caller.
+///
 /// ```
 /// use lapwing::wait::{WaitStrategy, Waiting};
 ///
@@ -68,8 +72,9 @@ use super::{Pacing, Waiting};
 /// }
 /// ```
 pub trait WaitStrategy: Clone + Send + Sync + 'static {
-    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. If no strategy of a ring parks, a
-    /// publication does not check for parked threads, and `park` sleeps in short intervals.
+    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. A ring without seats may be built with
+    /// no strategy that parks. Its threads then do not check for parked threads, and `park` sleeps
+    /// in short intervals.
     ///
     /// ```
     /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
@@ -81,9 +86,9 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// Whether a consumer only polls and never calls [`wait`](Self::wait). False by default.
     ///
     /// This is the shortest path to an event: the poll that finds the event also takes it. The
-    /// consumer polls in rounds of 256, and checks its time limit and a stop between two rounds. A
-    /// pause hint follows each poll, or three hints follow each of the first polls and none the
-    /// others. An A/B test chooses the faster way.
+    /// consumer polls in rounds of 256. Between two rounds it checks for a close, a halt, a stop
+    /// and its time limit. A pause hint follows each poll, or three hints follow each of the first
+    /// polls and none the others. An A/B test chooses the faster way.
     ///
     /// It applies to stages with a thread of their own, and to pollers that
     /// [wait](crate::Poller::wait). Workers, producers and stages that share a thread still call
@@ -101,12 +106,13 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// event that arrives in that time sooner than by any call of `wait`.
     ///
     /// Called before each wait of a stage with a thread of its own, and of a poller that
-    /// [waits](crate::Poller::wait), unless `SPINS` is true. The next call shows the result of the
-    /// polls: [`wait`](Self::wait) if they found no event, or [`pace`](Self::pace) once the events
-    /// that they found are finished.
+    /// [waits](crate::Poller::wait), unless `SPINS` is true. The next call usually shows the result
+    /// of the polls: [`wait`](Self::wait) if they found no event, or [`pace`](Self::pace) once the
+    /// events that they found are finished.
     ///
-    /// `is_oversubscribed` says whether the ring has more runnable threads than CPUs. In that case,
-    /// a thread that polls keeps others from running, perhaps the one that it waits for.
+    /// `is_oversubscribed` says whether the ring has more runnable threads than CPUs, by the
+    /// [estimate](Pacing::is_oversubscribed) of the ring. In that case, a thread that polls keeps
+    /// others from running, perhaps the one that it waits for.
     ///
     /// ```
     /// use lapwing::wait::{WaitStrategy, Waiting};
@@ -163,8 +169,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// ```
     fn wait(&mut self, waiting: &Waiting<'_>);
 
-    /// Paces a consumer: called when the consumer has finished all events that its last poll found,
-    /// before it polls again. [`Pacing`] says how many these were. Does nothing by default.
+    /// Paces a consumer. Called when the consumer has finished all events that it has found, before
+    /// it polls again. [`Pacing`] says how many these were. Does nothing by default.
     ///
     /// A strategy may [back off](Pacing::keep_away) here for a moment. A consumer that polls too
     /// often finds few events each time, and each poll acquires a cache line from the thread that
@@ -173,7 +179,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     ///
     /// Called for stages, for workers except those by key, and for pollers that
     /// [wait](crate::Poller::wait). For stages that share a thread, only the strategy of the first
-    /// one is called, after each of them had its turn, and only if all of them are drained.
+    /// one is called, after each of them had its turn, and only if none has more events.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting, Yielding}};

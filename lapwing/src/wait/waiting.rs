@@ -75,10 +75,11 @@ impl<'a> Waiting<'a> {
 
     /// Returns whether the thread has no reason to wait any longer. That is one of the following:
     ///
-    /// - What the thread waits for is available: an event, or a free slot.
+    /// - What the thread waits for is available: an event, or enough free slots.
     /// - It will never be available, since the ring is closed or halted.
     /// - The stage is asked to [stop](crate::consumer::StopHandle::stop).
-    /// - Only this producer thread can free a slot, so that it [would
+    /// - The worker has something else to do, such as to hand over the state of its keys.
+    /// - Only the thread of this producer can free a slot: it [would
     ///   deadlock](crate::error::PublishError::WouldDeadlock).
     ///
     /// ```
@@ -121,7 +122,7 @@ impl<'a> Waiting<'a> {
     /// - While [several producers](super#several-producers-on-a-full-ring) wait on a full ring, to
     ///   take turns. It also applies to the consumers of that ring.
     /// - For a thread that [runs stages together](crate::consumer::Consumer::run_together), to poll
-    ///   those that cannot wake it.
+    ///   those that cannot wake it, and to end the pause of one.
     ///
     /// ```
     /// use std::time::Duration;
@@ -149,8 +150,7 @@ impl<'a> Waiting<'a> {
 
     /// Returns when the time limit ends, if there is one.
     ///
-    /// The limit is that of the caller, or an earlier one that the library sets.
-    /// [`is_expired`](Self::is_expired) lists the cases.
+    /// The limit is that of the caller, or an earlier one; see [`is_expired`](Self::is_expired).
     ///
     /// ```
     /// use std::time::Duration;
@@ -177,7 +177,7 @@ impl<'a> Waiting<'a> {
     }
 
     /// Polls up to `times` times, with a pause hint after each poll. Returns true as soon as the
-    /// wait is over, and false after the last poll or at the time limit.
+    /// wait is over, and false after the last poll or at the time limit, checked every 64 polls.
     ///
     /// ```
     /// use std::time::Duration;
@@ -261,9 +261,9 @@ impl<'a> Waiting<'a> {
     /// Sleeps for `duration`, or until the time limit if that is earlier. Does not sleep if the
     /// wait is over.
     ///
-    /// An event does not wake the thread, so the sleep costs the other side nothing. A close or a
-    /// halt of the ring does. The thread may also wake spuriously. In a closed ring that is not
-    /// drained, a sleep lasts at most a millisecond, since the remaining events arrive soon.
+    /// An event or a free slot does not wake the thread, so the sleep costs the other side nothing.
+    /// A close, a halt or a stop does. The thread may also wake spuriously. In a closed ring that
+    /// is not drained, a sleep lasts at most a millisecond: the remaining events arrive soon.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -289,9 +289,8 @@ impl<'a> Waiting<'a> {
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system for `duration`, until the time limit, or until the ring is
-    /// closed or halted. Linux adds its timer slack, 50 µs by default. [`spin`](Self::spin) does
-    /// not block.
+    /// Blocks in the operating system for `duration`, or until the time limit, a close, a halt or a
+    /// stop. Linux adds its timer slack, 50 µs by default. [`spin`](Self::spin) never blocks.
     pub fn sleep(&self, duration: Duration) {
         match self.awaited.event_count() {
             Some(place) => place.sleep(|| self.length_of_sleep(duration)),
@@ -316,8 +315,9 @@ impl<'a> Waiting<'a> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Sleeps until another thread wakes this one: when what it waits for may be there, or when the
-    /// ring is closed or halted. Also returns at the time limit, and may return spuriously.
+    /// Parks until another thread wakes this one: when what it waits for may be available, or after
+    /// a close, a halt or a stop. Returns at once if the wait is over. Also returns at the time
+    /// limit, and may return spuriously.
     ///
     /// ```
     /// use std::time::Duration;
@@ -344,10 +344,10 @@ impl<'a> Waiting<'a> {
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system until another thread wakes it, or until the time limit. If no
-    /// strategy of the ring [parks](super::WaitStrategy::PARKS), no thread checks for parked
-    /// threads. The call then wakes every 50 µs to check by itself, until the wait is over or has
-    /// expired. [`spin`](Self::spin) does not block.
+    /// Blocks in the operating system until another thread wakes it, or until the time limit. In a
+    /// ring whose threads [do not check](super::WaitStrategy::PARKS) for parked threads, the call
+    /// wakes every 50 µs to check by itself, until the wait is over or has expired.
+    /// [`spin`](Self::spin) does not block.
     pub fn park(&self) {
         if !self.is_signalled {
             while !self.is_over() && !self.is_expired() {

@@ -2,7 +2,7 @@
 
 use super::{WaitStrategy, Waiting};
 
-/// A strategy that polls `spins` times, and then yields the CPU before each further poll.
+/// A strategy that polls `spins` times, and then yields the CPU after each further poll.
 ///
 /// Under oversubscription, when the ring has more runnable threads than CPUs, the thread yields at
 /// once: the thread that it waits for may need this CPU. [Beside busy

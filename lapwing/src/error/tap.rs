@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 /// The message of [`TapError::Closed`] and [`TapTimeoutError::Closed`].
-const CLOSED: &str = "the tap is closed and every event that was left has been read";
+const CLOSED: &str = "the tap is closed and no event is left";
 
 /// Error of [`TapReader::try_next`](crate::tap::TapReader::try_next) and
 /// [`TapReader::latest`](crate::tap::TapReader::latest).
@@ -21,7 +21,7 @@ const CLOSED: &str = "the tap is closed and every event that was left has been r
 /// assert_eq!(error, TapError::Closed);
 /// assert_eq!(
 ///     error.to_string(),
-///     "the tap is closed and every event that was left has been read"
+///     "the tap is closed and no event is left"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -29,7 +29,7 @@ const CLOSED: &str = "the tap is closed and every event that was left has been r
 pub enum TapError {
     /// No event is available now, or the writer overwrote each event before it was copied.
     Empty,
-    /// The writer has closed the tap, and every event that was left has been read.
+    /// The writer has closed the tap, and no event is left to read.
     Closed,
 }
 
@@ -62,7 +62,7 @@ impl Error for TapError {}
 pub enum TapTimeoutError {
     /// No event became available in time.
     TimedOut,
-    /// The writer has closed the tap, and every event that was left has been read.
+    /// The writer has closed the tap, and no event is left to read.
     Closed,
 }
 

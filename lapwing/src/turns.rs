@@ -23,6 +23,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -65,10 +66,29 @@ pub(crate) struct Ticket(u64);
 impl Turns {
     /// Reserves space in the queue for one more producer, so that a wait does not allocate.
     pub(crate) fn add_producer(&self) {
-        let mut queue = self.lock();
+        let mut room = VecDeque::new();
+        let mut queue = self.lock_with_room(&mut room);
         queue.producers += 1;
-        let missing = queue.producers.saturating_sub(queue.waiting.len());
-        queue.waiting.reserve(missing);
+        if room.capacity() > queue.waiting.capacity() {
+            room.extend(queue.waiting.drain(..));
+            mem::swap(&mut queue.waiting, &mut room);
+        }
+        // Unlocks before `room` frees the old memory.
+        drop(queue);
+    }
+
+    /// Locks the queue once it or `room` has space for one more producer. Nothing is allocated or
+    /// freed under the lock: a global allocator may publish, and then waits for a turn.
+    fn lock_with_room(&self, room: &mut VecDeque<(Ticket, Thread)>) -> MutexGuard<'_, Queue> {
+        loop {
+            let queue = self.lock();
+            let wanted = queue.producers + 1;
+            if queue.waiting.capacity().max(room.capacity()) >= wanted {
+                return queue;
+            }
+            drop(queue);
+            *room = VecDeque::with_capacity(2 * wanted);
+        }
     }
 
     pub(crate) fn remove_producer(&self) {
@@ -193,10 +213,10 @@ impl fmt::Debug for Turns {
 }
 
 impl Queue {
-    /// Adds the calling thread, at the front if it has `missed` its turn.
-    fn join(&mut self, missed: bool) -> Ticket {
+    /// Adds `thread`, at the front if it has `missed` its turn.
+    fn join(&mut self, thread: Thread, missed: bool) -> Ticket {
         self.last.0 += 1;
-        let place = (self.last, thread::current());
+        let place = (self.last, thread);
         if missed {
             self.waiting.push_front(place)
         } else {
@@ -274,12 +294,13 @@ impl<'a> Turn<'a> {
         if self.turns.is_turn_of(*self.ticket) {
             return;
         }
+        let thread = thread::current(); // may allocate, so it comes before the lock
         let mut queue = self.turns.lock();
         if queue.waiting.is_empty() && !is_starving && self.turns.is_last_turn_of(*self.ticket) {
             self.turns.call_next(&mut queue);
             return;
         }
-        *self.ticket = queue.join(self.missed);
+        *self.ticket = queue.join(thread, self.missed);
         let next = if self.turns.is_over() { self.turns.call_next(&mut queue) } else { None };
         let is_called = !queue.has(*self.ticket);
         let longest_sleep = queue.longest_sleep();
@@ -414,8 +435,8 @@ mod tests {
     #[test]
     fn a_producer_that_has_missed_its_turn_joins_at_the_front() {
         let mut queue = Queue::default();
-        let (first, second) = (queue.join(false), queue.join(false));
-        let missed = queue.join(true);
+        let [first, second] = [(), ()].map(|()| queue.join(thread::current(), false));
+        let missed = queue.join(thread::current(), true);
         let order: Vec<_> = queue.waiting.iter().map(|&(ticket, _)| ticket).collect();
         assert_eq!(order, [missed, first, second]);
     }
@@ -450,11 +471,23 @@ mod tests {
     }
 
     #[test]
+    fn the_queue_has_space_for_every_producer() {
+        let turns = Turns::default();
+        for producers in 1..=100 {
+            turns.add_producer();
+            assert!(turns.lock().waiting.capacity() >= producers);
+        }
+        turns.lock().join(thread::current(), false);
+        (0..100).for_each(|_| turns.add_producer());
+        assert_eq!(queued(&turns), 1, "those that wait stay in the queue");
+    }
+
+    #[test]
     fn a_turn_is_shorter_the_more_producers_queue() {
         let mut queue = Queue::default();
         let mut length_with = |producers| {
             while queue.waiting.len() < producers {
-                queue.join(false);
+                queue.join(thread::current(), false);
             }
             queue.length_of_turn()
         };

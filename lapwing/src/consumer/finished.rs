@@ -268,7 +268,8 @@ impl Finished {
 
     /// Takes the handler out of the result.
     ///
-    /// A closure cannot be taken, nor can a handler that was made on the thread of its stage.
+    /// A closure cannot be taken, nor can a handler that was made on the thread of its stage. After
+    /// an error or a panic, the handler is returned as the failure left it.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence, error::TakeError};

@@ -183,7 +183,8 @@ impl<'env> Consumer<'env> {
     /// [`Stage::on_thread`](crate::Stage::on_thread) or the ring's
     /// [`Placement`](crate::graph::Placement).
     ///
-    /// Returns `None` if the stage has a thread of its own, which has the name of the stage.
+    /// Returns `None` if the stage runs alone on a thread with its own name, or if it is in a
+    /// [seat](crate::graph::Seats) and names no thread. [`run`](Self::run) does not use the name.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -114,7 +114,7 @@ impl Monitor {
     /// Never waits for the ring. Threads that share a monitor take their snapshots one after
     /// another. To avoid that wait, give each thread a clone.
     ///
-    /// The figures are read one after another, and each is correct at the moment when it is read.
+    /// The figures are read one after another, and each was correct at some moment of the call.
     /// The order of the reads ensures that no stage appears ahead of a stage that it depends on,
     /// nor ahead of what is published. A worker group may appear behind a consumer in a
     /// [seat](crate::graph::Seats) that depends on it.

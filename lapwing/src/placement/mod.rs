@@ -120,8 +120,8 @@ impl Placement {
     /// The thread has the name of the stage or the worker. There are three exceptions:
     ///
     /// - A poller has no thread.
-    /// - A stage that a group or [`Stage::on_thread`](crate::Stage::on_thread) puts on a thread
-    ///   runs there.
+    /// - A stage or worker that a group or [`Stage::on_thread`](crate::Stage::on_thread) puts on a
+    ///   thread runs there. So does one that has the name of such a thread.
     /// - The stage of [`clear`](crate::Builder::clear) shares the thread of the stage before it, if
     ///   that stage has a single handler.
     ///

@@ -65,7 +65,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Publishes one event if a slot is free, without waiting for one, and returns its sequence.
     ///
-    /// [`publish`](Self::publish) waits for a free slot instead.
+    /// [`publish`](Self::publish) waits for a free slot instead, and says what `fill` finds in the
+    /// slot. If `fill` panics, the panic is passed on and the event is not published.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::TryPublishError};
@@ -108,7 +109,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes one event, waiting at most `timeout` for a free slot, and returns its sequence.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`publish`](Self::publish) waits
-    /// without a limit.
+    /// without a limit, and says what `fill` finds in the slot. If `fill` panics, the panic is
+    /// passed on and the event is not published.
     ///
     /// ```
     /// use std::time::Duration;

@@ -68,18 +68,28 @@ impl<P> Stage<P> {
     ///
     /// Use it for stages that work on the same data. The stages of a thread take turns. In each
     /// turn, a stage handles one batch of at most 16 KiB, or of 16 events if an event is larger
-    /// than 1 KiB. A stage that pauses before it retries an event does not hold up the others. The
-    /// thread waits with the strategy of its first stage.
+    /// than 1 KiB. The stage's [longest batch](Self::max_batch) also applies. A stage that pauses
+    /// before it retries an event does not hold up the others. A handler must not wait for another
+    /// handler of its thread, by a channel or a lock: it would wait forever. The thread waits with
+    /// the strategy of its first stage.
     ///
     /// If the name is that of a stage that names no thread, that stage runs there too.
     /// [`Placement`](crate::graph::Placement) does the same from outside of the graph, and
     /// distributes the stages that name no thread. Consumers that you run yourself are not grouped
     /// by this setting; use [`Consumer::run_together`](crate::consumer::Consumer::run_together).
     ///
-    /// [`build`](crate::Builder::build) returns
-    /// [`InvalidName`](crate::error::BuildError::InvalidName) if the name is empty or contains a
-    /// NUL. A poller has no thread, so `build` returns
-    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
+    /// [`build`](crate::Builder::build) returns an error if the stage cannot run there:
+    ///
+    /// - [`InvalidName`](crate::error::BuildError::InvalidName) if the name is empty or contains a
+    ///   NUL.
+    /// - [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for a poller, which has no
+    ///   thread.
+    /// - [`TwoThreads`](crate::error::PlacementError::TwoThreads) if a
+    ///   [group](crate::graph::Placement::group) puts the stage on another thread.
+    /// - [`BlockingShares`](crate::error::PlacementError::BlockingShares) if a
+    ///   [blocking](Self::blocking) stage would share the thread.
+    /// - [`TwoPins`](crate::error::PlacementError::TwoPins) if the stages of the thread ask for
+    ///   different CPUs.
     ///
     /// ```
     /// use lapwing::Disruptor;

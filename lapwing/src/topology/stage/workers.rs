@@ -58,7 +58,7 @@ impl<'env, P: Position<'env>> Stage<P> {
 ///   clone](crate::consumer::FailurePolicy) of a policy.
 /// - **Leaving.** A worker that [stops](crate::Action::Stop) leaves its claimed, unfinished events
 ///   to the others, including the event at which it stopped. If the last worker leaves, the ring
-///   halts. Its outcome is then [`Halted`](crate::consumer::Outcome::Halted), or
+///   halts. The outcome of that worker is [`Halted`](crate::consumer::Outcome::Halted), or
 ///   [`Detached`](crate::consumer::Outcome::Detached) if it left after a failure.
 ///
 /// ```

@@ -21,6 +21,8 @@ for file in LICENSE-APACHE LICENSE-MIT README.md README.zh-CN.md; do
 done
 
 cd "$unpacked"
+# A target directory of its own: test programs have the path of their package compiled in.
+export CARGO_TARGET_DIR="$unpacked/target"
 if [[ ${PACKAGE:-essential} == all ]]; then
     cargo test
 else

@@ -3,7 +3,8 @@
 use loom::thread;
 
 use super::{
-    Taken, check_less, check_without_fences, drain, multi, multi_ring, single, single_ring, take,
+    Taken, acknowledged, check_less, check_without_fences, drain, multi, multi_ring, single,
+    single_ring, take,
 };
 use crate::error::{HaltCause, PublishError};
 use crate::producer::Sequencer;
@@ -53,20 +54,10 @@ fn loom_a_stage_parked_on_one_that_leaves() {
 #[test]
 fn loom_a_stage_parked_on_an_acknowledged_one_that_leaves() {
     loom::model(|| {
-        let (mut producer, mut consumers) = single_ring(2)
-            .stage("leaves")
-            .acknowledged()
-            .poller()
-            .stage("stays")
-            .poller()
-            .build()
-            .unwrap();
-        let leaves = consumers.take_poller("leaves").unwrap();
-        let mut stays = consumers.take_poller("stays").unwrap();
-        let disk = consumers.take_acknowledger("leaves").unwrap();
+        let (mut producer, journal, mut reply, disk) = acknowledged(2);
         producer.publish(|event| *event = 1).unwrap();
-        let leaver = thread::spawn(move || drop(leaves));
-        assert_eq!(stays.wait().unwrap().as_slice(), [1]);
+        let leaver = thread::spawn(move || drop(journal));
+        assert_eq!(reply.wait().unwrap().as_slice(), [1]);
         leaver.join().unwrap();
         drop(disk);
     });

@@ -19,7 +19,7 @@ mod publication;
 mod tap;
 mod workers;
 
-use crate::consumer::{Access, Batch};
+use crate::consumer::{Access, Acknowledger, Batch};
 use crate::error::PollError;
 use crate::producer::{Multi, Sequencer, Single};
 use crate::protocol::parking::asymmetric::IS_LIGHT_NOTHING;
@@ -99,6 +99,24 @@ pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) 
         .unwrap();
     let left = consumers.take_poller("left").unwrap();
     (producer, left, consumers.take_poller("right").unwrap())
+}
+
+/// A ring with one producer, a stage whose events count as finished once they are acknowledged, and a
+/// stage downstream of it.
+pub(super) fn acknowledged(
+    capacity: usize,
+) -> (SingleProducer<u64>, Poller<u64>, Poller<u64>, Acknowledger) {
+    let (producer, mut consumers) = single_ring(capacity)
+        .stage("journal")
+        .acknowledged()
+        .poller()
+        .stage("reply")
+        .poller()
+        .build()
+        .unwrap();
+    let journal = consumers.take_poller("journal").unwrap();
+    let reply = consumers.take_poller("reply").unwrap();
+    (producer, journal, reply, consumers.take_acknowledger("journal").unwrap())
 }
 
 /// Returns what one poll finds, after consuming it.

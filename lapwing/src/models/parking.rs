@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use loom::thread;
 
-use super::{PARK, check_less, multi, side_by_side, single, single_ring, take};
+use super::{PARK, acknowledged, check_less, multi, side_by_side, single, single_ring, take};
 use crate::consumer::Consumer;
 use crate::error::{HaltCause, PublishError, RingError};
 use crate::graph::Graph;
@@ -141,17 +141,7 @@ fn loom_park_on_upstream_stage() {
 #[test]
 fn loom_park_on_an_acknowledgement() {
     loom::model(|| {
-        let (mut producer, mut consumers) = single_ring(2)
-            .stage("journal")
-            .acknowledged()
-            .poller()
-            .stage("reply")
-            .poller()
-            .build()
-            .unwrap();
-        let mut journal = consumers.take_poller("journal").unwrap();
-        let mut reply = consumers.take_poller("reply").unwrap();
-        let disk = consumers.take_acknowledger("journal").unwrap();
+        let (mut producer, mut journal, mut reply, disk) = acknowledged(2);
         producer.publish(|event| *event = 1).unwrap();
         take(&mut journal).unwrap();
         let writer = thread::spawn(move || {

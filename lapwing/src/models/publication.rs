@@ -3,8 +3,8 @@
 use loom::thread;
 
 use super::{
-    Taken, check_without_fences, multi, multi_ring, side_by_side, single, single_ring, spinning,
-    take, take_by_spinning,
+    Taken, acknowledged, check_without_fences, multi, multi_ring, side_by_side, single,
+    single_ring, spinning, take, take_by_spinning,
 };
 use crate::error::{BatchError, TryPublishError};
 use crate::producer::Single;
@@ -322,17 +322,7 @@ fn loom_failed_event_is_seen_downstream() {
 #[test]
 fn loom_acknowledgement_comes_after_what_it_says() {
     check_without_fences(|| {
-        let (mut producer, mut consumers) = single_ring(1)
-            .stage("journal")
-            .acknowledged()
-            .poller()
-            .stage("reply")
-            .poller()
-            .build()
-            .unwrap();
-        let mut journal = consumers.take_poller("journal").unwrap();
-        let mut reply = consumers.take_poller("reply").unwrap();
-        let disk = consumers.take_acknowledger("journal").unwrap();
+        let (mut producer, mut journal, mut reply, disk) = acknowledged(1);
         let is_on_disk = Arc::new(AtomicU64::new(0));
         producer.publish(|event| *event = 1).unwrap();
         take(&mut journal).unwrap();
@@ -357,17 +347,7 @@ fn loom_acknowledgement_comes_after_what_it_says() {
 #[test]
 fn loom_an_acknowledgement_never_goes_back() {
     check_without_fences(|| {
-        let (mut producer, mut consumers) = single_ring(2)
-            .stage("journal")
-            .acknowledged()
-            .poller()
-            .stage("reply")
-            .poller()
-            .build()
-            .unwrap();
-        let mut journal = consumers.take_poller("journal").unwrap();
-        let mut reply = consumers.take_poller("reply").unwrap();
-        let first = consumers.take_acknowledger("journal").unwrap();
+        let (mut producer, mut journal, mut reply, first) = acknowledged(2);
         let second = first.clone();
         producer.publish_batch(2, |_| {}).unwrap();
         take(&mut journal).unwrap();

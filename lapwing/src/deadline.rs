@@ -7,7 +7,7 @@ pub(crate) fn has_passed(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-/// The earlier of two limits.
-pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    one.into_iter().chain(other).min()
+/// The earlier of `deadline`, if there is one, and `limit`.
+pub(crate) fn earlier(deadline: Option<Instant>, limit: Instant) -> Instant {
+    deadline.map_or(limit, |deadline| deadline.min(limit))
 }

@@ -54,7 +54,6 @@ pub(crate) struct Turns {
 
 #[derive(Default)]
 struct Queue {
-    producers: usize,
     last: Ticket,
     waiting: VecDeque<(Ticket, Thread)>,
 }
@@ -64,35 +63,24 @@ struct Queue {
 pub(crate) struct Ticket(u64);
 
 impl Turns {
-    /// Reserves space in the queue for one more producer, so that a wait does not allocate.
-    pub(crate) fn add_producer(&self) {
-        let mut room = VecDeque::new();
-        let mut queue = self.lock_with_room(&mut room);
-        queue.producers += 1;
-        if room.capacity() > queue.waiting.capacity() {
+    /// Reserves space in the queue for this number of `producers`, so that a wait does not allocate.
+    ///
+    /// Nothing is allocated or freed under the lock: a global allocator may publish, and then waits
+    /// for a turn.
+    pub(crate) fn reserve(&self, producers: usize) {
+        let has_room = |queue: &Queue| queue.waiting.capacity() >= producers;
+        if has_room(&self.lock()) {
+            return;
+        }
+        let mut room = VecDeque::with_capacity(2 * producers);
+        let mut queue = self.lock();
+        // Another thread may have made room in between.
+        if !has_room(&queue) {
             room.extend(queue.waiting.drain(..));
             mem::swap(&mut queue.waiting, &mut room);
         }
         // Unlocks before `room` frees the old memory.
         drop(queue);
-    }
-
-    /// Locks the queue once it or `room` has space for one more producer. Nothing is allocated or
-    /// freed under the lock: a global allocator may publish, and then waits for a turn.
-    fn lock_with_room(&self, room: &mut VecDeque<(Ticket, Thread)>) -> MutexGuard<'_, Queue> {
-        loop {
-            let queue = self.lock();
-            let wanted = queue.producers + 1;
-            if queue.waiting.capacity().max(room.capacity()) >= wanted {
-                return queue;
-            }
-            drop(queue);
-            *room = VecDeque::with_capacity(2 * wanted);
-        }
-    }
-
-    pub(crate) fn remove_producer(&self) {
-        self.lock().producers -= 1;
     }
 
     /// Calls the next producer if the turn is over. A consumer runs this between two batches.
@@ -107,7 +95,7 @@ impl Turns {
     /// on](Self::pass_on). Returns when the wait ends, at `deadline` at the latest.
     pub(crate) fn limit_wait(&self, deadline: Option<Instant>) -> Option<Instant> {
         self.pass_on();
-        earlier(deadline, self.end_of_turn())
+        self.end_of_turn().map_or(deadline, |end| Some(earlier(deadline, end)))
     }
 
     /// Wakes the producers in the queue, since the ring accepts no more events.
@@ -268,8 +256,14 @@ pub(crate) struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     pub(crate) fn new(turns: &'a Turns, ticket: &'a mut Ticket) -> Self {
-        let (has_asked, missed) = (false, false);
-        Self { turns, ticket, patience: PATIENCE, starves_at: None, has_asked, missed }
+        Self {
+            turns,
+            ticket,
+            patience: PATIENCE,
+            starves_at: None,
+            has_asked: false,
+            missed: false,
+        }
     }
 
     /// Whether the producer asks for a turn before it waits for free slots again. Its last wait may
@@ -307,8 +301,7 @@ impl<'a> Turn<'a> {
         drop(queue);
         if !is_called {
             wake(next);
-            let end = Instant::now() + longest_sleep;
-            let end = deadline.map_or(end, |deadline| deadline.min(end));
+            let end = earlier(deadline, Instant::now() + longest_sleep);
             self.missed |= self.turns.sleep_until_called(*self.ticket, end);
         }
     }
@@ -317,7 +310,7 @@ impl<'a> Turn<'a> {
     pub(crate) fn limit_wait(&mut self, deadline: Option<Instant>) -> Option<Instant> {
         self.has_asked = false;
         let starves_at = *self.starves_at.get_or_insert_with(|| Instant::now() + self.patience);
-        earlier(deadline, Some(starves_at))
+        Some(earlier(deadline, starves_at))
     }
 }
 
@@ -474,11 +467,12 @@ mod tests {
     fn the_queue_has_space_for_every_producer() {
         let turns = Turns::default();
         for producers in 1..=100 {
-            turns.add_producer();
+            turns.reserve(producers);
             assert!(turns.lock().waiting.capacity() >= producers);
         }
         turns.lock().join(thread::current(), false);
-        (0..100).for_each(|_| turns.add_producer());
+        turns.reserve(1_000);
+        assert!(turns.lock().waiting.capacity() >= 1_000);
         assert_eq!(queued(&turns), 1, "those that wait stay in the queue");
     }
 

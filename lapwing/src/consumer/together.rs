@@ -127,7 +127,7 @@ impl<'env> Crew<'env> {
         let mut deadline = tasks.iter().filter_map(|(_, task)| task.deadline()).min();
         if !is_one_ring || !control.has_shared_threads {
             let soon = Instant::now() + LONGEST_SLEEP;
-            deadline = earlier(deadline, Some(soon));
+            deadline = Some(earlier(deadline, soon));
         }
         let limit = control.turns.limit_wait(deadline);
         self.ask(|strategy, tasks| {

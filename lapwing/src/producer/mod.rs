@@ -211,8 +211,8 @@ pub struct Producer<E, S: Sequencer> {
 
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
-        ring.control.life.add_producer();
-        ring.control.turns.add_producer();
+        let producers = ring.control.life.add_producer();
+        ring.control.turns.reserve(producers as usize);
         let claims = S::claims(&ring);
         Self { ring, claims, strategy, is_patient: true, ticket: Ticket::default(), dropped: 0 }
     }
@@ -280,7 +280,6 @@ impl<E, S: Cloneable> Clone for Producer<E, S> {
 
 impl<E, S: Sequencer> Drop for Producer<E, S> {
     fn drop(&mut self) {
-        self.ring.control.turns.remove_producer();
         if self.ring.control.life.remove_producer() {
             self.ring.control.close();
         }

@@ -131,10 +131,10 @@ impl Life {
         self.state.fetch_or(CLOSED, Ordering::Release);
     }
 
-    /// Counts one more producer.
-    pub(crate) fn add_producer(&self) {
+    /// Counts one more producer; returns how many there are.
+    pub(crate) fn add_producer(&self) -> u64 {
         // O11, Relaxed: the caller holds a producer, so the count cannot reach zero meanwhile.
-        self.producers.fetch_add(1, Ordering::Relaxed);
+        self.producers.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Counts one producer less; returns true if it was the last.

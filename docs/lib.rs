@@ -98,25 +98,21 @@ mod tests {
         pages
     }
 
-    /// The text of a page without its code blocks and code spans.
-    fn prose(text: &str) -> String {
+    /// The lines of `text` outside of code blocks.
+    fn prose(text: &str) -> impl Iterator<Item = &str> {
         let mut is_code = false;
-        let mut prose = String::new();
-        for line in text.lines() {
-            if line.trim_start().starts_with("```") {
-                is_code = !is_code;
-            } else if !is_code {
-                let outside = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
-                prose.push_str(&outside);
-                prose.push('\n');
-            }
-        }
-        prose
+        text.lines().filter(move |line| {
+            let is_fence = line.trim_start().starts_with("```");
+            is_code ^= is_fence;
+            !is_fence && !is_code
+        })
     }
 
-    /// The targets of the links and images of a page.
+    /// The targets of the links and images of a page. Those in code spans do not count.
     fn links(page: &str) -> Vec<String> {
-        let text = prose(&read(page));
+        let text = read(page);
+        let outside_spans = |line: &str| line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        let text = prose(&text).map(outside_spans).collect::<Vec<_>>().join("\n");
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         targets.map(str::to_owned).collect()
     }
@@ -124,18 +120,13 @@ mod tests {
     /// The anchors that a code host and mdBook give to the headings of a page.
     fn anchors(page: &Path) -> BTreeSet<String> {
         let text = fs::read_to_string(page).unwrap();
-        let mut is_code = false;
-        let mut anchors = BTreeSet::new();
-        for line in text.lines() {
-            if line.trim_start().starts_with("```") {
-                is_code = !is_code;
-            } else if !is_code && line.starts_with('#') {
-                let heading = line.trim_start_matches('#').trim().to_lowercase();
-                let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
-                anchors.insert(heading.chars().filter(kept).collect::<String>().replace(' ', "-"));
-            }
-        }
-        anchors
+        let headings = prose(&text).filter(|line| line.starts_with('#'));
+        let anchor = |line: &str| {
+            let heading = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+            heading.chars().filter(kept).collect::<String>().replace(' ', "-")
+        };
+        headings.map(anchor).collect()
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub(crate) fn pause(times: u32) {
 /// In a model and under Miri this is [`pause`].
 #[inline]
 #[cfg_attr(lapwing_plain, allow(dead_code))]
-pub(crate) fn dawdle() {
+pub(crate) fn delay() {
     if cfg!(any(loom, miri)) {
         return pause(1);
     }

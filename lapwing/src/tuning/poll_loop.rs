@@ -24,7 +24,7 @@ use super::ab_test::AbTest;
 use crate::Sequence;
 use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::advice::POLLS;
-use crate::sync::{dawdle, pause};
+use crate::sync::{delay, pause};
 
 /// Time per event in nanoseconds above which no thread waits for the consumer.
 const SLOW_NS: u64 = 10_000;
@@ -78,7 +78,7 @@ impl PollLoop {
 /// which takes some nanoseconds by itself.
 #[inline]
 fn after_a_poll() {
-    if cfg!(feature = "predicted-branch") { dawdle() } else { pause(1) }
+    if cfg!(feature = "predicted-branch") { delay() } else { pause(1) }
 }
 
 /// Returns `is_available` in a form that the CPU predicts to be true.

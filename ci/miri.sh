@@ -2,7 +2,8 @@
 # Checks with Miri that the unsafe code has no undefined behaviour on the paths of the `miri_` tests. Miri interprets
 # them and detects aliasing violations, data races, uses of uninitialised memory and leaks. Each seed is another
 # schedule. Miri is slow, so only tests whose names start with `miri_` run: those of the library and of the modules
-# listed below. MIRI_TESTS=all runs those of every module.
+# listed below. MIRI_TESTS=all runs those of every module, under each of its two models of aliasing: Stacked Borrows and
+# Tree Borrows. Provenance is strict: an integer never becomes a pointer.
 # Needs a nightly toolchain with Miri. Exits with 77 if there is none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -26,7 +27,9 @@ fi
 timeout 120 rustup +nightly component add miri rust-src || skip 'this nightly toolchain has no Miri'
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-miri"
+models=(stacked)
 if [[ ${MIRI_TESTS:-essential} == all ]]; then
+    models=(stacked tree)
     mapfile -t essential < <(grep -rl 'fn miri_' lapwing/tests |
         sed 's,^lapwing/tests/,,; s,\.rs$,,; s,/main$,,; s,/mod$,,; s,/,::,g' | sort -u)
 fi
@@ -47,17 +50,21 @@ run() {
     return "$status"
 }
 export -f run
-export MIRIFLAGS="${MIRIFLAGS:-} -Zmiri-many-seeds=$seeds"
 log="$CARGO_TARGET_DIR/miri.log"
 status=0
-printf '%s\n' lib "${essential[@]}" |
-    timeout "$limit_seconds" xargs -P "$(nproc)" -I{} bash -c 'run {}' | tee "$log" || status=$?
-if ((status == 124)); then
-    echo "miri: not finished after $limit_seconds s: make the tests smaller, or set MIRI_SECONDS" >&2
-fi
-if ((status != 0)); then exit "$status"; fi
-if grep -q ': 0 passed$' "$log"; then
-    echo 'miri: a module has no miri_ test, or does not exist' >&2
-    exit 1
-fi
-echo "miri: the library and ${#essential[@]} modules passed, seeds $seeds"
+flags="${MIRIFLAGS:-} -Zmiri-strict-provenance -Zmiri-many-seeds=$seeds"
+for model in "${models[@]}"; do
+    export MIRIFLAGS="$flags"
+    if [[ $model == tree ]]; then MIRIFLAGS+=' -Zmiri-tree-borrows'; fi
+    printf '%s\n' lib "${essential[@]}" |
+        timeout "$limit_seconds" xargs -P "$(nproc)" -I{} bash -c 'run {}' | tee "$log" || status=$?
+    if ((status == 124)); then
+        echo "miri: not finished after $limit_seconds s: make the tests smaller, or set MIRI_SECONDS" >&2
+    fi
+    if ((status != 0)); then exit "$status"; fi
+    if grep -q ': 0 passed$' "$log"; then
+        echo 'miri: a module has no miri_ test, or does not exist' >&2
+        exit 1
+    fi
+    echo "miri: the library and ${#essential[@]} modules passed: $model borrows, seeds $seeds"
+done

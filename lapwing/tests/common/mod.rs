@@ -13,11 +13,15 @@ use std::time::Duration;
 use lapwing::producer::{Multi, Sequencer, Single};
 use lapwing::{Builder, Disruptor, Producer};
 
+/// How many times slower than a plain build the tests may be. An emulator and a sanitizer need this:
+/// `ci/processors.sh` and `ci/sanitizers.sh` set the variable for the compiler.
+const SLOWER: u64 = if option_env!("LAPWING_SLOW_TESTS").is_some() { 10 } else { 1 };
+
 /// Time after which a test counts as hanging.
-const HANG: Duration = Duration::from_secs(60);
+const HANG: Duration = Duration::from_secs(60 * SLOWER);
 
 /// Long enough for any thread to run. A wait that takes as long has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30 * SLOWER);
 
 /// Long enough for several polls. This time is expected to pass.
 pub(crate) const MOMENT: Duration = Duration::from_millis(5);
@@ -25,10 +29,10 @@ pub(crate) const MOMENT: Duration = Duration::from_millis(5);
 /// A panic whose text begins with this is intended. Its report is not printed.
 pub(crate) const ON_PURPOSE: &str = "on purpose";
 
-/// Returns `count`, or far fewer under Miri.
+/// Returns `count`, fewer in a slow build, and far fewer under Miri.
 pub(crate) const fn repeats(count: u64) -> u64 {
     if !cfg!(miri) {
-        return count;
+        return count.div_ceil(SLOWER);
     }
     let few = count / 500;
     if few < 3 { 3 } else { few }

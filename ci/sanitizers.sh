@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Checks with ThreadSanitizer that the tests have no data race, and with AddressSanitizer that they have no invalid
+# access and no leak. Both instrument the build for Linux, with its futex, its membarrier and its assembly; the standard
+# library is instrumented too. They see the one schedule that runs. Neither has a suppression.
+#
+# The short run has the tests in `quick`. SANITIZERS=all runs every test, and random rings in LAPWING_MIXED_SEEDS.
+# Usage: ci/sanitizers.sh [thread] [address]      (default: both)
+#
+# Needs a nightly toolchain with the sources of the standard library. Exits with 77 if there is none.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+quick=(--lib --test ring --test values --test mixed)
+skip() {
+    echo "sanitizers: skipped: $1" >&2
+    exit 77
+}
+
+target=x86_64-unknown-linux-gnu
+if [[ $(rustc -vV | sed -n 's/^host: //p') != "$target" ]]; then skip "needs $target"; fi
+command -v rustup >/dev/null || skip 'rustup is not installed'
+if ! rustup run nightly rustc --version >/dev/null 2>&1; then
+    timeout 300 rustup toolchain install nightly --profile minimal --component rust-src --no-self-update ||
+        skip 'cannot install a nightly toolchain'
+fi
+timeout 120 rustup +nightly component add rust-src || skip 'this nightly toolchain has no sources'
+
+selection=("${quick[@]}")
+if [[ ${SANITIZERS:-quick} == all ]]; then selection=(--tests); fi
+
+# Optimised a little: without it, the instrumented tests take several times as long.
+export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=line-tables-only
+export LAPWING_SLOW_TESTS=1
+# A test asks for more memory than there is, and expects a refusal.
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 TSAN_OPTIONS=halt_on_error=1
+# One at a time: each build takes gigabytes.
+if (($# == 0)); then set -- thread address; fi
+for sanitizer in "$@"; do
+    start=$SECONDS
+    log=$(mktemp)
+    RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=$sanitizer" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-$sanitizer" \
+        cargo +nightly test -Zbuild-std --target "$target" --package lapwing "${selection[@]}" | tee "$log"
+    awk -v name="$sanitizer" -v seconds="$((SECONDS - start))" '/^test result: ok/ { tests += $4 }
+        END { print "sanitizers: " name ": " tests + 0 " tests passed without a report, " seconds " s" }' "$log"
+    rm "$log"
+done

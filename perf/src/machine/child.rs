@@ -25,6 +25,12 @@ impl OwnChild {
         command.spawn().map(Self)
     }
 
+    /// Returns its number in the system.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn id(&self) -> i32 {
+        self.0.id() as i32
+    }
+
     /// Returns its output, or `None` if it was taken before.
     pub(crate) fn output(&mut self) -> Option<ChildStdout> {
         self.0.stdout.take()

@@ -86,11 +86,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Board {
     /// Registers a ring until the returned guard is dropped.
-    pub(super) fn enter(
-        self: &Arc<Self>,
-        topology: &'static str,
-        description: String,
-    ) -> Entry {
+    pub(super) fn enter(self: &Arc<Self>, topology: &'static str, description: String) -> Entry {
         let mut ended = locked(&self.ended);
         ended.rings += 1;
         let id = ended.rings;

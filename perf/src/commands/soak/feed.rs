@@ -135,7 +135,8 @@ impl<K: Kind> Feed<K> {
         orders: Arc<Orders>,
     ) -> Self {
         let laps = Laps::of(world.plan.capacity);
-        let pen = Pen { seed: world.seed, lane: lane as u32, next: 0, laps, finals: world.finals() };
+        let pen =
+            Pen { seed: world.seed, lane: lane as u32, next: 0, laps, finals: world.finals() };
         Self {
             pace: Pace::new(&world.plan.phases),
             published: world.entry.publisher(),

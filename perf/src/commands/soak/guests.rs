@@ -126,8 +126,11 @@ impl Guest {
         let is_single = !world.plan.is_multi;
         let checker = Checker::joining(world.seed, is_single, seat.sequence());
         let post = Post::of_guest(world, self.name.clone());
-        let visited =
-            if self.is_poller { self.poll(seat, &post, checker) } else { self.run(seat, &post, checker) };
+        let visited = if self.is_poller {
+            self.poll(seat, &post, checker)
+        } else {
+            self.run(seat, &post, checker)
+        };
         match visited {
             Ok(End::Left) => world.board.injected(Fault::Left),
             Ok(end) => world.note(check_end(world, end), &self.name),

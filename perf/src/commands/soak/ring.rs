@@ -113,7 +113,11 @@ fn spawn_producers<K: Kind>(
 }
 
 /// Ends a ring in the way of the plan, and waits for all of its threads.
-fn end(world: &World, running: Running<'static>, producers: Vec<JoinHandle<()>>) -> Checked<Report> {
+fn end(
+    world: &World,
+    running: Running<'static>,
+    mut producers: Vec<JoinHandle<()>>,
+) -> Checked<Report> {
     let ending = world.plan.ending;
     match ending {
         Ending::Drop => {}
@@ -130,6 +134,8 @@ fn end(world: &World, running: Running<'static>, producers: Vec<JoinHandle<()>>)
     let result = match ending {
         Ending::Drop | Ending::Die => {
             world.end();
+            // The end of `running` closes a ring that has only pollers.
+            producers.drain(..).try_for_each(join)?;
             running.join()
         }
         Ending::Close => {

@@ -24,16 +24,12 @@ pub(super) struct OnPurpose;
 /// What a handler returns.
 pub(super) type Handled = Result<(), OnPurpose>;
 
-/// A failure that is due.
-struct Due(Failing);
-
-impl Due {
-    /// Fails. The panic does not print: it calls no hook.
-    fn fail(self) -> Handled {
-        match self.0 {
-            Failing::Error => Err(OnPurpose),
-            Failing::Panic => panic::resume_unwind(Box::new("on purpose")),
-        }
+/// Fails. The panic does not print: it calls no hook.
+#[cold]
+fn fail(failing: Failing) -> Handled {
+    match failing {
+        Failing::Error => Err(OnPurpose),
+        Failing::Panic => panic::resume_unwind(Box::new("on purpose")),
     }
 }
 
@@ -115,57 +111,59 @@ impl Station {
     /// Handles a batch.
     #[inline]
     pub(super) fn batch(&mut self, events: &[Event], first: Sequence) -> Handled {
-        let due = self.due(events.len() as u64);
-        if due.is_some() && !self.failures.policy().counts() {
-            return due.map_or(Ok(()), Due::fail); // the batch is not checked
-        }
-        if let Err(violation) = self.checker.slice(&self.post.place, events, first) {
-            self.post.refuse(violation);
-        }
-        self.post.count(events.len() as u64);
-        due.map_or(Ok(()), Due::fail)
+        self.attempt(events.len(), first, |station| station.see_batch(events, first))
     }
 
     /// Handles a batch, and writes to it.
     #[inline]
     pub(super) fn batch_mut(&mut self, events: &mut [Event], first: Sequence) -> Handled {
-        let due = self.due(events.len() as u64);
-        if due.is_some() && !self.failures.policy().counts() {
-            return due.map_or(Ok(()), Due::fail);
-        }
-        if let Err(violation) = self.checker.slice(&self.post.place, events, first) {
-            self.post.refuse(violation);
-        }
-        events.iter_mut().for_each(Event::write);
-        self.post.count(events.len() as u64);
-        due.map_or(Ok(()), Due::fail)
+        self.attempt(events.len(), first, |station| {
+            station.see_batch(events, first);
+            events.iter_mut().for_each(Event::write);
+        })
     }
 
     /// Handles one event.
     #[inline]
     pub(super) fn one(&mut self, event: &Event, sequence: Sequence, is_last: bool) -> Handled {
-        let due = self.due(1);
-        if due.is_some() && !self.failures.policy().counts() {
-            self.prepare(sequence);
-            return due.map_or(Ok(()), Due::fail);
-        }
-        self.see(event, sequence);
-        if is_last || due.is_some() {
+        let handled = self.attempt(1, sequence, |station| station.see(event, sequence));
+        if is_last && handled.is_ok() {
             self.released = self.checker.numbers();
         }
-        due.map_or(Ok(()), Due::fail)
+        handled
     }
 
     /// Handles one event, and writes to it.
     #[inline]
     pub(super) fn one_mut(&mut self, event: &mut Event, sequence: Sequence) -> Handled {
-        let due = self.due(1);
-        if due.is_some() && !self.failures.policy().counts() {
-            return due.map_or(Ok(()), Due::fail);
+        self.attempt(1, sequence, |station| {
+            station.see(event, sequence);
+            event.write();
+        })
+    }
+
+    /// Calls `see` for `events` events from `first` on, and fails if that is due. Events that come
+    /// again after the failure are not seen yet.
+    #[inline]
+    fn attempt(&mut self, events: usize, first: Sequence, see: impl FnOnce(&mut Self)) -> Handled {
+        let Some(failing) = self.post.follow(&self.failures.orders) else {
+            see(self);
+            return Ok(());
+        };
+        self.failures.announce(&self.post.world, failing, events as u64);
+        if self.failures.policy().counts() {
+            see(self);
         }
-        self.see(event, sequence);
-        event.write();
-        due.map_or(Ok(()), Due::fail)
+        self.prepare(first);
+        fail(failing)
+    }
+
+    #[inline]
+    fn see_batch(&mut self, events: &[Event], first: Sequence) {
+        if let Err(violation) = self.checker.slice(&self.post.place, events, first) {
+            self.post.refuse(violation);
+        }
+        self.post.count(events.len() as u64);
     }
 
     #[inline]
@@ -176,14 +174,6 @@ impl Station {
             self.post.refuse(violation);
         }
         self.post.count(1);
-    }
-
-    /// Returns the failure that is due at the next `events` events.
-    #[inline]
-    fn due(&self, events: u64) -> Option<Due> {
-        let failing = self.post.follow(&self.failures.orders)?;
-        self.failures.announce(&self.post.world, failing, events);
-        Some(Due(failing))
     }
 
     /// Prepares for the events that come again after a failure at `sequence`.
@@ -216,12 +206,7 @@ pub(super) struct WorkerStation {
 
 impl WorkerStation {
     /// The handler of a worker of the stage `id`.
-    pub(super) fn new(
-        world: &Arc<World>,
-        id: usize,
-        is_by_key: bool,
-        orders: Arc<Orders>,
-    ) -> Self {
+    pub(super) fn new(world: &Arc<World>, id: usize, is_by_key: bool, orders: Arc<Orders>) -> Self {
         let keys = is_by_key.then(|| Arc::clone(&world.stage(id).keys));
         Self {
             id,
@@ -234,18 +219,17 @@ impl WorkerStation {
     /// Handles one event.
     #[inline]
     pub(super) fn one(&mut self, event: &Event, sequence: Sequence) -> Handled {
-        let due = self.post.follow(&self.failures.orders).map(|failing| {
+        let failing = self.post.follow(&self.failures.orders);
+        if let Some(failing) = failing {
             self.failures.announce(&self.post.world, failing, 1);
-            Due(failing)
-        });
-        if due.is_some() && !self.failures.policy().counts() {
-            return due.map_or(Ok(()), Due::fail);
         }
-        if let Err(violation) = self.share.one(&self.post.place, event, sequence) {
-            self.post.refuse(violation);
+        if failing.is_none() || self.failures.policy().counts() {
+            if let Err(violation) = self.share.one(&self.post.place, event, sequence) {
+                self.post.refuse(violation);
+            }
+            self.post.count(1);
         }
-        self.post.count(1);
-        due.map_or(Ok(()), Due::fail)
+        failing.map_or(Ok(()), fail)
     }
 }
 

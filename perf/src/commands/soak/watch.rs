@@ -57,8 +57,7 @@ impl Watch {
             self.unexplained += observed;
             self.was_crowded |= seen.is_crowded;
         }
-        let longest =
-            if self.was_crowded { &mut self.longest_crowded } else { &mut self.longest };
+        let longest = if self.was_crowded { &mut self.longest_crowded } else { &mut self.longest };
         *longest = self.unexplained.max(*longest);
         (self.still >= HANG).then_some(self.still)
     }

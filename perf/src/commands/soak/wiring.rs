@@ -106,9 +106,7 @@ fn add(
         Role::ReadEach => {
             stage.read(move |event, sequence, is_last| station.one(event, sequence, is_last))
         }
-        Role::WriteEach => {
-            stage.write(move |event, sequence, _| station.one_mut(event, sequence))
-        }
+        Role::WriteEach => stage.write(move |event, sequence, _| station.one_mut(event, sequence)),
         Role::Tap => {
             let (mut writer, threads) = taps::tap(world, TAP_SLOTS, TAP_READERS);
             handlers.readers.extend(threads);

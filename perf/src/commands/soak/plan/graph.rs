@@ -188,7 +188,13 @@ impl Topology {
         match self {
             Self::Seats => draw.usize(1..=4),
             _ if self.is_channel() => 0,
-            _ => if draw.u32(0..4) == 0 { 2 } else { 0 },
+            _ => {
+                if draw.u32(0..4) == 0 {
+                    2
+                } else {
+                    0
+                }
+            }
         }
     }
 

@@ -18,9 +18,9 @@ use crate::contenders::WaitName;
 /// One in so many episodes is large: saturated, with few faults.
 const LARGE_IN: u64 = 4;
 /// Time of a large episode.
-const LARGE_TIME: Duration = Duration::from_secs(3);
-/// Least and most time of a small one, in milliseconds.
-const SMALL_MS: std::ops::Range<u64> = 50..500;
+const LARGE_TIME: Duration = Duration::from_millis(1_500);
+/// Least and most time of a small one, in microseconds.
+const SMALL_US: (f64, f64) = (1_000.0, 500_000.0);
 /// Powers of two of the capacity of a small ring, and of a large one.
 const SMALL_BITS: std::ops::RangeInclusive<u32> = 0..=16;
 const LARGE_BITS: std::ops::RangeInclusive<u32> = 9..=16;
@@ -100,11 +100,8 @@ impl Plan {
         let is_multi = topology.is_multi(draw, is_large);
         let producers = if is_multi { draw.usize(1..=if is_large { 2 } else { LANES }) } else { 1 };
         let bits = if is_large { LARGE_BITS } else { SMALL_BITS };
-        let time = if is_large {
-            LARGE_TIME
-        } else {
-            Duration::from_millis(draw.u64(SMALL_MS))
-        };
+        let time =
+            if is_large { LARGE_TIME } else { faults::log_uniform(draw, SMALL_US.0, SMALL_US.1) };
         Self {
             seed,
             episode,

@@ -232,11 +232,12 @@ mod tests {
     #[test]
     fn a_torn_event_is_found() {
         for is_single in [true, false] {
-            let mut torn = events(&[0, 1, 2]);
-            torn[1].fill(SEED ^ 1, 0, 1);
-            assert!(matches!(check(is_single, &torn), Err(Violation::Torn { number: 1, .. })));
-            torn[1].fill(SEED, LANES as u32, 1);
-            assert!(matches!(check(is_single, &torn), Err(Violation::Torn { number: 1, .. })));
+            for (seed, lane) in [(SEED ^ 1, 0), (SEED, LANES as u32)] {
+                let mut torn = events(&[0, 1, 2]);
+                torn[1].fill(seed, lane, 1);
+                let found = check(is_single, &torn);
+                assert!(matches!(found, Err(Violation::Torn { number: 1, .. })), "{found:?}");
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lapwing::consumer::Outcome;
 use lapwing::graph::Placement;
@@ -212,9 +212,4 @@ fn check_report(world: &World, report: &Report) -> Checked {
 
 fn equal(what: &'static str, reported: u64, counted: u64) -> Checked {
     if reported == counted { Ok(()) } else { Err(Violation::Report { what, reported, counted }) }
-}
-
-/// Returns the time until `at` after `start`, or zero.
-pub(super) fn until(start: Instant, at: Duration) -> Duration {
-    (start + at).saturating_duration_since(Instant::now())
 }

@@ -1,29 +1,29 @@
 //! The life of a channel: values that senders send and receivers check.
 
+mod ends; // both sides, behind one interface
+mod feed; // a sender
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lapwing::channel::{
-    BroadcastReceiver, Builder, MultiSender, Receiver, Sender, SingleSender, TryRecvError,
-};
+use lapwing::channel::{Builder, Sender};
 use lapwing::error::BuildError;
 use lapwing::producer::{Multi, Sequencer, Single};
 
-use super::board::{Board, Count, Entry};
+use self::ends::{Another, Receives};
+use self::feed::Feed;
+use super::board::{Board, Entry};
 use super::checker::Checker;
-use super::event::{LANES, seal};
-use super::faults::{Deed, Kind as Fault, Losing};
+use super::event::LANES;
+use super::faults::{Deed, Kind as Fault};
 use super::orders::{Order, Orders};
-use super::pace::Pace;
-use super::plan::{Call, Ending, Phase, Plan, Topology};
+use super::plan::{Ending, Plan, Topology};
 use super::violation::{Checked, Violation};
 use super::waits::with_strategy;
 use crate::contenders::WaitName;
 
-/// The timeout of a call that has one.
-const PATIENCE: Duration = Duration::from_micros(50);
 /// Receivers of a broadcast.
 const RECEIVERS: usize = 2;
 /// How often a receiver that leaves at the end is told so.
@@ -75,63 +75,6 @@ pub(super) fn run(plan: &Arc<Plan>, board: &Arc<Board>) {
     }
 }
 
-/// A receiving end.
-trait Receives: Send + 'static {
-    /// Receives some values by one of several calls. Returns whether there may be more.
-    fn receive(&mut self, turn: u64, see: impl FnMut(&Value)) -> bool;
-}
-
-impl Receives for Receiver<Value> {
-    fn receive(&mut self, turn: u64, mut see: impl FnMut(&Value)) -> bool {
-        match turn % 8 {
-            0 => self.recv().map(|value| see(&value)).is_ok(),
-            1 => match self.try_recv() {
-                Ok(value) => {
-                    see(&value);
-                    true
-                }
-                Err(TryRecvError::Empty) => true,
-                Err(TryRecvError::Disconnected) => false,
-            },
-            _ => self.recv_batch().map(|values| values.for_each(|value| see(&value))).is_ok(),
-        }
-    }
-}
-
-impl Receives for BroadcastReceiver<Value> {
-    fn receive(&mut self, turn: u64, mut see: impl FnMut(&Value)) -> bool {
-        match turn % 8 {
-            0 => self.recv_with(see).is_ok(),
-            1 => match self.try_recv() {
-                Ok(value) => {
-                    see(&value);
-                    true
-                }
-                Err(TryRecvError::Empty) => true,
-                Err(TryRecvError::Disconnected) => false,
-            },
-            _ => self.recv_batch().map(|mut values| values.iter().for_each(see)).is_ok(),
-        }
-    }
-}
-
-/// A sending end that may have more of its kind.
-trait Another: Sized + Send + 'static {
-    fn another(&self) -> Option<Self>;
-}
-
-impl Another for SingleSender<Value> {
-    fn another(&self) -> Option<Self> {
-        None
-    }
-}
-
-impl Another for MultiSender<Value> {
-    fn another(&self) -> Option<Self> {
-        Some(self.clone())
-    }
-}
-
 impl Channel {
     /// Runs one channel.
     fn live(self: &Arc<Self>) -> Checked {
@@ -175,7 +118,10 @@ impl Channel {
         let others = (1..self.plan.producers).filter_map(|_| sender.another()).collect::<Vec<_>>();
         let senders = others.into_iter().chain([sender]).enumerate();
         let senders: Vec<_> = senders
-            .map(|(lane, sender)| self.spawn_sender(sender, lane, add(&mut orders[1])))
+            .map(|(lane, sender)| {
+                let feed = Feed::new(self, sender, lane, add(&mut orders[1]));
+                thread::spawn(move || feed.run())
+            })
             .collect();
 
         self.disturb(&orders, &receivers);
@@ -288,26 +234,6 @@ impl Channel {
             Ok(Received { seen: checker.seen().map(Option::unwrap_or_default), has_left })
         })
     }
-
-    fn spawn_sender<S>(
-        self: &Arc<Self>,
-        sender: Sender<Value, S>,
-        lane: usize,
-        orders: Arc<Orders>,
-    ) -> JoinHandle<()>
-    where
-        S: Sequencer,
-        Sender<Value, S>: Another,
-    {
-        let (channel, sent) = (Arc::clone(self), self.entry.publisher());
-        let pace = Pace::new(&self.plan.phases);
-        let values = Vec::new();
-        let mut feed = Feed { channel, sender, orders, pace, lane, next: 0, sent, values };
-        thread::spawn(move || {
-            while !feed.channel.is_over.load(Ordering::Relaxed) && feed.send() {}
-            feed.channel.accepted[feed.lane].store(feed.next, Ordering::Relaxed);
-        })
-    }
 }
 
 /// Adds the orders of a thread.
@@ -315,77 +241,4 @@ fn add(orders: &mut Vec<Arc<Orders>>) -> Arc<Orders> {
     let own = Arc::new(Orders::default());
     orders.push(Arc::clone(&own));
     own
-}
-
-/// A sender under way.
-struct Feed<S: Sequencer> {
-    channel: Arc<Channel>,
-    sender: Sender<Value, S>,
-    orders: Arc<Orders>,
-    pace: Pace,
-    lane: usize,
-    /// The number of its next value.
-    next: u64,
-    sent: Arc<Count>,
-    values: Vec<Value>,
-}
-
-impl<S: Sequencer> Feed<S>
-where
-    Sender<Value, S>: Another,
-{
-    /// Sends some values. Returns whether a receiver is left.
-    fn send(&mut self) -> bool {
-        if let Some(Order::Lose(Losing::Die)) = self.orders.take()
-            && let Some(other) = self.sender.another()
-        {
-            self.channel.board.injected(Fault::ProducerDied);
-            self.sender = other;
-        }
-        let Some(phase) = self.pace.next(&self.channel.board) else { return true };
-        let before = self.next;
-        let is_connected = self.call(&phase);
-        self.sent.add(self.next - before);
-        is_connected
-    }
-
-    fn call(&mut self, phase: &Phase) -> bool {
-        let value = self.value(self.next);
-        let count = match phase.call {
-            Call::One | Call::Claim => match self.sender.send(value) {
-                Ok(()) => 1,
-                Err(_) => return false,
-            },
-            Call::Offer => match self.sender.try_send(value) {
-                Ok(()) => 1,
-                Err(error) if matches!(error, lapwing::channel::TrySendError::Full(_)) => 0,
-                Err(_) => return false,
-            },
-            Call::TimeoutBatch => match self.sender.send_timeout(value, PATIENCE) {
-                Ok(()) => 1,
-                Err(lapwing::channel::SendTimeoutError::Timeout(_)) => 0,
-                Err(_) => return false,
-            },
-            _ => return self.send_batch(phase.batch),
-        };
-        self.next += count;
-        true
-    }
-
-    fn send_batch(&mut self, count: usize) -> bool {
-        let numbers = self.next..self.next + count as u64;
-        self.values.clear();
-        for number in numbers {
-            let value = self.value(number);
-            self.values.push(value);
-        }
-        let is_connected = self.sender.send_batch(&mut self.values).is_ok();
-        self.next += (count - self.values.len()) as u64; // what was not sent is left
-        is_connected
-    }
-
-    fn value(&self, number: u64) -> Value {
-        let lane = self.lane as u32;
-        Value { number, seal: seal(self.channel.seed, lane, number), lane }
-    }
 }

@@ -66,7 +66,8 @@ pub(crate) fn run(arguments: &SoakArguments) -> Result<(), Error> {
     let task = Task { seed, only: arguments.episode, time: arguments.minutes };
     let result = supervisor::run(&task)?;
     let records = [Record::new(seed, &result)];
-    let ended = session.end(&records, &[], |_| report::table(seed, &result));
+    let ended = session
+        .end(&records, &[], |machine| report::table(seed, &result, machine.cpus_used_by_others));
     if let Some(violation) = result.violation {
         return Err(Error::Soak(violation));
     }

@@ -31,7 +31,8 @@ impl Pace {
     #[inline]
     pub(super) fn next(&mut self, board: &Board) -> Option<Phase> {
         self.batches += 1;
-        if matches!(self.phases[self.current].pattern, Pattern::Saturation) && self.batches % 16 > 0
+        if matches!(self.phases[self.current].pattern, Pattern::Saturation)
+            && !self.batches.is_multiple_of(16)
         {
             return Some(self.phases[self.current]); // reads the clock at times only
         }
@@ -43,7 +44,7 @@ impl Pace {
         match phase.pattern {
             Pattern::Saturation => Some(phase),
             Pattern::Bursts { batches, pause } => {
-                if self.batches % batches == 0 {
+                if self.batches.is_multiple_of(batches) {
                     board.stall(pause.min(NAP));
                 }
                 Some(phase)

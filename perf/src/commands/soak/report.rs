@@ -57,7 +57,7 @@ pub(super) fn line(state: &State, elapsed: Duration) -> String {
 }
 
 /// Returns the figures at the end.
-pub(super) fn table(seed: u64, result: &Result) -> String {
+pub(super) fn table(seed: u64, result: &Result, cpus_used_by_others: Option<f64>) -> String {
     let Result { state, violation, elapsed } = result;
     let seconds = elapsed.as_secs_f64();
     let mut text = String::new();
@@ -80,8 +80,10 @@ pub(super) fn table(seed: u64, result: &Result) -> String {
     }
     row("longest unexplained stall", format!("{} ms", state.longest_stall_ms));
     row("  with CPUs taken away", format!("{} ms", state.longest_crowded_stall_ms));
+    let others = cpus_used_by_others.map_or("unknown".to_owned(), |cpus| format!("{cpus:.1}"));
+    row("CPUs used by others", others);
     row("memory growth", growth(state.growth_bytes));
-    row("violations", u64::from(violation.is_some()).to_string());
+    row("losses, other violations", u64::from(violation.is_some()).to_string());
     text.truncate(text.trim_end().len());
     text
 }
@@ -119,9 +121,9 @@ mod tests {
         let mut result = Result { elapsed: Duration::from_secs(2), ..Result::default() };
         result.state.faults.insert("halt".to_owned(), 3);
         result.state.events = 4_000_000;
-        let table = table(9, &result);
+        let table = table(9, &result, Some(0.25));
         assert!(table.contains("  halt                      3"), "{table}");
         assert!(table.contains("2.0 million"), "{table}");
-        assert!(table.ends_with("violations                  0"), "{table}");
+        assert!(table.ends_with("losses, other violations    0"), "{table}");
     }
 }

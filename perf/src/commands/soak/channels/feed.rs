@@ -57,7 +57,11 @@ where
 
     /// Sends until the end of the channel.
     pub(super) fn run(mut self) {
-        while !self.channel.is_over.load(Ordering::Relaxed) && self.send() {}
+        while !self.channel.is_over.load(Ordering::Relaxed) {
+            if !self.send() {
+                break;
+            }
+        }
         self.channel.accepted[self.lane].store(self.next, Ordering::Relaxed);
     }
 
@@ -85,7 +89,7 @@ where
             },
             Call::Offer => match self.sender.try_send(value) {
                 Ok(()) => 1,
-                Err(error) if matches!(error, TrySendError::Full(_)) => 0,
+                Err(TrySendError::Full(_)) => 0,
                 Err(_) => return false,
             },
             Call::TimeoutBatch => match self.sender.send_timeout(value, PATIENCE) {

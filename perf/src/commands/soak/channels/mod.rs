@@ -82,7 +82,7 @@ impl Channel {
         let refused = |error: BuildError| Violation::Refused(error.to_string());
         with_strategy!(self.plan.wait, |strategy| {
             let channel = Builder::new(capacity);
-            let channel = channel.receiver_wait(strategy.clone()).sender_wait(strategy);
+            let channel = channel.receiver_wait(strategy).sender_wait(strategy);
             match self.plan.topology {
                 Topology::Spsc => {
                     let (sender, receiver) = channel.spsc().map_err(refused)?;

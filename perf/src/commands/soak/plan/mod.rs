@@ -94,7 +94,7 @@ impl Plan {
     /// Draws an episode.
     pub(super) fn draw(seed: u64, episode: u64) -> Self {
         let draw = &mut Rng::with_seed(seed ^ episode.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let is_large = episode % LARGE_IN == 0;
+        let is_large = episode.is_multiple_of(LARGE_IN);
         let topology = Topology::draw(draw, is_large);
         let stages = topology.stages(draw, is_large);
         let is_multi = topology.is_multi(draw, is_large);

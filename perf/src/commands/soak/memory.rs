@@ -2,9 +2,13 @@
 
 use std::fs;
 
-/// What growth cannot be told from noise: the allocator keeps some memory of rings that have ended,
-/// and how much depends on which rings those were.
-pub(super) const NOISE_BYTES: i64 = 16 << 20;
+/// What growth cannot be told from noise: pages of the program that are used for the first
+/// time, and parts of the heap.
+pub(super) const NOISE_BYTES: i64 = 4 << 20;
+/// Settings of glibc for the child. With its defaults it keeps the memory of rings that have ended,
+/// in an arena for each of several threads, and growth could not be told from that.
+pub(super) const ALLOCATOR: [(&str, &str); 2] =
+    [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "65536")];
 /// The part of the samples that each median is taken of.
 const PART: usize = 10;
 /// Fewest samples.

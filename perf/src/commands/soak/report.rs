@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn growth_within_the_noise_is_zero() {
         assert!(growth(Some(NOISE_BYTES)).starts_with("0 "));
-        assert!(growth(Some(NOISE_BYTES + 1)).starts_with("16.0 MiB"));
+        assert!(growth(Some(NOISE_BYTES + 1)).starts_with("4.0 MiB"));
         let state = |bytes| State { growth_bytes: Some(bytes), ..State::default() };
         assert!(!leaks(&state(NOISE_BYTES)) && leaks(&state(NOISE_BYTES + 1)));
     }

@@ -15,7 +15,7 @@ use super::child::Task;
 use super::faults::{Kind, log_uniform};
 use super::watch::HANG;
 use super::wire::{Line, State};
-use super::{SUBCOMMAND, arguments, report};
+use super::{SUBCOMMAND, arguments, memory, report};
 use crate::machine::child::OwnChild;
 use crate::measure::error::Error;
 use crate::measure::interrupt;
@@ -78,7 +78,7 @@ impl Supervisor {
     fn start(task: &Task) -> std::io::Result<Self> {
         let words = arguments::command_line(SUBCOMMAND, task);
         let words = words.iter().map(String::as_str).collect::<Vec<_>>();
-        let mut process = OwnChild::start(&words)?;
+        let mut process = OwnChild::start_with(&words, &memory::ALLOCATOR)?;
         let (send, lines) = mpsc::channel();
         let output = process.output();
         thread::spawn(move || output.map(|output| read(output, &send)));

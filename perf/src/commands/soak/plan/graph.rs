@@ -138,6 +138,9 @@ impl Topology {
         Self::MultiBroadcast,
     ];
 
+    /// Those with more to go wrong. A small episode has one of them as often as one of all.
+    const INTRICATE: [Self; 4] = [Self::Workers, Self::Keyed, Self::Seats, Self::Diamond];
+
     /// Those that move most events per second.
     const FAST: [Self; 5] =
         [Self::Unicast, Self::Unicast, Self::Pipeline, Self::Diamond, Self::SideBySide];
@@ -166,7 +169,8 @@ impl Topology {
         if is_large && draw.u32(0..10) > 0 {
             return Self::FAST[draw.usize(0..Self::FAST.len())];
         }
-        Self::ALL[draw.usize(0..Self::ALL.len())]
+        let choice: &[Self] = if draw.bool() { &Self::INTRICATE } else { &Self::ALL };
+        choice[draw.usize(0..choice.len())]
     }
 
     /// Returns whether it is a channel, which has no stages.

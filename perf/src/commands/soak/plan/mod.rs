@@ -16,7 +16,7 @@ use super::faults::{self, Fault};
 use crate::contenders::WaitName;
 
 /// One in so many episodes is large: saturated, with few faults.
-const LARGE_IN: u64 = 4;
+const LARGE_IN: u64 = 6;
 /// Time of a large episode.
 const LARGE_TIME: Duration = Duration::from_millis(1_500);
 /// Least and most time of a small one, in microseconds.

@@ -17,8 +17,8 @@ use super::world::World;
 
 use lapwing::consumer::Retries;
 
-/// Slots of a tap.
-const TAP_SLOTS: usize = 256;
+/// Most slots of a tap, as a power of two. In few slots, readers and the writer meet often.
+const MOST_TAP_BITS: u32 = 8;
 /// Readers of a tap.
 const TAP_READERS: usize = 2;
 
@@ -108,7 +108,8 @@ fn add(
         }
         Role::WriteEach => stage.write(move |event, sequence, _| station.one_mut(event, sequence)),
         Role::Tap => {
-            let (mut writer, threads) = taps::tap(world, TAP_SLOTS, TAP_READERS);
+            let bits = world.plan.rng(world.life, 2).u32(0..=MOST_TAP_BITS);
+            let (mut writer, threads) = taps::tap(world, 1 << bits, TAP_READERS);
             handlers.readers.extend(threads);
             stage.read(move |event, sequence, is_last| {
                 let handled = station.one(event, sequence, is_last);

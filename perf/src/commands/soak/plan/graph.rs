@@ -166,7 +166,7 @@ impl Topology {
 
     /// Draws one.
     pub(super) fn draw(draw: &mut Rng, is_large: bool) -> Self {
-        if is_large && draw.u32(0..10) > 0 {
+        if is_large && draw.u32(0..4) > 0 {
             return Self::FAST[draw.usize(0..Self::FAST.len())];
         }
         let choice: &[Self] = if draw.bool() { &Self::INTRICATE } else { &Self::ALL };

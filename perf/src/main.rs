@@ -62,6 +62,10 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Idle(arguments) => commands::idle::run(&arguments),
         Command::Limits(arguments) => commands::limits::run(&arguments),
         Command::Perftest(arguments) => commands::perftest::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Soak(arguments) => commands::soak::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::SoakChild(arguments) => commands::soak::serve(&arguments),
         Command::Report(arguments) => report::html::run(&arguments),
         Command::All(arguments) => {
             commands::campaign::run(&arguments, |line| run(Cli::parse_from(line)))

@@ -43,6 +43,9 @@ pub(crate) enum Error {
     /// Orders of the dispatch pipeline did not all come back once.
     #[error("{0}")]
     WrongOrders(String),
+    /// A soak has found a broken promise.
+    #[error("soak: {0}")]
+    Soak(String),
     /// The process with the busy threads did not start.
     #[error("cannot start busy threads: {0}")]
     BusyThreads(io::Error),

@@ -219,14 +219,14 @@ impl Random {
         (self.0 >> 33) % limit
     }
 
-    /// Stores up to 15 words of memory that no cache has. The stores after them wait for them in the CPU, for as long as a
-    /// microsecond, while its loads go ahead. That is what a missing fence permits, and what loses events and wake-ups.
+    /// Stores up to 55 words, fewer than a store buffer holds, of memory that no cache has. The stores after them wait in the
+    /// CPU for as long as a microsecond, while its loads go ahead. A missing fence loses events and wake-ups only then.
     fn slow_stores(&mut self) {
         /// 64 MB, more than the caches hold.
         const WORDS: usize = 1 << 23;
         static MEMORY: LazyLock<Box<[AtomicU64]>> =
             LazyLock::new(|| iter::repeat_with(|| AtomicU64::new(1)).take(WORDS).collect());
-        for _ in 0..self.below(16) {
+        for _ in 0..self.below(56) {
             MEMORY[self.below(WORDS as u64) as usize].store(self.0, Ordering::Relaxed);
         }
     }

@@ -14,7 +14,7 @@ if (($(nproc) < 2)); then
     echo 'litmus: not run: a race needs two CPUs, and this process has one' >&2
     exit 77
 fi
-export LAPWING_SANDBOX="${LAPWING_SANDBOX:-20000}"
+export LAPWING_SANDBOX="${LAPWING_SANDBOX:-10000}"
 cargo test --release --package lapwing --package lapwing-proof --lib --test sandbox --no-run
 sed -n 's/^model name[^:]*: /litmus: /p' /proc/cpuinfo | uniq
 # One at a time, since each race needs two CPUs.

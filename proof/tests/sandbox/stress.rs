@@ -23,7 +23,7 @@ const PARK: Blocking = Blocking { yields: 0 };
 /// Returns the number of events per ring.
 fn events() -> u64 {
     let asked = env::var("LAPWING_SANDBOX").map(|text| text.parse());
-    asked.map_or(5_000, |number| number.expect("LAPWING_SANDBOX must be a number of events"))
+    asked.map_or(2_000, |number| number.expect("LAPWING_SANDBOX must be a number of events"))
 }
 
 /// Rings of each kind, with a single producer and with several.

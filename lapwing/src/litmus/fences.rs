@@ -114,5 +114,5 @@ fn a_window_and_an_end() {
 fn a_full_fence_on_both_sides() {
     let full = AsymmetricFence::Full;
     let pair = |load| publication(full, load, || full.light());
-    repeat("O6, O8: fences, Full", trials(), pair).expect_none_forbidden();
+    repeat("O6, O8: full fences", trials(), pair).expect_none_forbidden();
 }

@@ -11,8 +11,10 @@ use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, Running};
 
 /// Time after which a wake-up counts as lost.
 const LOST: Duration = Duration::from_secs(10);
-/// Number of events for each ring that is closed.
+/// Number of events of wake-ups for each ring that is closed.
 const EVENTS_PER_CLOSE: u64 = 200;
+/// Most rings that are closed. They all exist before the first one is closed.
+const MOST_CLOSES: u64 = 500;
 /// Capacity of a ring that is closed: the producer publishes for longer than a close takes.
 const LARGE: usize = 1 << 14;
 /// Polls before a thread gives up its CPU. They last for longer than a wake-up.
@@ -64,8 +66,8 @@ struct RingsOf<S: Sequencer> {
 
 impl<S: Sequencer> RingsOf<S> {
     fn new(builder: impl Fn(usize) -> Builder<'static, u64, S>) -> Self {
-        let closing = (0..events() / EVENTS_PER_CLOSE).map(|_| Closing::new(builder(LARGE)));
-        let closing = closing.collect();
+        let closes = (events() / EVENTS_PER_CLOSE).min(MOST_CLOSES);
+        let closing = (0..closes).map(|_| Closing::new(builder(LARGE))).collect();
         Self { ends: Ends::new(builder(2)).0, closing }
     }
 
@@ -98,9 +100,11 @@ impl<S: Sequencer> Ends<S> {
         let (mut random, mut half_way) = (Random::default(), Some(half_way));
         thread::scope(|scope| {
             scope.spawn(|| {
+                let mut random = Random(1);
                 for number in 1..=events {
                     self.poller.wait().expect("the ring is open").consume_all();
                     arrived.store(number, Ordering::Release);
+                    random.moment();
                 }
             });
             for number in 0..events {
@@ -121,9 +125,11 @@ impl<S: Sequencer> Ends<S> {
         self.producer.publish_batch(2, |_| {}).expect("the ring is empty");
         thread::scope(|scope| {
             scope.spawn(|| {
+                let mut random = Random(1);
                 for number in 1..=events {
                     self.producer.publish(|_| {}).expect("the ring is open");
                     published.store(number, Ordering::Release);
+                    random.moment();
                 }
             });
             for number in 0..events {
@@ -139,13 +145,13 @@ impl<S: Sequencer> Ends<S> {
     }
 }
 
-/// Passes up to a microsecond, so that the other thread is at each point of its way from a failed poll to the system
-/// call. Sometimes it is parked.
+/// Passes a moment, so that the other thread is at each point of its way from a failed poll to the system call. Sometimes
+/// it is parked.
 fn pause(random: &mut Random) {
     if random.below(64) == 0 {
         return thread::sleep(Duration::from_micros(100));
     }
-    (0..random.below(1024)).for_each(|step| _ = hint::black_box(step));
+    random.moment();
 }
 
 /// Waits until `count` has the value `number`. If that takes too long, ends the process, since the test would wait for
@@ -217,6 +223,11 @@ impl Random {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
+    }
+
+    /// Passes up to some hundred nanoseconds.
+    fn moment(&mut self) {
+        (0..self.below(256)).for_each(|step| _ = hint::black_box(step));
     }
 
     /// Stores up to 55 words, fewer than a store buffer holds, of memory that no cache has. The stores after them wait in the

@@ -7,7 +7,7 @@ use std::{env, hint, iter, process, thread};
 
 use lapwing::producer::{Multi, Sequencer, Single};
 use lapwing::wait::Blocking;
-use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, Running};
+use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, Running, SingleProducer};
 
 /// Time after which a wake-up counts as lost.
 const LOST: Duration = Duration::from_secs(10);
@@ -38,11 +38,12 @@ impl Rings {
         Self(RingsOf::new(single), RingsOf::new(multi))
     }
 
-    /// Checks that no wake-up and no accepted event is lost.
-    pub(crate) fn run(mut self) {
+    /// Checks that no wake-up and no accepted event is lost. Returns the time of the shortest close of a ring with one
+    /// producer.
+    pub(crate) fn run(mut self) -> Duration {
         self.wake_ups();
-        self.0.close();
         self.1.close();
+        self.0.close()
     }
 
     /// Checks that no wake-up is lost.
@@ -71,10 +72,10 @@ impl<S: Sequencer> RingsOf<S> {
         Self { ends: Ends::new(builder(2)).0, closing }
     }
 
-    fn close(self) {
-        for (number, ring) in (0..).zip(self.closing) {
-            ring.run(number);
-        }
+    /// Returns the time of the shortest close.
+    fn close(self) -> Duration {
+        let times = (0..).zip(self.closing).map(|(number, ring)| ring.run(number));
+        times.min().expect("there are rings")
     }
 }
 
@@ -185,8 +186,9 @@ impl<S: Sequencer> Closing<S> {
         Self { ends, running: consumers.start().expect("there is no thread to start") }
     }
 
-    /// Closes the ring after some publications, and checks that the poller finds all that were accepted.
-    fn run(self, number: u64) {
+    /// Closes the ring after some publications, and checks that the poller finds all that were accepted. Returns the time
+    /// of the close.
+    fn run(self, number: u64) -> Duration {
         let Ends { mut producer, mut poller } = self.ends;
         let progress = AtomicU64::new(0);
         thread::scope(|scope| {
@@ -202,7 +204,9 @@ impl<S: Sequencer> Closing<S> {
             while progress.load(Ordering::Relaxed) < 2 * number {
                 hint::spin_loop();
             }
+            let start = Instant::now();
             self.running.close();
+            let time = start.elapsed();
             let mut found = 0;
             while let Ok(mut batch) = poller.wait() {
                 found += batch.len() as u64;
@@ -210,7 +214,33 @@ impl<S: Sequencer> Closing<S> {
             }
             let accepted = publishing.join().expect("it does not panic");
             assert_eq!(accepted, found, "events accepted, and events found");
-        });
+            time
+        })
+    }
+}
+
+/// A stage that waits for an event that does not come.
+pub(crate) struct IdleStage {
+    producer: SingleProducer<u64>,
+    running: Running<'static>,
+}
+
+impl IdleStage {
+    pub(crate) fn new() -> Self {
+        let ring = Disruptor::single_producer(2, || 0).wait(PARK).stage("idle").read(|_, _, _| {});
+        let (producer, consumers) = ring.build().expect("the capacity is a power of two");
+        Self { producer, running: consumers.start().expect("a thread can be started") }
+    }
+
+    /// Checks that the stage does not sleep until it is woken, from its next wait on.
+    pub(crate) fn checks_by_itself(mut self) {
+        self.producer.publish(|_| {}).expect("the ring is open");
+        let parks = || self.running.monitor().snapshot().stages[0].parks;
+        let (start, before) = (Instant::now(), parks());
+        while parks() < before + 10 {
+            assert!(start.elapsed() < LOST, "the stage sleeps until it is woken");
+            thread::yield_now();
+        }
     }
 }
 

@@ -83,7 +83,7 @@ impl Epoch {
     }
 
     /// Returns the number of the epoch.
-    #[cfg(all(test, not(loom)))]
+    #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn number(&self) -> u32 {
         self.current() / EPOCH
     }

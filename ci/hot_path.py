@@ -11,6 +11,7 @@ locked instruction. The check fails in each of these cases:
 - The path is not shorter than that of `rtrb`, a queue without a graph of consumers.
 - The path stores more than the event and the cursor. Stores wait for cache lines of other CPUs, and the store buffer
   holds few of them.
+- The path does not load the flags of the ring after its stores: the compiler fence between them (O6, O8) had no effect.
 - The loop of a handler that computes a sum stores anything. The sum must stay in a register.
 - A consumer that spins branches on the result of a poll before the return instruction whose target the CPU predicts
   (`lapwing/src/tuning/predicted_branch.rs`). The CPU would predict that branch, and mispredict it.
@@ -34,6 +35,9 @@ BEYOND = re.compile(r"^set(a|b)\b")
 PREDICTED = re.compile(r"^mov\s+%\w+,\(%rsp\)$")
 # Most stores of an event: the event itself, and the cursor.
 STORES = 2
+# The load of the flags, and the test of its three bits.
+LOAD = re.compile(r"^mov\w*\s+[^,$%]*\(.*\),%\w+$")
+FLAGS = re.compile(r"^test[bwl]?\s+\$0x7,")
 # Instructions that are not allowed for each event. The words of other threads need only plain loads and stores.
 COSTLY = re.compile(r"^(call|lock|div|idiv|xchg.*\(|mfence|cpuid|syscall)")
 
@@ -81,6 +85,13 @@ def hot_path(found, name):
 
 def stores(way):
     return sum(bool(STORE.match(text)) for text in way)
+
+
+def checks_after_its_stores(way):
+    """Whether `way`, which has its last instruction first, loads the flags after its last store and then tests them."""
+    after = next((place for place, text in enumerate(way) if STORE.match(text)), 0)
+    tested = [place for place, text in enumerate(way[:after]) if FLAGS.match(text)]
+    return any("(" in way[place] or any(map(LOAD.match, way[place:after])) for place in tested)
 
 
 def predicted_polls(code):
@@ -138,6 +149,9 @@ def main():
     wasteful = [name for name in OURS if stores(ways[name]) > STORES]
     if wasteful:
         sys.exit(f"hot_path: more than {STORES} stores per event: {', '.join(wasteful)}")
+    unfenced = [name for name in OURS if not checks_after_its_stores(ways[name])]
+    if unfenced:
+        sys.exit(f"hot_path: the flags are not loaded after the stores: {', '.join(unfenced)}")
     if any(map(stores, handlers)):
         sys.exit("hot_path: the handler stores its sum for each event")
     polls = [poll for symbol, code in found if SPINS in symbol for poll in predicted_polls(code)]

@@ -103,6 +103,8 @@ pub mod docs;
 pub mod error;
 pub mod graph;
 pub mod lifecycle;
+#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+mod litmus;
 #[cfg(all(test, loom))]
 mod models;
 pub mod monitor;

@@ -36,6 +36,32 @@ fn tuning_is_reached_through_the_advice_of_the_ends_only() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// What models, Miri and sanitizers do not see is in few files. `docs/reliability.md` has an
+/// argument for each.
+#[test]
+fn assembly_and_system_calls_are_in_few_files() {
+    let (fence, affinity) = ("protocol/parking/asymmetric.rs", "lifecycle/affinity.rs");
+    let allowed = [
+        ("asm!", &["tuning/predicted_branch.rs", "tuning/prefetch.rs"][..]),
+        ("_mm_", &["tuning/prefetch.rs"]),
+        ("compiler_fence", &[fence]),
+        ("rustix", &[affinity, fence, "protocol/parking/futex.rs"]),
+    ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for (what, files_with) in allowed {
+        let has = |path: &PathBuf| {
+            let text = fs::read_to_string(path).unwrap();
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            code.into_iter().any(|line| line.contains(what))
+        };
+        let found: BTreeSet<_> = files(&root).into_iter().filter(has).collect();
+        let litmus = root.join("litmus");
+        let found: Vec<_> = found.iter().filter(|path| !path.starts_with(&litmus)).collect();
+        let expected: Vec<_> = files_with.iter().map(|file| root.join(file)).collect();
+        assert!(found.into_iter().eq(&expected), "{what} is in other files than {files_with:?}");
+    }
+}
+
 #[test]
 fn no_module_imports_one_that_imports_it() {
     let mut imports = imports();

@@ -38,7 +38,8 @@
 //! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` is used where a store must
 //! be visible before a later load of another word (O6, O8, O15, O29, O37), and for O33 also before
 //! a later store. On Linux the frequent side of O6, O8, O29 and O33 is a compiler fence, because
-//! the rare side calls `membarrier`. The model replaces both by a fence.
+//! the rare side calls `membarrier`. The model replaces both by a fence. The tests in `litmus` run
+//! both as they are shipped.
 //!
 //! # Why the least word of a group is below every event that is in hand (O25)
 //!

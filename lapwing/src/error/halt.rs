@@ -30,8 +30,6 @@ pub enum HaltCause {
     /// - by dropping [`Running`](crate::Running) during a panic,
     /// - by [`shutdown`](crate::Running::shutdown) or [`join`](crate::Running::join) in a handler
     ///   of the ring.
-    ///
-    /// It is also the cause if the operating system refused a memory barrier that a close needs.
     Requested,
     /// A handler returned an error or panicked, and the policy of its stage halted the ring. Or
     /// other user code of a stage panicked, such as a key function or a policy.

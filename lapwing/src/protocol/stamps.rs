@@ -116,6 +116,13 @@ impl Stamps {
         self.slot(claim).store(self.stamp(claim, fate), Ordering::Release);
     }
 
+    /// Returns the lap of which the first slot is published, from 1 on.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn laps_of_first_slot(&self) -> u64 {
+        // O4, Acquire: as in `fate`.
+        u64::from(self.stamps[0].load(Ordering::Acquire) >> 1)
+    }
+
     /// Whether the outcome of `sequence` is known.
     pub(crate) fn is_settled(&self, sequence: Sequence) -> bool {
         self.fate(sequence).is_some()

@@ -9,9 +9,7 @@
 //! ```
 //!
 //! Either the producer sees the flag, or the store of 0 follows the producer's store (O33). Once a
-//! close or a halt has returned, every claim is therefore checked and sees the end. If the system
-//! refuses a heavy fence that it granted before, a claim may still be granted. Its publication then
-//! sees the end.
+//! close or a halt has returned, every claim is therefore checked and sees the end.
 //!
 //! Without the window, each claim would load a flag. That reduces the throughput of a stream to
 //! 0.83 on an EPYC (Zen 4).

@@ -30,14 +30,8 @@ impl Control {
     /// A caller that is not the first waits until the first has published the end. Before that,
     /// consumers get no event, so a poll by this caller would miss accepted events.
     fn settle_end(&self, is_first: bool) {
-        let accepted = self.close_claims();
+        let end = self.close_claims();
         if is_first {
-            let end = accepted.unwrap_or_else(|| {
-                // Without the fence, the end cannot be determined. A halt refuses no event, and no
-                // consumer reads any further.
-                self.life.begin_halt(HaltCause::Requested);
-                Sequence::MAX
-            });
             self.life.finish_close(end);
         } else {
             self.life.settled_end();
@@ -45,22 +39,21 @@ impl Control {
     }
 
     /// Stops granting claims, after the caller has set the state. Returns the first sequence that
-    /// is not accepted. Returns `None` if the system refused the fence: a claim may then still be
-    /// granted, and its publication sees the end.
-    fn close_claims(&self) -> Option<Sequence> {
+    /// is not accepted.
+    fn close_claims(&self) -> Sequence {
         self.published.raise(ENDED);
         if self.stamps.is_some() {
             // O12, Release: pairs with the Acquire of a thread whose claim fails; carries the
             // reason. One modification order decides which claims came first; their events come
             // with their stamps (O4).
-            return Some(self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release) & !CLAIMS_CLOSED);
+            return self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release) & !CLAIMS_CLOSED;
         }
         // The producer stores the cursor or its window and then loads the flag. Here the order is
         // the reverse (O8, O33).
-        let is_fenced = self.fence.heavy();
+        self.fence.heavy_or_wait();
         self.window.close();
         // O8, Relaxed: only the number is used.
-        is_fenced.then(|| self.cursor.load(Ordering::Relaxed))
+        self.cursor.load(Ordering::Relaxed)
     }
 
     /// Wakes every thread that is parked in this ring.

@@ -6,6 +6,11 @@
 //! fence. The rare side calls `membarrier`, which runs a full fence on every CPU that runs a thread
 //! of this process (`man 2 membarrier`, PRIVATE_EXPEDITED). On other systems, and in models, both
 //! sides run `fence(SeqCst)`.
+//!
+//! A sandbox may refuse `membarrier`. If it does so when a ring is built, both sides of the ring
+//! run `fence(SeqCst)`. If it does so later, the frequent side already relies on the call and cannot
+//! be told in time. A thread that parks then sleeps for a short time only, and a thread that closes
+//! waits until the frequent side needs no fence.
 
 #[cfg(loom)]
 mod platform {
@@ -52,7 +57,7 @@ mod platform {
     }
 
     pub(super) fn on_every_cpu() -> bool {
-        // A forked child must register again.
+        // No manual says that a forked child is registered, although it is.
         membarrier(MembarrierCommand::PrivateExpedited).is_ok()
             || (register() && membarrier(MembarrierCommand::PrivateExpedited).is_ok())
     }
@@ -61,7 +66,18 @@ mod platform {
 #[cfg(all(test, loom))]
 pub(crate) use platform::IS_LIGHT_NOTHING;
 
+use std::thread;
+use std::time::Duration;
+
 use crate::sync::{Ordering, fence};
+
+/// Time after which each store is visible to all CPUs, and no CPU acts on a value that it loaded
+/// before.
+///
+/// A CPU empties its store buffer within microseconds, and at once when it is interrupted. The
+/// system clock interrupts each CPU that is in use every 10 ms or more often, except those of
+/// `nohz_full`.
+const LONGEST_BUFFERING: Duration = Duration::from_millis(20);
 
 /// The kind of fence. A ring detects it when it is built; it never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,12 +108,21 @@ impl AsymmetricFence {
 
     /// Runs the rare side's fence, between its store and its load. Returns false if the system
     /// refuses the `membarrier` that it granted when the ring was built, as a system-call filter
-    /// may do. The caller must then do without the fence.
+    /// may do. The caller must then do without the fence, or [wait](Self::heavy_or_wait).
     #[cold]
     #[must_use]
     pub(crate) fn heavy(self) -> bool {
         // O6: pairs with `light`. With `membarrier`, this fence orders the calling thread itself.
         fence(Ordering::SeqCst);
         self == Self::Full || platform::on_every_cpu()
+    }
+
+    /// The same, for a caller that cannot do without the fence. If the system refuses it, waits for
+    /// 20 ms, after which the frequent side needs no fence.
+    #[cold]
+    pub(crate) fn heavy_or_wait(self) {
+        if !self.heavy() {
+            thread::sleep(LONGEST_BUFFERING);
+        }
     }
 }

@@ -111,6 +111,12 @@ impl EventCount {
         self.epoch.is_marked() && self.epoch.wake_marked()
     }
 
+    /// Returns how often threads were woken.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn epochs(&self) -> u32 {
+        self.epoch.number()
+    }
+
     /// Wakes all threads, marked or not; for a close, a halt and similar events.
     #[cold]
     pub(crate) fn wake_all(&self) {

@@ -82,6 +82,12 @@ impl Epoch {
         self.sleepers.sleep(&self.word, seen, timeout);
     }
 
+    /// Returns the number of the epoch.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn number(&self) -> u32 {
+        self.current() / EPOCH
+    }
+
     /// Whether the epoch of `seen` is over, for statistics of wake-ups.
     pub(crate) fn has_left(&self, seen: u32) -> bool {
         // O13, Relaxed: a snapshot. It ignores the flags, which change within an epoch.

@@ -5,8 +5,8 @@ use lapwing::graph::{Graph, Seats, StageId, StartAt};
 use lapwing::producer::{ClaimBatch, Sequencer};
 use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, Stage};
 
-use crate::model::Model;
-use crate::script::{SEATS, Script, Start, Step};
+use super::model::Model;
+use super::script::{SEATS, Script, Start, Step};
 
 /// Runs `script`.
 ///

@@ -24,7 +24,9 @@ fn config() -> ProptestConfig {
         cases: if is_asked { asked.cases } else { PROGRAMS },
         max_shrink_iters: 10_000,
         max_shrink_time: 120_000,
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
+            "proptest-regressions",
+        ))),
         ..asked
     }
 }

@@ -28,7 +28,8 @@ impl Acts {
     /// What the next call for `sequence` does.
     fn next(&self, sequence: Sequence) -> Verdict {
         let take = |left: &AtomicU32| {
-            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+                .is_ok()
         };
         let at = sequence - self.first;
         let act = self.acts.iter().find(|(act, left)| act.at == at && take(left));
@@ -50,7 +51,13 @@ pub(super) struct Actor {
 
 impl Actor {
     /// One call for one event.
-    fn handle(&mut self, event: &Event, sequence: Sequence, is_last: bool, is_failed: bool) -> Said {
+    fn handle(
+        &mut self,
+        event: &Event,
+        sequence: Sequence,
+        is_last: bool,
+        is_failed: bool,
+    ) -> Said {
         let seen = self.see(event, sequence);
         let verdict = self.decide(sequence);
         self.log.push(Note::Event(Seen { is_last, is_failed, verdict, ..seen }));
@@ -58,7 +65,11 @@ impl Actor {
     }
 
     /// One call for a batch. The first event that has an act decides about all of them.
-    pub(super) fn handle_batch<'a>(&mut self, events: impl Iterator<Item = &'a Event>, first: Sequence) -> Said {
+    pub(super) fn handle_batch<'a>(
+        &mut self,
+        events: impl Iterator<Item = &'a Event>,
+        first: Sequence,
+    ) -> Said {
         let mut decided = Verdict::Says(Action::Continue);
         let mut decided_at = first;
         let mut notes = Vec::new();
@@ -180,7 +191,12 @@ impl FailurePolicy for Noting {
         let (sequence, attempt) = (failure.sequence(), failure.attempt());
         let is_panic = matches!(failure.cause(), Cause::Panic(_));
         let worker = failure.stage().rsplit('-').next().and_then(|worker| worker.parse().ok());
-        self.logs[worker.unwrap_or(0_usize)].push(Note::Policy { sequence, attempt, action, is_panic });
+        self.logs[worker.unwrap_or(0_usize)].push(Note::Policy {
+            sequence,
+            attempt,
+            action,
+            is_panic,
+        });
         action
     }
 }

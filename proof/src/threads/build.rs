@@ -10,7 +10,9 @@ use lapwing::{Builder, Consumers, Producer};
 
 use super::actor::{Actor, Acts, Noting};
 use super::event::{Event, Log};
-use super::program::{Form, Place, Policy, Program, Stage, Threads, consumer_name, members, stage_name};
+use super::program::{
+    Form, Place, Policy, Program, Stage, Threads, consumer_name, members, stage_name,
+};
 use super::waits::{Strategy, Unannounced};
 
 /// Time after which a stage is told that no event has come.
@@ -21,11 +23,19 @@ pub(super) type Ring<S> = (Producer<Event, S>, Consumers<'static, Event>);
 
 /// The logs of all consumers of a graph: by stage, and by worker.
 pub(super) fn logs(program: &Program) -> Vec<Vec<Log>> {
-    program.stages.iter().map(|stage| vec![(); stage.consumers()].iter().map(|()| Log::default()).collect()).collect()
+    program
+        .stages
+        .iter()
+        .map(|stage| vec![(); stage.consumers()].iter().map(|()| Log::default()).collect())
+        .collect()
 }
 
 /// Builds the ring of `program`, whose consumers write to `logs`.
-pub(super) fn build<S: Sequencer>(ring: Builder<'static, Event, S>, program: &Program, logs: &[Vec<Log>]) -> Ring<S> {
+pub(super) fn build<S: Sequencer>(
+    ring: Builder<'static, Event, S>,
+    program: &Program,
+    logs: &[Vec<Log>],
+) -> Ring<S> {
     let mut graph = Graph::new();
     let mut ids: Vec<StageId> = Vec::new();
     for (stage, logs) in logs.iter().enumerate() {
@@ -34,7 +44,8 @@ pub(super) fn build<S: Sequencer>(ring: Builder<'static, Event, S>, program: &Pr
         let placed = after.fold(graph.stage(settings), lapwing::Stage::after);
         ids.push(add(placed, program, stage, logs));
     }
-    let ring = ring.first_sequence(program.first).seats(program.seats).placement(placement(program));
+    let ring =
+        ring.first_sequence(program.first).seats(program.seats).placement(placement(program));
     let (wait, producer_wait) = (program.wait.clone(), program.producer_wait.clone());
     let ring = if program.announces {
         ring.wait(wait).producer_wait(producer_wait)
@@ -78,7 +89,11 @@ pub(super) fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing
 }
 
 /// The stage with this wait strategy.
-pub(super) fn with_wait(settings: lapwing::Stage, wait: &Strategy, announces: bool) -> lapwing::Stage {
+pub(super) fn with_wait(
+    settings: lapwing::Stage,
+    wait: &Strategy,
+    announces: bool,
+) -> lapwing::Stage {
     if announces { settings.wait(wait.clone()) } else { settings.wait(Unannounced(wait.clone())) }
 }
 
@@ -135,8 +150,10 @@ fn placement(program: &Program) -> Placement {
     };
     for group in 0..2 {
         let is_in = |stage: &Stage| stage.place == Place::Group(group) && !stage.is_poller();
-        let names: Vec<_> =
-            (0..program.stages.len()).filter(|&stage| is_in(&program.stages[stage])).map(stage_name).collect();
+        let names: Vec<_> = (0..program.stages.len())
+            .filter(|&stage| is_in(&program.stages[stage]))
+            .map(stage_name)
+            .collect();
         if !names.is_empty() {
             placement = placement.group(format!("g{group}"), names);
         }

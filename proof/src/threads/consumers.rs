@@ -57,7 +57,12 @@ pub(super) fn poll(mut poller: Poller<Event>, mark: Stages, leaves_after: Option
 }
 
 /// Polls once, in the way of this turn. Returns the number of events that it consumed.
-fn poll_once(poller: &mut Poller<Event>, mark: Stages, turn: usize, log: &Log) -> Result<u64, PollError> {
+fn poll_once(
+    poller: &mut Poller<Event>,
+    mark: Stages,
+    turn: usize,
+    log: &Log,
+) -> Result<u64, PollError> {
     let batch = match turn % 4 {
         0 => poller.poll(),
         1 => poller.wait().map_err(|error| match error {
@@ -76,7 +81,10 @@ fn poll_once(poller: &mut Poller<Event>, mark: Stages, turn: usize, log: &Log) -
     let events = sequences.zip(batch.as_slice());
     let is_failed = |sequence| batch.is_failed(sequence);
     let seen: Vec<_> = events
-        .map(|(sequence, event)| Seen { is_failed: is_failed(sequence), ..event.see(sequence, mark) })
+        .map(|(sequence, event)| Seen {
+            is_failed: is_failed(sequence),
+            ..event.see(sequence, mark)
+        })
         .collect();
     let left = if turn % 3 == 0 { seen.len() / 3 } else { 0 };
     let consumed = seen.len() - left;
@@ -100,7 +108,13 @@ pub(super) struct Visit {
 }
 
 /// Takes a seat.
-pub(super) fn take(seats: &Seats<Event>, guest: Guest, number: usize, next: Sequence, first: Sequence) -> (Visit, Option<Seat<Event>>) {
+pub(super) fn take(
+    seats: &Seats<Event>,
+    guest: Guest,
+    number: usize,
+    next: Sequence,
+    first: Sequence,
+) -> (Visit, Option<Seat<Event>>) {
     let mut stage = lapwing::Stage::new(format!("guest {number}"));
     if let Some(events) = guest.max_batch {
         stage = stage.max_batch(events);
@@ -116,7 +130,11 @@ pub(super) fn take(seats: &Seats<Event>, guest: Guest, number: usize, next: Sequ
 }
 
 /// Runs a guest to its end. `stops` gets its stop handle.
-pub(super) fn visit(mut visit: Visit, seat: Option<Seat<Event>>, stops: impl FnOnce(StopHandle)) -> Visit {
+pub(super) fn visit(
+    mut visit: Visit,
+    seat: Option<Seat<Event>>,
+    stops: impl FnOnce(StopHandle),
+) -> Visit {
     let Some(seat) = seat else { return visit };
     let (log, leaves_after) = (visit.log.clone(), visit.guest.leaves_after);
     if visit.guest.polls {

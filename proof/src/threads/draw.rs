@@ -10,8 +10,8 @@ use proptest::sample::select;
 
 use super::producers::TIMEOUT;
 use super::program::{
-    Act, Call, Deed, End, Form, Guest, How, Patience, Pause, Place, Policy, Program, Repeat, Stage, Start, Threads,
-    Verdict,
+    Act, Call, Deed, End, Form, Guest, How, Patience, Pause, Place, Policy, Program, Repeat, Stage,
+    Start, Threads, Verdict,
 };
 use super::waits::Strategy as Wait;
 
@@ -22,36 +22,45 @@ const CALLS_BESIDE_SPINNING: usize = 6;
 
 /// Programs.
 pub fn programs() -> impl Strategy<Value = Program> {
-    let capacity = prop_oneof![6 => 0..5_u32, 2 => 5..9_u32, 1 => 9..=12_u32].prop_map(|power| 1_usize << power);
+    let capacity = prop_oneof![6 => 0..5_u32, 2 => 5..9_u32, 1 => 9..=12_u32]
+        .prop_map(|power| 1_usize << power);
     let first = prop_oneof![6 => Just(0), 1 => 1..5_000_u64, 1 => Just(MAX_FIRST_SEQUENCE)];
     let producers = vec(vec(call(), 0..60), 1..=4);
-    let threads = select(vec![Threads::PerStage, Threads::Count(1), Threads::Count(2), Threads::Count(3), Threads::Automatic]);
+    let threads = select(vec![
+        Threads::PerStage,
+        Threads::Count(1),
+        Threads::Count(2),
+        Threads::Count(3),
+        Threads::Automatic,
+    ]);
     let ring = (capacity, first, any::<bool>(), producers);
     let graph = (vec(stage(), 1..=5), prop_oneof![3 => Just(false), 1 => Just(true)]);
     let how = (threads, rarely(5), any::<bool>(), wait(), wait());
     let during = (0..3_usize, rarely(4), vec((0..60_usize, deed()), 0..8), end());
-    (ring, graph, how, during).prop_map(|(ring, (stages, clears), how, (seats, is_monitored, deeds, end))| {
-        let (capacity, first, is_multi, producers) = ring;
-        let (threads, by_hand, announces, wait, producer_wait) = how;
-        let program = Program {
-            capacity,
-            first,
-            is_multi,
-            producers,
-            stages,
-            clears,
-            threads,
-            by_hand,
-            announces: !announces,
-            wait,
-            producer_wait,
-            seats,
-            is_monitored,
-            deeds,
-            end,
-        };
-        tamed(program)
-    })
+    (ring, graph, how, during).prop_map(
+        |(ring, (stages, clears), how, (seats, is_monitored, deeds, end))| {
+            let (capacity, first, is_multi, producers) = ring;
+            let (threads, by_hand, announces, wait, producer_wait) = how;
+            let program = Program {
+                capacity,
+                first,
+                is_multi,
+                producers,
+                stages,
+                clears,
+                threads,
+                by_hand,
+                announces: !announces,
+                wait,
+                producer_wait,
+                seats,
+                is_monitored,
+                deeds,
+                end,
+            };
+            tamed(program)
+        },
+    )
 }
 
 /// True in one of `of` cases.
@@ -79,14 +88,26 @@ fn wait() -> impl Strategy<Value = Wait> {
 
 fn call() -> impl Strategy<Value = Call> {
     let count = prop_oneof![8 => 1..5_usize, 2 => 5..64_usize, 1 => 64..=4096_usize];
-    let before = prop_oneof![16 => Just(Pause::None), 2 => Just(Pause::Yield), 1 => Just(Pause::Sleep)];
-    (how(), count, rarely(6), before).prop_map(|(how, count, gives_up, before)| Call { how, count, gives_up, before })
+    let before =
+        prop_oneof![16 => Just(Pause::None), 2 => Just(Pause::Yield), 1 => Just(Pause::Sleep)];
+    (how(), count, rarely(6), before).prop_map(|(how, count, gives_up, before)| Call {
+        how,
+        count,
+        gives_up,
+        before,
+    })
 }
 
 fn how() -> impl Strategy<Value = How> {
     let patience = || prop_oneof![4 => Just(Patience::Waits), 1 => Just(Patience::Tries), 1 => Just(Patience::TimesOut)];
-    let when_full =
-        || select(vec![WhenFull::Wait, WhenFull::Refuse, WhenFull::DropNew, WhenFull::Timeout(TIMEOUT)]);
+    let when_full = || {
+        select(vec![
+            WhenFull::Wait,
+            WhenFull::Refuse,
+            WhenFull::DropNew,
+            WhenFull::Timeout(TIMEOUT),
+        ])
+    };
     prop_oneof![
         8 => patience().prop_map(How::Publish),
         4 => patience().prop_map(How::PublishBatch),
@@ -112,11 +133,24 @@ fn stage() -> impl Strategy<Value = Stage> {
     let acts = prop_oneof![1 => vec(act(), 0..1), 2 => vec(act(), 0..4)];
     let graph = (any::<u8>(), any::<bool>());
     let settings = (max_batch, wait, rarely(5), place);
-    (graph, form(), settings, policy(), policy(), acts).prop_map(|(graph, form, settings, on_error, on_panic, acts)| {
-        let ((after, is_alone), (max_batch, wait, has_timeout, place)) = (graph, settings);
-        let after = u64::from(after);
-        Stage { after, is_alone, form, max_batch, wait, has_timeout, place, on_error, on_panic, acts }
-    })
+    (graph, form(), settings, policy(), policy(), acts).prop_map(
+        |(graph, form, settings, on_error, on_panic, acts)| {
+            let ((after, is_alone), (max_batch, wait, has_timeout, place)) = (graph, settings);
+            let after = u64::from(after);
+            Stage {
+                after,
+                is_alone,
+                form,
+                max_batch,
+                wait,
+                has_timeout,
+                place,
+                on_error,
+                on_panic,
+                acts,
+            }
+        },
+    )
 }
 
 fn form() -> impl Strategy<Value = Form> {
@@ -133,7 +167,8 @@ fn form() -> impl Strategy<Value = Form> {
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
-    let retries = (select(vec![Repeat::Event, Repeat::Batch, Repeat::WithRestart]), 1..4_u32, action());
+    let retries =
+        (select(vec![Repeat::Event, Repeat::Batch, Repeat::WithRestart]), 1..4_u32, action());
     prop_oneof![
         1 => Just(Policy::None),
         3 => action().prop_map(Policy::Always),
@@ -179,11 +214,18 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 fn guest() -> impl Strategy<Value = Guest> {
-    let start = prop_oneof![Just(Start::Now), Just(Start::Oldest), (0..20_u64).prop_map(Start::Back)];
+    let start =
+        prop_oneof![Just(Start::Now), Just(Start::Oldest), (0..20_u64).prop_map(Start::Back)];
     let leaves_after = prop_oneof![1 => Just(None), 1 => (0..40_u64).prop_map(Some)];
     let max_batch = prop_oneof![2 => Just(None), 1 => (1..9_usize).prop_map(Some)];
     (start, any::<bool>(), leaves_after, max_batch, any::<bool>()).prop_map(
-        |(start, polls, leaves_after, max_batch, is_beside)| Guest { start, polls, leaves_after, max_batch, is_beside },
+        |(start, polls, leaves_after, max_batch, is_beside)| Guest {
+            start,
+            polls,
+            leaves_after,
+            max_batch,
+            is_beside,
+        },
     )
 }
 

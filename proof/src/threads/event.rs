@@ -88,7 +88,16 @@ impl Default for Seen {
     fn default() -> Self {
         let verdict = Verdict::Says(Action::Continue);
         let (is_failed, is_last) = (false, false);
-        Self { sequence: 0, id: NO_EVENT, written: 0, marks: 0, is_failed, is_last, verdict, time: 0 }
+        Self {
+            sequence: 0,
+            id: NO_EVENT,
+            written: 0,
+            marks: 0,
+            is_failed,
+            is_last,
+            verdict,
+            time: 0,
+        }
     }
 }
 
@@ -96,12 +105,20 @@ impl Default for Seen {
 #[derive(Debug, Clone)]
 pub(super) enum Note {
     Start,
-    BatchStart { size: u64, depth: u64 },
+    BatchStart {
+        size: u64,
+        depth: u64,
+    },
     Event(Seen),
     /// The call of a closure for a batch.
     Batch(Vec<Seen>),
     /// The decision of a policy.
-    Policy { sequence: Sequence, attempt: u32, action: Action, is_panic: bool },
+    Policy {
+        sequence: Sequence,
+        attempt: u32,
+        action: Action,
+        is_panic: bool,
+    },
     Released(Sequence),
     Timeout(Sequence),
     Restart,
@@ -127,7 +144,8 @@ impl Log {
     pub(super) fn push(&self, note: Note) {
         let mut notes = self.lock();
         // An idle stage has any number of timeouts.
-        if matches!((&note, notes.last()), (Note::Timeout(next), Some(Note::Timeout(last))) if next == last) {
+        if matches!((&note, notes.last()), (Note::Timeout(next), Some(Note::Timeout(last))) if next == last)
+        {
             return;
         }
         notes.push(note);

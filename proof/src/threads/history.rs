@@ -46,7 +46,8 @@ impl History {
     }
 
     fn settle(&mut self, sequence: Sequence, as_what: Claimed) -> Result<(), String> {
-        let place = sequence.checked_sub(self.first).ok_or("a sequence before the first one")? as usize;
+        let place =
+            sequence.checked_sub(self.first).ok_or("a sequence before the first one")? as usize;
         if place >= self.claimed.len() {
             self.claimed.resize(place + 1, Claimed::Unknown);
         }
@@ -73,14 +74,18 @@ impl History {
 
     /// The first sequence from `from` on that was not given up.
     pub(super) fn after_given_up(&self, from: Sequence) -> Sequence {
-        let is_passed = |sequence: &Sequence| matches!(self.at(*sequence), Some(Claimed::GivenUp | Claimed::Unknown));
+        let is_passed = |sequence: &Sequence| {
+            matches!(self.at(*sequence), Some(Claimed::GivenUp | Claimed::Unknown))
+        };
         (from..).find(|sequence| !is_passed(sequence)).expect("the history ends")
     }
 
     /// The sequences of all events.
     pub(super) fn events(&self) -> impl Iterator<Item = Sequence> {
         let sequences = (self.first..).zip(&self.claimed);
-        sequences.filter(|(_, claimed)| matches!(claimed, Claimed::Event(_))).map(|(sequence, _)| sequence)
+        sequences
+            .filter(|(_, claimed)| matches!(claimed, Claimed::Event(_)))
+            .map(|(sequence, _)| sequence)
     }
 
     /// Whether it is known what became of each sequence.

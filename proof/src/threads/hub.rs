@@ -50,7 +50,8 @@ impl Hub {
         self.alive.fetch_add(1, Ordering::SeqCst);
         let hub = self.clone();
         thread::spawn(move || {
-            let message = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Message::Panicked(text(&*panic)));
+            let message = catch_unwind(AssertUnwindSafe(body))
+                .unwrap_or_else(|panic| Message::Panicked(text(&*panic)));
             hub.send(message);
             hub.alive.fetch_sub(1, Ordering::SeqCst);
         });
@@ -101,7 +102,11 @@ impl<'a> Watch<'a> {
     /// # Errors
     ///
     /// If the run has made no progress for too long.
-    pub(super) fn next(&mut self, messages: &Receiver<Message>, moment: Duration) -> Result<Option<Message>, String> {
+    pub(super) fn next(
+        &mut self,
+        messages: &Receiver<Message>,
+        moment: Duration,
+    ) -> Result<Option<Message>, String> {
         let message = match messages.recv_timeout(moment) {
             Ok(message) => Some(message),
             Err(RecvTimeoutError::Timeout) => None,
@@ -112,7 +117,10 @@ impl<'a> Watch<'a> {
             (self.steps, self.since) = (steps, Instant::now());
         }
         if self.since.elapsed() > self.patience {
-            return Err(format!("it hangs: no progress for {:?}, after {steps} steps", self.patience));
+            return Err(format!(
+                "it hangs: no progress for {:?}, after {steps} steps",
+                self.patience
+            ));
         }
         Ok(message)
     }

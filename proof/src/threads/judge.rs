@@ -60,10 +60,13 @@ impl<'a> World<'a> {
         let mut world = Self { program, observed, history, pasts, done, skipped, guests, causes };
         for (stage, notes) in observed.notes.iter().enumerate() {
             let rules = world.rules_of_stage(stage);
-            let pasts: Result<Vec<_>, _> = notes.iter().map(|notes| replay(&rules, notes)).collect();
+            let pasts: Result<Vec<_>, _> =
+                notes.iter().map(|notes| replay(&rules, notes)).collect();
             let pasts = pasts.map_err(|wrong| format!("stage {stage}: {wrong}"))?;
             world.done.push(pasts.iter().flat_map(|past| past.done.keys().copied()).collect());
-            world.skipped.push(pasts.iter().flat_map(|past| past.skipped.iter().copied()).collect());
+            world
+                .skipped
+                .push(pasts.iter().flat_map(|past| past.skipped.iter().copied()).collect());
             world.pasts.push(pasts);
         }
         for visit in &observed.visits {
@@ -77,7 +80,8 @@ impl<'a> World<'a> {
     }
 
     fn rules(&self, upstream: Stages) -> Rules<'_> {
-        let failed = members(upstream).flat_map(|stage| self.skipped[stage].iter().copied()).collect();
+        let failed =
+            members(upstream).flat_map(|stage| self.skipped[stage].iter().copied()).collect();
         Rules {
             history: &self.history,
             capacity: self.program.capacity as u64,
@@ -127,7 +131,8 @@ impl<'a> World<'a> {
     fn causes(&self) -> Vec<HaltCause> {
         let mut causes = Vec::new();
         let by = |is_it: fn(&Outcome) -> bool| {
-            self.everything_past().any(|past| matches!(&past.end, Ending::Own(outcome) if is_it(outcome)))
+            self.everything_past()
+                .any(|past| matches!(&past.end, Ending::Own(outcome) if is_it(outcome)))
         };
         let asks = matches!(self.program.end, End::Halt(_)) && !self.program.by_hand;
         if asks || by(|outcome| *outcome == Outcome::Halted) {
@@ -142,28 +147,33 @@ impl<'a> World<'a> {
         causes
     }
 
-    /// Whether all workers of a group may have left, or all consumers without one that drained the ring last.
+    /// Whether all workers of a group may have left, or all consumers.
     fn may_be_without_consumers(&self) -> bool {
         let group_has_left = |stage: usize| {
             let mut pasts = self.pasts[stage].iter().enumerate();
-            pasts.all(|(worker, past)| has_left(past) || past.end == Ending::Open && self.may_be_stopped(stage, worker))
+            pasts.all(|(worker, past)| {
+                has_left(past) || past.end == Ending::Open && self.may_be_stopped(stage, worker)
+            })
         };
         let stages = 0..self.program.stages.len();
-        let is_group = |stage: &usize| matches!(self.program.stages[*stage].form, Form::Workers { .. });
+        let is_group =
+            |stage: &usize| matches!(self.program.stages[*stage].form, Form::Workers { .. });
         if stages.clone().filter(is_group).any(group_has_left) {
             return true;
         }
-        // A stage that has drained the ring has left, too.
+        // A consumer that has drained the ring stays in the count.
         let stage_is_gone = |stage: usize| {
             let mut pasts = self.pasts[stage].iter().enumerate();
             pasts.all(|(worker, past)| {
                 let ended = self.ended(&consumer_name(self.program, stage, worker)).ok();
-                is_gone(past, ended) || past.end == Ending::Open && self.may_be_stopped(stage, worker)
+                is_gone(past, ended)
+                    || past.end == Ending::Open && self.may_be_stopped(stage, worker)
             })
         };
         let stops = self.stops_guests();
         let guests = || self.guests.iter();
-        let is_any = stages.clone().any(group_has_left) || guests().any(|(_, past)| has_left(past) || stops);
+        let is_any =
+            stages.clone().any(group_has_left) || guests().any(|(_, past)| has_left(past) || stops);
         let are_gone = guests().all(|(visit, past)| is_gone(past, visit.ended.as_ref()) || stops);
         !self.program.clears && is_any && are_gone && stages.clone().all(stage_is_gone)
     }
@@ -185,19 +195,27 @@ impl<'a> World<'a> {
     fn judge_slots(&self) -> Judgement {
         for accepted in self.observed.feeds.iter().flat_map(|feed| &feed.accepted) {
             let lap = accepted.sequence.checked_sub(self.program.capacity as u64);
-            let Some((lap, Claimed::Event(id))) = lap.and_then(|lap| Some((lap, self.history.at(lap)?))) else {
+            let Some((lap, Claimed::Event(id))) =
+                lap.and_then(|lap| Some((lap, self.history.at(lap)?)))
+            else {
                 continue;
             };
             // The only producer fills a slot again whose claim it gave up.
             if accepted.found.id != id {
-                must(!self.program.is_multi && accepted.found.id == 0, || format!("{accepted:?} overwrote another event"))?;
+                must(!self.program.is_multi && accepted.found.id == 0, || {
+                    format!("{accepted:?} overwrote another event")
+                })?;
                 continue;
             }
             let by = |stage: &usize| self.done[*stage].contains(&lap);
-            let by = (0..self.program.stages.len()).filter(by).fold(0, |marks, stage| marks | 1 << stage);
+            let by = (0..self.program.stages.len())
+                .filter(by)
+                .fold(0, |marks, stage| marks | 1 << stage);
             let by = if self.program.clears { by | CLEARED } else { by };
             let marks = accepted.found.marks;
-            must(marks & by == by, || format!("{accepted:x?} overwrote an event before {by:b} had finished it"))?;
+            must(marks & by == by, || {
+                format!("{accepted:x?} overwrote an event before {by:b} had finished it")
+            })?;
         }
         Ok(())
     }
@@ -207,7 +225,9 @@ impl<'a> World<'a> {
         for (stage, pasts) in self.pasts.iter().enumerate() {
             let Form::Workers { by_key, .. } = self.program.stages[stage].form else { continue };
             let calls: usize = pasts.iter().map(|past| past.done.len()).sum();
-            must(calls == self.done[stage].len(), || format!("the group {stage} did an event twice"))?;
+            must(calls == self.done[stage].len(), || {
+                format!("the group {stage} did an event twice")
+            })?;
             if !by_key {
                 continue;
             }
@@ -228,7 +248,11 @@ impl<'a> World<'a> {
             for (worker, past) in pasts.iter().enumerate() {
                 let name = consumer_name(self.program, stage, worker);
                 let is_stopped = self.may_be_stopped(stage, worker);
-                let ended = if self.program.stages[stage].is_poller() { None } else { Some(self.ended(&name)?) };
+                let ended = if self.program.stages[stage].is_poller() {
+                    None
+                } else {
+                    Some(self.ended(&name)?)
+                };
                 let judged = match ended {
                     None => self.judge_poller(past),
                     Some(ended) => self.judge_stage(past, ended, Some(stage), is_stopped),
@@ -257,34 +281,57 @@ impl<'a> World<'a> {
 
     fn must_have_drained(&self, past: &Past) -> Judgement {
         let next = self.history.after_given_up(past.next);
-        must(next == self.history.end(), || format!("it ends at {next}, the history at {}", self.history.end()))
+        must(next == self.history.end(), || {
+            format!("it ends at {next}, the history at {}", self.history.end())
+        })
     }
 
     fn must_be_halted(&self, cause: HaltCause) -> Judgement {
-        must(self.causes.contains(&cause), || format!("halted by {cause:?}, not by one of {:?}", self.causes))
+        must(self.causes.contains(&cause), || {
+            format!("halted by {cause:?}, not by one of {:?}", self.causes)
+        })
     }
 
     /// Compares the result of a stage, a worker or a guest with what it has done.
-    fn judge_stage(&self, past: &Past, ended: &Ended, stage: Option<usize>, is_stopped: bool) -> Judgement {
-        let is_group = stage.is_some_and(|stage| matches!(self.program.stages[stage].form, Form::Workers { .. }));
+    fn judge_stage(
+        &self,
+        past: &Past,
+        ended: &Ended,
+        stage: Option<usize>,
+        is_stopped: bool,
+    ) -> Judgement {
+        let is_group = stage
+            .is_some_and(|stage| matches!(self.program.stages[stage].form, Form::Workers { .. }));
         match (&past.end, &ended.outcome) {
             (Ending::Own(own), outcome) if own == outcome => {}
-            (Ending::Own(Outcome::Stopped), Outcome::Halted) => self.must_be_halted(HaltCause::NoConsumers)?,
+            (Ending::Own(Outcome::Stopped), Outcome::Halted) => {
+                self.must_be_halted(HaltCause::NoConsumers)?
+            }
             (Ending::Open, Outcome::Drained) if is_group => {
                 let done = stage.map_or(0, |stage| self.done[stage].len());
-                must(done == self.history.events().count(), || format!("its group did {done} events"))?;
+                must(done == self.history.events().count(), || {
+                    format!("its group did {done} events")
+                })?;
             }
             (Ending::Open, Outcome::Drained) => self.must_have_drained(past)?,
-            (Ending::Open, Outcome::Halted) => must(!self.causes.is_empty(), || "nothing halts".to_owned())?,
+            (Ending::Open, Outcome::Halted) => {
+                must(!self.causes.is_empty(), || "nothing halts".to_owned())?
+            }
             (Ending::Open, Outcome::Stopped) => must(is_stopped, || "nothing stops it".to_owned())?,
             (end, _) => return Err(format!("its notes say {end:?}")),
         }
         let (handled, skipped) = (past.done.len() as u64, past.skipped.len() as u64);
-        must((ended.handled, ended.skipped) == (handled, skipped), || format!("handled={handled}, skipped={skipped}"))?;
+        must((ended.handled, ended.skipped) == (handled, skipped), || {
+            format!("handled={handled}, skipped={skipped}")
+        })?;
         if is_group {
             return must(ended.processed >= handled, || "it processed too few".to_owned());
         }
-        let at_most = if past.end == Ending::Open { self.history.after_given_up(past.next) } else { past.next };
+        let at_most = if past.end == Ending::Open {
+            self.history.after_given_up(past.next)
+        } else {
+            past.next
+        };
         let processed = past.next - past.start..=at_most - past.start;
         must(processed.contains(&ended.processed), || format!("processed={processed:?}"))
     }
@@ -319,16 +366,25 @@ impl<'a> World<'a> {
             }
         }
         let last = feed.accepted.last().map(|accepted| accepted.call);
-        must(is_over.is_none() || last < is_over, || format!("accepted at {last:?} after an end at {is_over:?}"))?;
+        must(is_over.is_none() || last < is_over, || {
+            format!("accepted at {last:?} after an end at {is_over:?}")
+        })?;
         // A close by the first producer itself takes effect at once.
         if let (0, Some(at)) = (number, closes)
             && (self.program.by_hand || matches!(self.program.end, End::Close(_)))
         {
-            must(last.is_none_or(|last| last < at), || format!("accepted at {last:?}, closed at {at}"))?;
-            let is_early = feed.refused.iter().any(|&(index, _, error)| error == BatchError::Closed && index < at);
+            must(last.is_none_or(|last| last < at), || {
+                format!("accepted at {last:?}, closed at {at}")
+            })?;
+            let is_early = feed
+                .refused
+                .iter()
+                .any(|&(index, _, error)| error == BatchError::Closed && index < at);
             must(!is_early, || format!("closed before {at}"))?;
         }
-        must(feed.dropped == feed.reported_dropped, || format!("dropped {} of {}", feed.reported_dropped, feed.dropped))
+        must(feed.dropped == feed.reported_dropped, || {
+            format!("dropped {} of {}", feed.reported_dropped, feed.dropped)
+        })
     }
 
     fn judge_guests(&self) -> Judgement {
@@ -352,13 +408,18 @@ impl<'a> World<'a> {
         let (next, first, end) = (visit.next, self.program.first, self.history.end());
         let start = match &visit.start {
             Ok(start) => *start,
-            Err(SeatError::NoSeats) => return must(self.program.seats == 0, || "there are seats".to_owned()),
+            Err(SeatError::NoSeats) => {
+                return must(self.program.seats == 0, || "there are seats".to_owned());
+            }
             Err(SeatError::NoFreeSeat { seats }) => {
-                return must(*seats == self.program.seats && guests > *seats, || "a seat is free".to_owned());
+                return must(*seats == self.program.seats && guests > *seats, || {
+                    "a seat is free".to_owned()
+                });
             }
             Err(SeatError::Halted(cause)) => return self.must_be_halted(*cause),
             Err(SeatError::OutOfRange { requested, oldest, newest }) => {
-                let is_right = !(oldest..=newest).contains(&requested) && !(is_known && *requested == next);
+                let is_right =
+                    !(oldest..=newest).contains(&requested) && !(is_known && *requested == next);
                 return must(is_right, || "it is in range".to_owned());
             }
             Err(error) => return Err(error.to_string()),
@@ -369,22 +430,33 @@ impl<'a> World<'a> {
             StartAt::Sequence(asked) => start == asked,
         };
         let oldest = next.saturating_sub(self.program.capacity as u64);
-        must(is_right && (start >= oldest || self.program.is_multi), || format!("it begins at {start}, next={next}"))
+        must(is_right && (start >= oldest || self.program.is_multi), || {
+            format!("it begins at {start}, next={next}")
+        })
     }
 
     fn judge_report(&self) -> Judgement {
         let is_fine = |ended: &Ended| matches!(ended.outcome, Outcome::Drained | Outcome::Stopped);
         let of_graph = self.observed.ended.iter();
         let is_well = of_graph.clone().all(is_fine);
-        must(self.observed.is_well.is_none_or(|said| said == is_well), || format!("the report says {is_well}"))?;
-        let known: usize = self.program.stages.iter().filter(|stage| !stage.is_poller()).map(|stage| stage.consumers()).sum();
+        must(self.observed.is_well.is_none_or(|said| said == is_well), || {
+            format!("the report says {is_well}")
+        })?;
+        let known: usize = self
+            .program
+            .stages
+            .iter()
+            .filter(|stage| !stage.is_poller())
+            .map(|stage| stage.consumers())
+            .sum();
         let clear = usize::from(self.program.clears);
         must(of_graph.count() == known + clear, || "a result is missing".to_owned())?;
         let dropped: u64 = self.observed.feeds.iter().map(|feed| feed.dropped).sum();
         let snapshot = &self.observed.snapshot;
         must(snapshot.dropped == dropped, || format!("{dropped} events were dropped: {snapshot}"))?;
         let end = self.history.end();
-        let is_counted = (snapshot.published, snapshot.claimed) == (end, end) || !self.causes.is_empty();
+        let is_counted =
+            (snapshot.published, snapshot.claimed) == (end, end) || !self.causes.is_empty();
         must(is_counted, || format!("{end} sequences were published: {snapshot}"))
     }
 }
@@ -394,8 +466,10 @@ fn has_left(past: &Past) -> bool {
     matches!(&past.end, Ending::Left | Ending::Own(Outcome::Stopped | Outcome::Detached { .. }))
 }
 
-/// Whether a consumer has left, or has drained the ring.
+/// Whether a consumer has left, also because it was stopped from outside.
 fn is_gone(past: &Past, ended: Option<&Ended>) -> bool {
     let is_over = |ended: &Ended| matches!(ended.outcome, Outcome::Drained | Outcome::Stopped);
-    has_left(past) || past.end == Ending::Closed || past.end == Ending::Open && ended.is_some_and(is_over)
+    has_left(past)
+        || past.end == Ending::Closed
+        || past.end == Ending::Open && ended.is_some_and(is_over)
 }

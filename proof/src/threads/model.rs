@@ -104,10 +104,25 @@ struct Replay<'a> {
 pub(super) fn replay(rules: &Rules<'_>, notes: &[Note]) -> Result<Past, String> {
     let past = Past { start: rules.start, next: rules.start, ..Past::default() };
     let (again, times) = (Again::Nothing, BTreeMap::new());
-    let mut replay = Replay { rules, notes, read: 0, past, again, attempt: 0, claim: None, times, is_broken: false };
+    let mut replay = Replay {
+        rules,
+        notes,
+        read: 0,
+        past,
+        again,
+        attempt: 0,
+        claim: None,
+        times,
+        is_broken: false,
+    };
     replay.run().map_err(|wrong| {
         let near = replay.read.saturating_sub(3)..notes.len().min(replay.read + 2);
-        format!("{wrong}; next={}, notes {near:?} of {}: {:#?}", replay.past.next, notes.len(), &notes[near.clone()])
+        format!(
+            "{wrong}; next={}, notes {near:?} of {}: {:#?}",
+            replay.past.next,
+            notes.len(),
+            &notes[near.clone()]
+        )
     })?;
     Ok(replay.past)
 }
@@ -138,7 +153,9 @@ impl<'a> Replay<'a> {
             }
         }
         if self.rules.is_handler && !self.is_broken {
-            must(matches!(self.peek(), Some(Note::Shutdown)), || "it was not shut down".to_owned())?;
+            must(matches!(self.peek(), Some(Note::Shutdown)), || {
+                "it was not shut down".to_owned()
+            })?;
             self.read += 1;
         }
         must(self.peek().is_none(), || "it was called after its end".to_owned())
@@ -148,13 +165,17 @@ impl<'a> Replay<'a> {
         match note {
             Note::Timeout(next) | Note::Released(next) => self.pass_to(*next),
             Note::BatchStart { size, depth } => {
-                must((*size..=self.rules.capacity).contains(depth), || format!("a depth of {depth}"))?;
+                must((*size..=self.rules.capacity).contains(depth), || {
+                    format!("a depth of {depth}")
+                })?;
                 self.batch(*size)
             }
             Note::Batch(seen) => self.whole_batch(seen),
             Note::Polled(seen, consumed) => {
                 let first = self.begin(seen)?;
-                seen.iter().zip(first..).try_for_each(|(seen, sequence)| self.check(seen, sequence, true))?;
+                seen.iter()
+                    .zip(first..)
+                    .try_for_each(|(seen, sequence)| self.check(seen, sequence, true))?;
                 self.finish(first..first + consumed);
                 Ok(())
             }
@@ -194,7 +215,9 @@ impl<'a> Replay<'a> {
         must(first % capacity + size <= capacity, || format!("a batch of {size} beyond the wrap"))?;
         if is_worker {
             let must_be = self.claim.map(|end| (self.past.next, end));
-            must(must_be.is_none_or(|claim| claim == (first, first + size)), || format!("not the claim {must_be:?}"))?;
+            must(must_be.is_none_or(|claim| claim == (first, first + size)), || {
+                format!("not the claim {must_be:?}")
+            })?;
             self.past.next = first;
             return Ok(());
         }
@@ -215,7 +238,9 @@ impl<'a> Replay<'a> {
             };
             self.read += 1;
             self.check(seen, sequence, true)?;
-            must(seen.is_last == (sequence + 1 == batch.end), || format!("end_of_batch={}", seen.is_last))?;
+            must(seen.is_last == (sequence + 1 == batch.end), || {
+                format!("end_of_batch={}", seen.is_last)
+            })?;
             if seen.verdict != Verdict::Says(Action::Continue) {
                 return self.decide(seen.verdict, sequence, sequence..sequence + 1, &batch);
             }
@@ -228,7 +253,9 @@ impl<'a> Replay<'a> {
     /// The call of a closure for a batch.
     fn whole_batch(&mut self, seen: &[Seen]) -> Step {
         let first = self.begin(seen)?;
-        seen.iter().zip(first..).try_for_each(|(seen, sequence)| self.check(seen, sequence, false))?;
+        seen.iter()
+            .zip(first..)
+            .try_for_each(|(seen, sequence)| self.check(seen, sequence, false))?;
         let batch = first..first + seen.len() as u64;
         let decides = seen.iter().find(|seen| seen.verdict != Verdict::Says(Action::Continue));
         if let Some(seen) = decides {
@@ -241,17 +268,29 @@ impl<'a> Replay<'a> {
     /// Whether the consumer saw the right event, as its upstream stages have left it.
     fn check(&mut self, seen: &Seen, sequence: Sequence, is_told_of_failures: bool) -> Step {
         let rules = self.rules;
-        must(seen.sequence == sequence, || format!("the event {} instead of {sequence}", seen.sequence))?;
+        must(seen.sequence == sequence, || {
+            format!("the event {} instead of {sequence}", seen.sequence)
+        })?;
         let id = rules.history.id(sequence);
-        must(id != 0 && seen.id == id, || format!("the event {sequence} has the id {:#x}, not {id:#x}", seen.id))?;
-        must(!self.past.done.contains_key(&sequence), || format!("the event {sequence} was done before"))?;
+        must(id != 0 && seen.id == id, || {
+            format!("the event {sequence} has the id {:#x}, not {id:#x}", seen.id)
+        })?;
+        must(!self.past.done.contains_key(&sequence), || {
+            format!("the event {sequence} was done before")
+        })?;
         let is_failed = rules.failed.contains(&sequence) && is_told_of_failures;
-        must(seen.is_failed == is_failed, || format!("{sequence} was announced as failed: {}", seen.is_failed))?;
+        must(seen.is_failed == is_failed, || {
+            format!("{sequence} was announced as failed: {}", seen.is_failed)
+        })?;
         for (stage, done) in &rules.upstream {
             let mark = if done.contains(&sequence) { 1 << stage } else { 0 };
-            must(seen.marks & mark == mark, || format!("it got {sequence} before the stage {stage}"))?;
+            must(seen.marks & mark == mark, || {
+                format!("it got {sequence} before the stage {stage}")
+            })?;
             let written = mark & rules.writers;
-            must(seen.written & written == written, || format!("{sequence} lacks what {stage} wrote"))?;
+            must(seen.written & written == written, || {
+                format!("{sequence} lacks what {stage} wrote")
+            })?;
         }
         let later = (seen.marks | seen.written) & rules.downstream;
         must(later == 0, || format!("the stages {later:b} got {sequence} earlier"))?;
@@ -262,7 +301,13 @@ impl<'a> Replay<'a> {
     }
 
     /// What follows from a verdict about `events` of `batch`, which the handler gave at the event `at`.
-    fn decide(&mut self, verdict: Verdict, at: Sequence, events: Range<Sequence>, batch: &Range<Sequence>) -> Step {
+    fn decide(
+        &mut self,
+        verdict: Verdict,
+        at: Sequence,
+        events: Range<Sequence>,
+        batch: &Range<Sequence>,
+    ) -> Step {
         let (action, failure) = match verdict {
             Verdict::Says(action) => (action, None),
             Verdict::Fails | Verdict::Panics => {
@@ -275,7 +320,12 @@ impl<'a> Replay<'a> {
     }
 
     /// What the policy decides about a failure of the event `sequence`.
-    fn policy(&mut self, is_panic: bool, sequence: Sequence, batch: Sequence) -> Result<Action, String> {
+    fn policy(
+        &mut self,
+        is_panic: bool,
+        sequence: Sequence,
+        batch: Sequence,
+    ) -> Result<Action, String> {
         let is_again = [Again::Event(sequence), Again::Batch(batch)].contains(&self.again);
         self.attempt = if is_again { self.attempt + 1 } else { 1 };
         let policy = if is_panic { self.rules.on_panic } else { self.rules.on_error };
@@ -291,7 +341,9 @@ impl<'a> Replay<'a> {
             let attempt = self.attempt;
             let is_right = matches!(self.peek(), Some(Note::Policy { sequence: s, attempt: a, action, is_panic: p })
                 if (*s, *a, *action, *p) == (sequence, attempt, expected, is_panic));
-            must(is_right, || format!("the policy decides {expected:?} about {sequence}, attempt {attempt}"))?;
+            must(is_right, || {
+                format!("the policy decides {expected:?} about {sequence}, attempt {attempt}")
+            })?;
             self.read += 1;
         }
         self.again = match expected {
@@ -338,7 +390,9 @@ impl<'a> Replay<'a> {
                 if matches!((action, self.peek()), (Action::Restart(_), Some(Note::Restart))) {
                     self.read += 1;
                 } else if matches!(action, Action::Restart(_)) && self.rules.is_handler {
-                    must(matches!(self.peek(), Some(Note::Shutdown)), || "it was not restarted".to_owned())?;
+                    must(matches!(self.peek(), Some(Note::Shutdown)), || {
+                        "it was not restarted".to_owned()
+                    })?;
                 }
                 Ok(())
             }
@@ -353,7 +407,9 @@ impl<'a> Replay<'a> {
     fn finish(&mut self, events: Range<Sequence>) {
         self.past.next = events.end;
         let times = &mut self.times;
-        self.past.done.extend(events.map(|sequence| (sequence, times.remove(&sequence).unwrap_or_default())));
+        self.past
+            .done
+            .extend(events.map(|sequence| (sequence, times.remove(&sequence).unwrap_or_default())));
     }
 
     /// A handler is told of each release.

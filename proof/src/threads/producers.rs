@@ -63,13 +63,23 @@ pub(super) fn run<S: Sequencer>(
         let mut found = Vec::new();
         match make(&mut producer, call, first_id, &mut found) {
             Ok(Done::Published(sequences)) => {
-                assert_eq!(sequences.clone().count(), found.len(), "one sequence for each filled slot");
-                let may_be_fewer = matches!(call.how, How::ClaimUpTo(_));
-                assert!(found.len() as u64 == events_of(call) || may_be_fewer && found.len() <= call.count);
-                let events = sequences.zip(first_id..).zip(found);
-                feed.accepted.extend(
-                    events.map(|((sequence, id), found)| Accepted { sequence, id, found, call: index }),
+                assert_eq!(
+                    sequences.clone().count(),
+                    found.len(),
+                    "one sequence for each filled slot"
                 );
+                let may_be_fewer = matches!(call.how, How::ClaimUpTo(_));
+                assert!(
+                    found.len() as u64 == events_of(call)
+                        || may_be_fewer && found.len() <= call.count
+                );
+                let events = sequences.zip(first_id..).zip(found);
+                feed.accepted.extend(events.map(|((sequence, id), found)| Accepted {
+                    sequence,
+                    id,
+                    found,
+                    call: index,
+                }));
             }
             Ok(Done::GaveUp(sequences)) => feed.given_up.extend(sequences),
             Ok(Done::Dropped) => feed.dropped += events_of(call),
@@ -83,7 +93,11 @@ pub(super) fn run<S: Sequencer>(
 
 /// Number of events that a call publishes or drops.
 fn events_of(call: Call) -> u64 {
-    if matches!(call.how, How::Publish(_) | How::Claim(_) | How::Offer(_)) { 1 } else { call.count as u64 }
+    if matches!(call.how, How::Publish(_) | How::Claim(_) | How::Offer(_)) {
+        1
+    } else {
+        call.count as u64
+    }
 }
 
 fn pause(pause: Pause) {
@@ -102,7 +116,9 @@ fn make<S: Sequencer>(
 ) -> Result<Done, BatchError> {
     match call.how {
         How::Publish(patience) => publish(producer, patience, |event| found.push(event.fill(id))),
-        How::PublishBatch(patience) => publish_batch(producer, patience, call.count, |slots| fill(slots, id, found)),
+        How::PublishBatch(patience) => {
+            publish_batch(producer, patience, call.count, |slots| fill(slots, id, found))
+        }
         How::Claim(patience) => claim(producer, patience, call.gives_up, |event, id_or_none| {
             let before = event.fill(if id_or_none { id } else { NO_EVENT });
             found.push(before);
@@ -127,10 +143,13 @@ fn make<S: Sequencer>(
         }
         How::Offer(when_full) => {
             let offered = producer.offer(when_full, |event| found.push(event.fill(id)));
-            Ok(offered.map_err(of_offer)?.map_or(Done::Dropped, |sequence| Done::Published(one(sequence))))
+            Ok(offered
+                .map_err(of_offer)?
+                .map_or(Done::Dropped, |sequence| Done::Published(one(sequence))))
         }
         How::OfferBatch(when_full) => {
-            let offered = producer.offer_batch(call.count, when_full, |slots| fill(slots, id, found));
+            let offered =
+                producer.offer_batch(call.count, when_full, |slots| fill(slots, id, found));
             Ok(offered?.map_or(Done::Dropped, Done::Published))
         }
     }

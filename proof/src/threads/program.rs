@@ -100,11 +100,22 @@ pub(super) struct Stage {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    Handler { writes: bool },
-    BatchClosure { writes: bool },
+    Handler {
+        writes: bool,
+    },
+    BatchClosure {
+        writes: bool,
+    },
     /// Leaves after this number of events, if there is one.
-    Poller { leaves_after: Option<u64> },
-    Workers { size: usize, max: usize, by_key: bool, writes: bool },
+    Poller {
+        leaves_after: Option<u64>,
+    },
+    Workers {
+        size: usize,
+        max: usize,
+        by_key: bool,
+        writes: bool,
+    },
 }
 
 /// The thread of a stage.
@@ -160,9 +171,15 @@ pub(super) enum Repeat {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Deed {
     /// Stops a stage, or a worker of a group, from outside.
-    Stop { stage: usize, worker: usize },
+    Stop {
+        stage: usize,
+        worker: usize,
+    },
     /// Sets the size of the group, if the stage is one.
-    Resize { stage: usize, size: usize },
+    Resize {
+        stage: usize,
+        size: usize,
+    },
     Join(Guest),
     /// Stops the guest that joined last.
     StopGuest,
@@ -242,7 +259,9 @@ pub(super) fn members(stages: Stages) -> impl Iterator<Item = usize> {
 impl Stage {
     pub(super) fn writes(&self) -> bool {
         let writes = match self.form {
-            Form::Handler { writes } | Form::BatchClosure { writes } | Form::Workers { writes, .. } => writes,
+            Form::Handler { writes }
+            | Form::BatchClosure { writes }
+            | Form::Workers { writes, .. } => writes,
             Form::Poller { .. } => false,
         };
         writes && self.is_alone

@@ -47,10 +47,15 @@ pub(super) struct Observed {
 pub(super) fn run(program: &Arc<Program>, patience: Duration) -> Result<Observed, String> {
     let logs = logs(program);
     if program.is_multi {
-        let ring = build::<Multi>(Disruptor::multi_producer(program.capacity, Event::new), program, &logs);
+        let ring =
+            build::<Multi>(Disruptor::multi_producer(program.capacity, Event::new), program, &logs);
         Run::start(program, ring, logs, patience, |producer| Some(producer.clone()))
     } else {
-        let ring = build::<Single>(Disruptor::single_producer(program.capacity, Event::new), program, &logs);
+        let ring = build::<Single>(
+            Disruptor::single_producer(program.capacity, Event::new),
+            program,
+            &logs,
+        );
         Run::start(program, ring, logs, patience, |_| None)
     }
 }
@@ -99,7 +104,14 @@ impl Run {
         let seats = consumers.seats();
         let guests = Arc::<Mutex<Vec<_>>>::default();
         let (stops, running) = start(program, &hub, consumers);
-        let hands = Hands { program: Arc::clone(program), hub: hub.clone(), stops, groups, seats, guests: Arc::clone(&guests) };
+        let hands = Hands {
+            program: Arc::clone(program),
+            hub: hub.clone(),
+            stops,
+            groups,
+            seats,
+            guests: Arc::clone(&guests),
+        };
         for number in 1..program.producers.len() {
             if let Some(producer) = another(&producer) {
                 feed(program, &hub, number, producer, |_, _, _| {});
@@ -108,7 +120,18 @@ impl Run {
         feed(program, &hub, 0, producer, hands.deeds());
         let producers = if program.is_multi { program.producers.len() } else { 1 };
         let (feeds, visits, ended, report, shuts_down, panics) = Default::default();
-        let run = Self { hub, running, feeds, visits, ended, report, shuts_down, producers, guests, panics };
+        let run = Self {
+            hub,
+            running,
+            feeds,
+            visits,
+            ended,
+            report,
+            shuts_down,
+            producers,
+            guests,
+            panics,
+        };
         run.supervise(program, &messages, logs, &monitor, patience)
     }
 
@@ -132,7 +155,10 @@ impl Run {
             let mut watch = Watch::new(&hub, &logs, patience);
             if self.running.is_none() || self.collect(&mut watch, messages).is_err() {
                 // Not `eprintln`: the test runner captures that, and it would be lost with the process.
-                _ = writeln!(io::stderr(), "{hang}, and a halt does not help\n{snapshot}\n{program:#?}");
+                _ = writeln!(
+                    io::stderr(),
+                    "{hang}, and a halt does not help\n{snapshot}\n{program:#?}"
+                );
                 process::abort();
             }
             return Err(format!("{hang}\n{snapshot}"));
@@ -150,7 +176,11 @@ impl Run {
         Ok(Observed { feeds, notes, visits: self.visits, ended: self.ended, is_well, snapshot })
     }
 
-    fn collect(&mut self, watch: &mut Watch<'_>, messages: &Receiver<Message>) -> Result<(), String> {
+    fn collect(
+        &mut self,
+        watch: &mut Watch<'_>,
+        messages: &Receiver<Message>,
+    ) -> Result<(), String> {
         while self.hub.is_busy() || self.running.is_some() {
             if let Some(message) = watch.next(messages, MOMENT)? {
                 self.take(message);
@@ -172,7 +202,9 @@ impl Run {
             Message::Panicked(text) => self.panics.push(text),
             Message::Shutdown => self.shuts_down = true,
             Message::Halt => self.running.iter().for_each(Running::halt),
-            Message::MayStop(stop) => self.guests.lock().expect("no thread panics with it").push(stop),
+            Message::MayStop(stop) => {
+                self.guests.lock().expect("no thread panics with it").push(stop)
+            }
         }
     }
 
@@ -216,7 +248,9 @@ fn start(
         crews.entry(thread).or_default().push(consumer);
     }
     for crew in crews.into_values() {
-        hub.spawn(move || Message::Ran(Consumer::run_together(crew).iter().map(Ended::new).collect()));
+        hub.spawn(move || {
+            Message::Ran(Consumer::run_together(crew).iter().map(Ended::new).collect())
+        });
     }
     (stops, None)
 }
@@ -231,10 +265,15 @@ fn feed<S: Sequencer + 'static>(
 ) {
     let (program, counter) = (Arc::clone(program), hub.clone());
     hub.spawn(move || {
-        let feed = producers::run(producer, number, &program.producers[number], |index, feed, producer| {
-            counter.count_call();
-            before(index, feed, producer);
-        });
+        let feed = producers::run(
+            producer,
+            number,
+            &program.producers[number],
+            |index, feed, producer| {
+                counter.count_call();
+                before(index, feed, producer);
+            },
+        );
         Message::Fed(number, feed)
     });
 }
@@ -262,7 +301,9 @@ impl Hands {
             }
             match self.program.end {
                 End::Close(at) if is_due(at) => producer.close(),
-                End::Shutdown(at) | End::Halt(at) if is_due(at) && self.program.by_hand => producer.close(),
+                End::Shutdown(at) | End::Halt(at) if is_due(at) && self.program.by_hand => {
+                    producer.close()
+                }
                 End::Shutdown(at) if is_due(at) => self.hub.send(Message::Shutdown),
                 End::Halt(at) if is_due(at) => self.hub.send(Message::Halt),
                 _ => {}
@@ -314,7 +355,9 @@ fn watch(hub: &Hub, monitor: Monitor) {
     let is_over = Arc::clone(&hub.is_over);
     hub.spawn(move || {
         let mut before = monitor.snapshot();
-        while matches!(before.state, RingState::Open | RingState::Closing) && !is_over.load(Ordering::Relaxed) {
+        while matches!(before.state, RingState::Open | RingState::Closing)
+            && !is_over.load(Ordering::Relaxed)
+        {
             let snapshot = monitor.snapshot();
             assert!(snapshot.free_slots <= snapshot.capacity, "{snapshot}");
             assert!(snapshot.published <= snapshot.claimed, "{snapshot}");

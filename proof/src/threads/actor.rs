@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use lapwing::consumer::{Cause, Exclusive, Failure, FailurePolicy, Retries, Shared};
 use lapwing::{Action, EventHandler, Sequence};
 
 use super::event::{Event, Log, Note, Seen};
-use super::program::{Act, Policy, Repeat, Stages, Verdict, message};
+use super::program::{Act, Policy, Repeat, SILENCE, Stages, Verdict, message};
 
 /// What a handler returns.
 pub(super) type Said = Result<Action, String>;
@@ -60,24 +61,23 @@ impl Actor {
     ) -> Said {
         let seen = self.see(event, sequence);
         let verdict = self.decide(sequence);
-        self.log.push(Note::Event(Seen { is_last, is_failed, verdict, ..seen }));
+        let time = (seen.time.0, self.tick());
+        self.log.push(Note::Event(Seen { is_last, is_failed, verdict, time, ..seen }));
         act(verdict, sequence)
     }
 
-    /// One call for a batch. The first event that has an act decides about all of them.
+    /// One call for a batch. The first event whose act does not continue decides about all of them.
     pub(super) fn handle_batch<'a>(
         &mut self,
         events: impl Iterator<Item = &'a Event>,
         first: Sequence,
     ) -> Said {
-        let mut decided = Verdict::Says(Action::Continue);
-        let mut decided_at = first;
+        let (mut decided, mut decided_at) = (Verdict::Says(Action::Continue), first);
         let mut notes = Vec::new();
         for (event, sequence) in events.zip(first..) {
             let mut seen = self.see(event, sequence);
-            if decided == Verdict::Says(Action::Continue) {
-                decided = self.decide(sequence);
-                decided_at = sequence;
+            if decided.continues() {
+                (decided, decided_at) = (self.decide(sequence), sequence);
                 seen.verdict = decided;
             }
             notes.push(seen);
@@ -86,26 +86,37 @@ impl Actor {
         act(decided, decided_at)
     }
 
-    fn see(&self, event: &Event, sequence: Sequence) -> Seen {
-        let time = self.clock.fetch_add(1, Ordering::Relaxed);
-        Seen { time, ..event.see(sequence, self.mark) }
+    /// The next moment on the clock of the stage.
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed)
     }
 
+    fn see(&self, event: &Event, sequence: Sequence) -> Seen {
+        let began = self.tick();
+        Seen { time: (began, began), ..event.see(sequence, self.mark) }
+    }
+
+    /// What this call does. A pause takes place here.
     fn decide(&mut self, sequence: Sequence) -> Verdict {
-        match &mut self.leaves_after {
+        let verdict = match &mut self.leaves_after {
             Some(0) => Verdict::Says(Action::Stop),
             Some(left) => {
                 *left -= 1;
                 Verdict::Says(Action::Continue)
             }
             None => self.acts.next(sequence),
+        };
+        if verdict == Verdict::Sleeps {
+            thread::sleep(SILENCE);
         }
+        verdict
     }
 }
 
 fn act(verdict: Verdict, sequence: Sequence) -> Said {
     match verdict {
         Verdict::Says(action) => Ok(action),
+        Verdict::Sleeps => Ok(Action::Continue),
         Verdict::Fails => Err(message(sequence)),
         Verdict::Panics => panic!("{}", message(sequence)),
     }

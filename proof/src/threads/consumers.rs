@@ -86,7 +86,7 @@ fn poll_once(
             ..event.see(sequence, mark)
         })
         .collect();
-    let left = if turn % 3 == 0 { seen.len() / 3 } else { 0 };
+    let left = if turn.is_multiple_of(3) { seen.len() / 3 } else { 0 };
     let consumed = seen.len() - left;
     log.push(Note::Polled(seen, consumed as u64));
     batch.consume(consumed);

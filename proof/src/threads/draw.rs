@@ -194,6 +194,7 @@ fn act() -> impl Strategy<Value = Act> {
     let at = prop_oneof![4 => 0..20_u64, 2 => 0..150_u64];
     let verdict = prop_oneof![
         4 => action().prop_map(Verdict::Says),
+        2 => Just(Verdict::Sleeps),
         2 => Just(Verdict::Fails),
         1 => Just(Verdict::Panics),
     ];

@@ -11,7 +11,7 @@ use super::program::{Stages, Verdict};
 /// The id of a slot without an event: new, or given up.
 pub(super) const NO_EVENT: u64 = 0;
 /// Number of keys of groups by key.
-const KEYS: u64 = 3;
+pub(super) const KEYS: u64 = 3;
 /// The mark of the stage that clears events.
 pub(super) const CLEARED: Stages = 1 << 63;
 
@@ -80,8 +80,8 @@ pub(super) struct Seen {
     pub(super) is_failed: bool,
     pub(super) is_last: bool,
     pub(super) verdict: Verdict,
-    /// The time of the call, for the consumers of one stage.
-    pub(super) time: u64,
+    /// When the call began and ended, on the clock of the stage.
+    pub(super) time: (u64, u64),
 }
 
 impl Default for Seen {
@@ -96,7 +96,7 @@ impl Default for Seen {
             is_failed,
             is_last,
             verdict,
-            time: 0,
+            time: (0, 0),
         }
     }
 }

@@ -20,8 +20,10 @@ mod judge;
 mod model;
 mod producers;
 mod program;
+mod rules;
 mod run;
 mod waits;
+mod world;
 
 use std::panic;
 use std::sync::{Arc, Once};

@@ -13,33 +13,9 @@ use lapwing::consumer::Outcome;
 use lapwing::error::HaltCause;
 use lapwing::{Action, Sequence};
 
-use super::event::{CLEARED, Note, Seen};
-use super::history::History;
-use super::program::{Policy, Repeat, Stages, Verdict, message};
-
-/// What the model knows before the first note.
-pub(super) struct Rules<'a> {
-    pub(super) history: &'a History,
-    pub(super) capacity: u64,
-    /// Its first sequence.
-    pub(super) start: Sequence,
-    pub(super) max_batch: u64,
-    /// Whether it is a handler, which also notes the calls between events.
-    pub(super) is_handler: bool,
-    /// Whether it shares its events with other workers.
-    pub(super) is_worker: bool,
-    pub(super) on_error: Policy,
-    pub(super) on_panic: Policy,
-    /// The stages upstream, and those of them that write.
-    pub(super) upstream: Vec<(usize, &'a BTreeSet<Sequence>)>,
-    pub(super) writers: Stages,
-    /// The stages downstream.
-    pub(super) downstream: Stages,
-    /// The events that upstream stages have skipped as failed.
-    pub(super) failed: BTreeSet<Sequence>,
-    /// Whether it sees events after they were cleared.
-    pub(super) sees_cleared: bool,
-}
+use super::event::{Note, Seen};
+use super::program::{Policy, Repeat, Verdict, message};
+use super::rules::{Rules, must};
 
 /// What a consumer has done.
 #[derive(Debug, Default)]
@@ -47,8 +23,8 @@ pub(super) struct Past {
     /// The first sequence, and the next one of a consumer that gets all events.
     pub(super) start: Sequence,
     pub(super) next: Sequence,
-    /// The events that it has finished, with the time of the last call.
-    pub(super) done: BTreeMap<Sequence, u64>,
+    /// The events that it has finished, and when the last call for each of them began and ended.
+    pub(super) done: BTreeMap<Sequence, (u64, u64)>,
     pub(super) skipped: BTreeSet<Sequence>,
     pub(super) end: Ending,
 }
@@ -92,7 +68,7 @@ struct Replay<'a> {
     /// The end of the claim that a worker has not finished.
     claim: Option<Sequence>,
     /// When the handler was last called with each event that is not finished.
-    times: BTreeMap<Sequence, u64>,
+    times: BTreeMap<Sequence, (u64, u64)>,
     is_broken: bool,
 }
 
@@ -128,10 +104,6 @@ pub(super) fn replay(rules: &Rules<'_>, notes: &[Note]) -> Result<Past, String> 
 }
 
 type Step = Result<(), String>;
-
-fn must(is_right: bool, wrong: impl FnOnce() -> String) -> Step {
-    if is_right { Ok(()) } else { Err(wrong()) }
-}
 
 impl<'a> Replay<'a> {
     fn peek(&self) -> Option<&'a Note> {
@@ -241,7 +213,7 @@ impl<'a> Replay<'a> {
             must(seen.is_last == (sequence + 1 == batch.end), || {
                 format!("end_of_batch={}", seen.is_last)
             })?;
-            if seen.verdict != Verdict::Says(Action::Continue) {
+            if !seen.verdict.continues() {
                 return self.decide(seen.verdict, sequence, sequence..sequence + 1, &batch);
             }
         }
@@ -257,7 +229,7 @@ impl<'a> Replay<'a> {
             .zip(first..)
             .try_for_each(|(seen, sequence)| self.check(seen, sequence, false))?;
         let batch = first..first + seen.len() as u64;
-        let decides = seen.iter().find(|seen| seen.verdict != Verdict::Says(Action::Continue));
+        let decides = seen.iter().find(|seen| !seen.verdict.continues());
         if let Some(seen) = decides {
             return self.decide(seen.verdict, seen.sequence, batch.clone(), &batch);
         }
@@ -265,37 +237,10 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Whether the consumer saw the right event, as its upstream stages have left it.
+    /// Checks an event that the consumer saw.
     fn check(&mut self, seen: &Seen, sequence: Sequence, is_told_of_failures: bool) -> Step {
-        let rules = self.rules;
-        must(seen.sequence == sequence, || {
-            format!("the event {} instead of {sequence}", seen.sequence)
-        })?;
-        let id = rules.history.id(sequence);
-        must(id != 0 && seen.id == id, || {
-            format!("the event {sequence} has the id {:#x}, not {id:#x}", seen.id)
-        })?;
-        must(!self.past.done.contains_key(&sequence), || {
-            format!("the event {sequence} was done before")
-        })?;
-        let is_failed = rules.failed.contains(&sequence) && is_told_of_failures;
-        must(seen.is_failed == is_failed, || {
-            format!("{sequence} was announced as failed: {}", seen.is_failed)
-        })?;
-        for (stage, done) in &rules.upstream {
-            let mark = if done.contains(&sequence) { 1 << stage } else { 0 };
-            must(seen.marks & mark == mark, || {
-                format!("it got {sequence} before the stage {stage}")
-            })?;
-            let written = mark & rules.writers;
-            must(seen.written & written == written, || {
-                format!("{sequence} lacks what {stage} wrote")
-            })?;
-        }
-        let later = (seen.marks | seen.written) & rules.downstream;
-        must(later == 0, || format!("the stages {later:b} got {sequence} earlier"))?;
-        let is_cleared = seen.marks & CLEARED != 0;
-        must(is_cleared == rules.sees_cleared, || format!("{sequence} is cleared: {is_cleared}"))?;
+        must(!self.past.done.contains_key(&sequence), || format!("{sequence} was done before"))?;
+        self.rules.check(seen, sequence, is_told_of_failures)?;
         self.times.insert(sequence, seen.time);
         Ok(())
     }
@@ -310,6 +255,7 @@ impl<'a> Replay<'a> {
     ) -> Step {
         let (action, failure) = match verdict {
             Verdict::Says(action) => (action, None),
+            Verdict::Sleeps => (Action::Continue, None),
             Verdict::Fails | Verdict::Panics => {
                 let is_panic = verdict == Verdict::Panics;
                 let action = self.policy(is_panic, events.start, batch.start)?;

@@ -147,8 +147,17 @@ pub(super) struct Act {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Says(Action),
+    /// Continues after a pause.
+    Sleeps,
     Fails,
     Panics,
+}
+
+impl Verdict {
+    /// Whether the event is done and the next one follows.
+    pub(super) fn continues(self) -> bool {
+        matches!(self, Self::Says(Action::Continue) | Self::Sleeps)
+    }
 }
 
 /// What a stage does after a failure.

@@ -20,47 +20,41 @@ const PAUSE: Duration = Duration::from_micros(20);
 /// Number of calls of a producer in a ring where a thread spins: an event may take some time slices.
 const CALLS_BESIDE_SPINNING: usize = 6;
 
-/// Programs.
+/// Programs. A tuple shrinks from left to right, and not again: what depends on the number of events comes before the
+/// events.
 pub fn programs() -> impl Strategy<Value = Program> {
-    let capacity = prop_oneof![6 => 0..5_u32, 2 => 5..9_u32, 1 => 9..=12_u32]
-        .prop_map(|power| 1_usize << power);
-    let first = prop_oneof![6 => Just(0), 1 => 1..5_000_u64, 1 => Just(MAX_FIRST_SEQUENCE)];
+    let during = (vec((0..60_usize, deed()), 0..8), end(), 0..3_usize, rarely(4));
+    let graph = (vec(stage(), 1..=5), rarely(4));
+    let all = [Threads::PerStage, Threads::Count(1), Threads::Count(2), Threads::Automatic];
+    let how = (select(all.to_vec()), rarely(5), any::<bool>(), wait(), wait());
     let producers = vec(vec(call(), 0..60), 1..=4);
-    let threads = select(vec![
-        Threads::PerStage,
-        Threads::Count(1),
-        Threads::Count(2),
-        Threads::Count(3),
-        Threads::Automatic,
-    ]);
-    let ring = (capacity, first, any::<bool>(), producers);
-    let graph = (vec(stage(), 1..=5), prop_oneof![3 => Just(false), 1 => Just(true)]);
-    let how = (threads, rarely(5), any::<bool>(), wait(), wait());
-    let during = (0..3_usize, rarely(4), vec((0..60_usize, deed()), 0..8), end());
-    (ring, graph, how, during).prop_map(
-        |(ring, (stages, clears), how, (seats, is_monitored, deeds, end))| {
-            let (capacity, first, is_multi, producers) = ring;
-            let (threads, by_hand, announces, wait, producer_wait) = how;
-            let program = Program {
-                capacity,
-                first,
-                is_multi,
-                producers,
-                stages,
-                clears,
-                threads,
-                by_hand,
-                announces: !announces,
-                wait,
-                producer_wait,
-                seats,
-                is_monitored,
-                deeds,
-                end,
-            };
-            tamed(program)
-        },
-    )
+    let capacity = prop_oneof![6 => 0..5_u32, 2 => 5..9_u32, 1 => 9..=12_u32];
+    let capacity = capacity.prop_map(|power| 1_usize << power);
+    let first = prop_oneof![6 => Just(0), 1 => 1..5_000_u64, 1 => Just(MAX_FIRST_SEQUENCE)];
+    let ring = (any::<bool>(), producers, capacity, first);
+    (during, graph, how, ring).prop_map(|(during, (stages, clears), how, ring)| {
+        let (deeds, end, seats, is_monitored) = during;
+        let (threads, by_hand, is_silent, wait, producer_wait) = how;
+        let (is_multi, producers, capacity, first) = ring;
+        let announces = !is_silent;
+        tamed(Program {
+            capacity,
+            first,
+            is_multi,
+            producers,
+            stages,
+            clears,
+            threads,
+            by_hand,
+            announces,
+            wait,
+            producer_wait,
+            seats,
+            is_monitored,
+            deeds,
+            end,
+        })
+    })
 }
 
 /// True in one of `of` cases.
@@ -133,10 +127,10 @@ fn stage() -> impl Strategy<Value = Stage> {
     let acts = prop_oneof![1 => vec(act(), 0..1), 2 => vec(act(), 0..4)];
     let graph = (any::<u8>(), any::<bool>());
     let settings = (max_batch, wait, rarely(5), place);
-    (graph, form(), settings, policy(), policy(), acts).prop_map(
-        |(graph, form, settings, on_error, on_panic, acts)| {
-            let ((after, is_alone), (max_batch, wait, has_timeout, place)) = (graph, settings);
-            let after = u64::from(after);
+    (acts, policy(), policy(), form(), settings, graph).prop_map(
+        |(acts, on_error, on_panic, form, settings, graph)| {
+            let (max_batch, wait, has_timeout, place) = settings;
+            let (after, is_alone) = (u64::from(graph.0), graph.1);
             Stage {
                 after,
                 is_alone,

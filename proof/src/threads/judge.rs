@@ -4,6 +4,7 @@ use lapwing::Sequence;
 use lapwing::consumer::Outcome;
 use lapwing::error::{BatchError, HaltCause, SeatError};
 use lapwing::graph::StartAt;
+use lapwing::monitor::RingState;
 
 use super::consumers::{Ended, Visit};
 use super::event::{CLEARED, KEYS, NO_EVENT, key_of};
@@ -290,6 +291,9 @@ impl World<'_> {
         let dropped: u64 = self.observed.feeds.iter().map(|feed| feed.dropped).sum();
         let snapshot = &self.observed.snapshot;
         must(snapshot.dropped == dropped, || format!("{dropped} events were dropped: {snapshot}"))?;
+        let is_halted = snapshot.state == RingState::Halted;
+        must(!is_halted || !self.causes.is_empty(), || format!("nothing halts: {snapshot}"))?;
+        must(is_halted || !self.must_halt(), || format!("it is not halted: {snapshot}"))?;
         let end = self.history.end();
         let is_counted =
             (snapshot.published, snapshot.claimed) == (end, end) || !self.causes.is_empty();

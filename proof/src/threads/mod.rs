@@ -22,6 +22,7 @@ mod producers;
 mod program;
 mod rules;
 mod run;
+mod show;
 mod waits;
 mod world;
 

@@ -15,7 +15,7 @@ pub(super) type Stages = u64;
 pub(super) const SILENCE: Duration = Duration::from_micros(150);
 
 /// A ring, its graph, its threads, and what they do.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Program {
     /// Number of slots.
     pub(super) capacity: usize,
@@ -43,7 +43,7 @@ pub struct Program {
 }
 
 /// A call of a producer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Call {
     pub(super) how: How,
     /// Number of events, at most the capacity.
@@ -82,7 +82,7 @@ pub(super) enum Pause {
 }
 
 /// A stage and what its handler does.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Stage {
     /// The stages that it directly depends on. Bits of later stages mean nothing.
     pub(super) after: Stages,
@@ -136,7 +136,7 @@ pub(super) enum Threads {
 }
 
 /// What a handler does at the event with this index, so many times. Otherwise it continues.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Act {
     pub(super) at: u64,
     pub(super) times: u32,

@@ -123,6 +123,24 @@ impl<'a> World<'a> {
         causes
     }
 
+    /// Whether the ring must have been halted: a consumer did it, or all of them stopped at an event, and so before they
+    /// had drained the ring.
+    pub(super) fn must_halt(&self) -> bool {
+        let own = |past: &Past| {
+            if let Ending::Own(outcome) = &past.end { Some(outcome.clone()) } else { None }
+        };
+        let stops =
+            |past: &Past| matches!(own(past), Some(Outcome::Stopped | Outcome::Detached { .. }));
+        let halts = |past: &Past| own(past).is_some() && !stops(past);
+        let is_group =
+            |stage: usize| matches!(self.program.stages[stage].form, Form::Workers { .. });
+        let has_group_left =
+            |(stage, pasts): (usize, &Vec<Past>)| is_group(stage) && pasts.iter().all(stops);
+        self.everything_past().any(halts)
+            || self.pasts.iter().enumerate().any(has_group_left)
+            || !self.program.clears && self.everything_past().all(stops)
+    }
+
     /// Whether all workers of a group may have left, or all consumers.
     fn may_be_without_consumers(&self) -> bool {
         let group_has_left = |stage: usize| {

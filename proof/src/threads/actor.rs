@@ -52,7 +52,7 @@ pub(super) struct Actor {
 
 impl Actor {
     /// One call for one event.
-    fn handle(
+    pub(super) fn handle(
         &mut self,
         event: &Event,
         sequence: Sequence,

@@ -11,7 +11,7 @@ use lapwing::{Builder, Consumers, Producer};
 use super::actor::{Actor, Acts, Noting};
 use super::event::{Event, Log};
 use super::program::{
-    Form, Place, Policy, Program, Stage, Threads, consumer_name, members, stage_name,
+    Form, Guest, Place, Policy, Program, Stage, Threads, consumer_name, members, stage_name,
 };
 use super::waits::{Strategy, Unannounced};
 
@@ -58,7 +58,7 @@ pub(super) fn build<S: Sequencer>(
 }
 
 /// A stage with its settings.
-pub(super) fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing::Stage {
+fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing::Stage {
     let plan = &program.stages[stage];
     let mut settings = lapwing::Stage::new(stage_name(stage));
     if let Some(wait) = &plan.wait {
@@ -70,7 +70,7 @@ pub(super) fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing
     if plan.is_poller() {
         return settings;
     }
-    if plan.has_timeout && !matches!(plan.form, Form::BatchClosure { .. }) {
+    if plan.has_timeout && plan.is_handler() {
         settings = settings.timeout(TIMEOUT);
     }
     match plan.place {
@@ -88,12 +88,23 @@ pub(super) fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing
     settings
 }
 
-/// The stage with this wait strategy.
-pub(super) fn with_wait(
-    settings: lapwing::Stage,
-    wait: &Strategy,
-    announces: bool,
+/// The settings of a guest.
+pub(super) fn guest_settings(
+    program: &Program,
+    guest: &Guest,
+    mut settings: lapwing::Stage,
 ) -> lapwing::Stage {
+    if let Some(wait) = &guest.wait {
+        settings = with_wait(settings, wait, program.announces);
+    }
+    if let Some(events) = guest.max_batch {
+        settings = settings.max_batch(events);
+    }
+    settings
+}
+
+/// The stage with this wait strategy.
+fn with_wait(settings: lapwing::Stage, wait: &Strategy, announces: bool) -> lapwing::Stage {
     if announces { settings.wait(wait.clone()) } else { settings.wait(Unannounced(wait.clone())) }
 }
 
@@ -112,8 +123,8 @@ fn add(placed: Placed<'_>, program: &Program, stage: usize, logs: &[Log]) -> Sta
         clock: Arc::clone(&clock),
     };
     match plan.form {
-        Form::Handler { .. } if writes => placed.write_handler(actor(0)),
-        Form::Handler { .. } => placed.read_handler(actor(0)),
+        Form::Handler { is_local, .. } => add_handler(placed, actor(0), writes, is_local),
+        Form::Closure { .. } => add_closure(placed, actor(0), writes),
         Form::BatchClosure { .. } => add_batch_closure(placed, actor(0), writes),
         Form::Poller { .. } => placed.poller(),
         Form::Workers { size, max, by_key, .. } => {
@@ -122,6 +133,26 @@ fn add(placed: Placed<'_>, program: &Program, stage: usize, logs: &[Log]) -> Sta
             add_workers(workers, actor, writes)
         }
     }
+}
+
+fn add_handler(placed: Placed<'_>, actor: Actor, writes: bool, is_local: bool) -> StageId {
+    match (writes, is_local) {
+        (false, false) => placed.read_handler(actor),
+        (false, true) => placed.read_local(move || actor),
+        (true, false) => placed.write_handler(actor),
+        (true, true) => placed.write_local(move || actor),
+    }
+}
+
+fn add_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
+    if !writes {
+        return placed
+            .read(move |event, sequence, is_last| actor.handle(event, sequence, is_last, false));
+    }
+    placed.write(move |event, sequence, is_last| {
+        event.write(actor.mark);
+        actor.handle(event, sequence, is_last, false)
+    })
 }
 
 fn add_batch_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {

@@ -111,14 +111,10 @@ pub(super) struct Visit {
 pub(super) fn take(
     seats: &Seats<Event>,
     guest: Guest,
-    number: usize,
+    stage: lapwing::Stage,
     next: Sequence,
     first: Sequence,
 ) -> (Visit, Option<Seat<Event>>) {
-    let mut stage = lapwing::Stage::new(format!("guest {number}"));
-    if let Some(events) = guest.max_batch {
-        stage = stage.max_batch(events);
-    }
     let asked = match guest.start {
         Start::Now => StartAt::Now,
         Start::Oldest => StartAt::Oldest,

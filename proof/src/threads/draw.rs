@@ -23,11 +23,11 @@ const CALLS_BESIDE_SPINNING: usize = 6;
 /// Programs. A tuple shrinks from left to right, and not again: what depends on the number of events comes before the
 /// events.
 pub fn programs() -> impl Strategy<Value = Program> {
-    let during = (vec((0..60_usize, deed()), 0..8), end(), 0..3_usize, rarely(4));
+    let during = (vec((0..60_usize, deed()), 0..10), end(), 0..3_usize, rarely(4));
     let graph = (vec(stage(), 1..=5), rarely(4));
     let all = [Threads::PerStage, Threads::Count(1), Threads::Count(2), Threads::Automatic];
     let how = (select(all.to_vec()), rarely(5), any::<bool>(), wait(), wait());
-    let producers = vec(vec(call(), 0..60), 1..=4);
+    let producers = vec(prop_oneof![9 => vec(call(), 0..60), 1 => vec(call(), 60..300)], 1..=4);
     let capacity = prop_oneof![6 => 0..5_u32, 2 => 5..9_u32, 1 => 9..=12_u32];
     let capacity = capacity.prop_map(|power| 1_usize << power);
     let first = prop_oneof![6 => Just(0), 1 => 1..5_000_u64, 1 => Just(MAX_FIRST_SEQUENCE)];
@@ -151,10 +151,12 @@ fn form() -> impl Strategy<Value = Form> {
     let leaves_after = prop_oneof![3 => Just(None), 1 => (0..80_u64).prop_map(Some)];
     let workers = (1..=3_usize, 1..=3_usize, any::<bool>(), any::<bool>());
     prop_oneof![
-        6 => any::<bool>().prop_map(|writes| Form::Handler { writes }),
+        5 => any::<[bool; 2]>()
+            .prop_map(|[writes, is_local]| Form::Handler { writes, is_local }),
+        3 => any::<bool>().prop_map(|writes| Form::Closure { writes }),
         2 => any::<bool>().prop_map(|writes| Form::BatchClosure { writes }),
         1 => leaves_after.prop_map(|leaves_after| Form::Poller { leaves_after }),
-        3 => workers.prop_map(|(size, max, by_key, writes)| {
+        4 => workers.prop_map(|(size, max, by_key, writes)| {
             Form::Workers { size: size.min(max), max, by_key, writes }
         }),
     ]
@@ -188,7 +190,7 @@ fn act() -> impl Strategy<Value = Act> {
     let at = prop_oneof![4 => 0..20_u64, 2 => 0..150_u64];
     let verdict = prop_oneof![
         4 => action().prop_map(Verdict::Says),
-        2 => Just(Verdict::Sleeps),
+        3 => Just(Verdict::Sleeps),
         2 => Just(Verdict::Fails),
         1 => Just(Verdict::Panics),
     ];
@@ -202,7 +204,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     let resize = (0..5_usize, 0..3_usize);
     prop_oneof![
         3 => guest().prop_map(Deed::Join),
-        3 => resize.prop_map(|(stage, size)| Deed::Resize { stage, size }),
+        4 => resize.prop_map(|(stage, size)| Deed::Resize { stage, size }),
         1 => stop.prop_map(|(stage, worker)| Deed::Stop { stage, worker }),
         1 => Just(Deed::StopGuest),
     ]
@@ -213,12 +215,14 @@ fn guest() -> impl Strategy<Value = Guest> {
         prop_oneof![Just(Start::Now), Just(Start::Oldest), (0..20_u64).prop_map(Start::Back)];
     let leaves_after = prop_oneof![1 => Just(None), 1 => (0..40_u64).prop_map(Some)];
     let max_batch = prop_oneof![2 => Just(None), 1 => (1..9_usize).prop_map(Some)];
-    (start, any::<bool>(), leaves_after, max_batch, any::<bool>()).prop_map(
-        |(start, polls, leaves_after, max_batch, is_beside)| Guest {
+    let wait = prop_oneof![3 => Just(None), 1 => wait().prop_map(Some)];
+    (start, any::<bool>(), leaves_after, max_batch, wait, any::<bool>()).prop_map(
+        |(start, polls, leaves_after, max_batch, wait, is_beside)| Guest {
             start,
             polls,
             leaves_after,
             max_batch,
+            wait,
             is_beside,
         },
     )

@@ -9,10 +9,9 @@ use lapwing::monitor::RingState;
 use super::consumers::{Ended, Visit};
 use super::event::{CLEARED, KEYS, NO_EVENT, key_of};
 use super::history::Claimed;
-use super::model::{Ending, Past};
 use super::producers::{Feed, may_refuse};
 use super::program::{End, Form, Program, consumer_name};
-use super::rules::must;
+use super::rules::{Ending, Past, must};
 use super::run::Observed;
 use super::world::World;
 

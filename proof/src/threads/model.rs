@@ -5,43 +5,16 @@
 //! upstream stages have done to it, whether it is announced as failed, what follows from what the handler does, and how
 //! the stage ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
 use lapwing::consumer::Outcome;
-use lapwing::error::HaltCause;
 use lapwing::{Action, Sequence};
 
 use super::event::{Note, Seen};
 use super::program::{Policy, Repeat, Verdict, message};
-use super::rules::{Rules, must};
-
-/// What a consumer has done.
-#[derive(Debug, Default)]
-pub(super) struct Past {
-    /// The first sequence, and the next one of a consumer that gets all events.
-    pub(super) start: Sequence,
-    pub(super) next: Sequence,
-    /// The events that it has finished, and when the last call for each of them began and ended.
-    pub(super) done: BTreeMap<Sequence, (u64, u64)>,
-    pub(super) skipped: BTreeSet<Sequence>,
-    pub(super) end: Ending,
-}
-
-/// Why the notes of a consumer end.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// Its notes do not say.
-    #[default]
-    Open,
-    /// It did this itself.
-    Own(Outcome),
-    /// A poller left, or was told that the ring is drained or halted.
-    Left,
-    Closed,
-    Halted(HaltCause),
-}
+use super::rules::{Ending, Past, Rules, must};
 
 /// What failed again counts as one more attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +115,7 @@ impl<'a> Replay<'a> {
                 })?;
                 self.batch(*size)
             }
+            Note::Event(_) if !self.rules.is_handler => self.calls(),
             Note::Batch(seen) => self.whole_batch(seen),
             Note::Polled(seen, consumed) => {
                 let first = self.begin(seen)?;
@@ -197,7 +171,21 @@ impl<'a> Replay<'a> {
         must(self.past.next == first, || format!("a batch at {first}"))
     }
 
-    /// A batch of a handler that gets events one by one.
+    /// The calls of a closure, which is not told how long its batch is. The first of them is read.
+    fn calls(&mut self) -> Step {
+        self.read -= 1;
+        let mut size = 0;
+        for note in &self.notes[self.read..] {
+            let Note::Event(seen) = note else { break };
+            size += 1;
+            if seen.is_last || !seen.verdict.continues() {
+                break;
+            }
+        }
+        self.batch(size)
+    }
+
+    /// A batch that comes event by event.
     fn batch(&mut self, size: u64) -> Step {
         let Some(Note::Event(Seen { sequence: first, .. })) = self.peek() else {
             return Err("a batch without events".to_owned());
@@ -209,8 +197,9 @@ impl<'a> Replay<'a> {
                 return Err(format!("no call for the event {sequence}"));
             };
             self.read += 1;
-            self.check(seen, sequence, true)?;
-            must(seen.is_last == (sequence + 1 == batch.end), || {
+            self.check(seen, sequence, self.rules.is_handler)?;
+            let is_cut = !self.rules.is_handler && !seen.verdict.continues();
+            must(is_cut || seen.is_last == (sequence + 1 == batch.end), || {
                 format!("end_of_batch={}", seen.is_last)
             })?;
             if !seen.verdict.continues() {

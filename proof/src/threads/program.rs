@@ -100,7 +100,12 @@ pub(super) struct Stage {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
+    /// A handler, which may be made on the thread of its stage.
     Handler {
+        writes: bool,
+        is_local: bool,
+    },
+    Closure {
         writes: bool,
     },
     BatchClosure {
@@ -177,7 +182,7 @@ pub(super) enum Repeat {
 }
 
 /// What happens while the ring runs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Deed {
     /// Stops a stage, or a worker of a group, from outside.
     Stop {
@@ -195,12 +200,13 @@ pub(super) enum Deed {
 }
 
 /// A consumer that joins.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Guest {
     pub(super) start: Start,
     pub(super) polls: bool,
     pub(super) leaves_after: Option<u64>,
     pub(super) max_batch: Option<usize>,
+    pub(super) wait: Option<Strategy>,
     /// Whether it takes its seat on a thread of its own, beside the producers.
     pub(super) is_beside: bool,
 }
@@ -268,7 +274,8 @@ pub(super) fn members(stages: Stages) -> impl Iterator<Item = usize> {
 impl Stage {
     pub(super) fn writes(&self) -> bool {
         let writes = match self.form {
-            Form::Handler { writes }
+            Form::Handler { writes, .. }
+            | Form::Closure { writes }
             | Form::BatchClosure { writes }
             | Form::Workers { writes, .. } => writes,
             Form::Poller { .. } => false,
@@ -279,6 +286,11 @@ impl Stage {
     /// Number of consumers that share its events.
     pub(super) fn consumers(&self) -> usize {
         if let Form::Workers { max, .. } = self.form { max } else { 1 }
+    }
+
+    /// Whether it is a handler, or several of them.
+    pub(super) fn is_handler(&self) -> bool {
+        matches!(self.form, Form::Handler { .. } | Form::Workers { .. })
     }
 
     pub(super) fn is_poller(&self) -> bool {

@@ -1,8 +1,10 @@
-//! What a consumer may see: which event comes next, and what its upstream stages have done to it.
+//! What a consumer may see: which event comes next, and what its upstream stages have done to it. And what it has done.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing::Sequence;
+use lapwing::consumer::Outcome;
+use lapwing::error::HaltCause;
 
 use super::event::{CLEARED, NO_EVENT, Seen};
 use super::history::History;
@@ -30,6 +32,32 @@ pub(super) struct Rules<'a> {
     pub(super) failed: BTreeSet<Sequence>,
     /// Whether it sees events after they were cleared.
     pub(super) sees_cleared: bool,
+}
+
+/// What a consumer has done.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// The first sequence, and the next one of a consumer that gets all events.
+    pub(super) start: Sequence,
+    pub(super) next: Sequence,
+    /// The events that it has finished, and when the last call for each of them began and ended.
+    pub(super) done: BTreeMap<Sequence, (u64, u64)>,
+    pub(super) skipped: BTreeSet<Sequence>,
+    pub(super) end: Ending,
+}
+
+/// Why the notes of a consumer end.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Its notes do not say.
+    #[default]
+    Open,
+    /// It did this itself.
+    Own(Outcome),
+    /// A poller left, or was told that the ring is drained or halted.
+    Left,
+    Closed,
+    Halted(HaltCause),
 }
 
 /// An error unless `is_right`.

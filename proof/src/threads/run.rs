@@ -15,12 +15,12 @@ use lapwing::monitor::{Monitor, RingState, Snapshot};
 use lapwing::producer::{Multi, Sequencer, Single};
 use lapwing::{Consumers, Disruptor, Producer, Report, Running};
 
-use super::build::{Ring, build, logs, names};
+use super::build::{Ring, build, guest_settings, logs, names};
 use super::consumers::{Ended, Visit, poll, take, visit};
 use super::event::{Event, Log, Note};
 use super::hub::{Hub, Message, Watch};
 use super::producers::{self, Feed};
-use super::program::{Deed, End, Form, Program, stage_name};
+use super::program::{Deed, End, Form, Guest, Program, stage_name};
 
 /// A wait for messages while stages may end.
 const MOMENT: Duration = Duration::from_micros(200);
@@ -312,21 +312,21 @@ impl Hands {
     }
 
     fn act(&self, deed: &Deed, number: usize, feed: &Feed) {
-        match *deed {
+        match deed {
             Deed::Stop { stage, worker } => {
-                let stage = stage % self.program.stages.len();
-                let worker = worker % self.program.stages[stage].consumers();
+                let stage = *stage % self.program.stages.len();
+                let worker = *worker % self.program.stages[stage].consumers();
                 let name = names(&self.program, stage).nth(worker).expect("it has one");
                 if let Some(stop) = self.stops.get(&name) {
                     stop.stop();
                 }
             }
             Deed::Resize { stage, size } => {
-                if let Some(group) = self.groups.get(&(stage % self.program.stages.len())) {
-                    group.resize(1 + size % group.max()).expect("it is in range");
+                if let Some(group) = self.groups.get(&(*stage % self.program.stages.len())) {
+                    group.resize(1 + *size % group.max()).expect("it is in range");
                 }
             }
-            Deed::Join(guest) => self.join(guest, number, feed),
+            Deed::Join(guest) => self.join(guest.clone(), number, feed),
             Deed::StopGuest => {
                 let stop = self.guests.lock().expect("no thread panics with it").pop();
                 stop.iter().for_each(StopHandle::stop);
@@ -334,18 +334,20 @@ impl Hands {
         }
     }
 
-    fn join(&self, guest: super::program::Guest, number: usize, feed: &Feed) {
+    fn join(&self, guest: Guest, number: usize, feed: &Feed) {
         let first = self.program.first;
         let next = feed.accepted.last().map_or(first, |accepted| accepted.sequence + 1);
+        let stage = lapwing::Stage::new(format!("guest {number}"));
+        let stage = guest_settings(&self.program, &guest, stage);
         let (seats, hub) = (self.seats.clone(), self.hub.clone());
         let stops = move |stop| hub.send(Message::MayStop(stop));
         if guest.is_beside {
             return self.hub.spawn(move || {
-                let (visited, seat) = take(&seats, guest, number, next, first);
+                let (visited, seat) = take(&seats, guest, stage, next, first);
                 Message::Visited(visit(visited, seat, stops))
             });
         }
-        let (visited, seat) = take(&seats, guest, number, next, first);
+        let (visited, seat) = take(&seats, guest, stage, next, first);
         self.hub.spawn(move || Message::Visited(visit(visited, seat, stops)));
     }
 }

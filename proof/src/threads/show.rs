@@ -8,7 +8,7 @@ impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_multi { "multi" } else { "single" };
         writeln!(f, "ring of {} slots for a {kind} producer, first={}", self.capacity, self.first)?;
-        writeln!(f, "  waits {:?}, producers {:?}", self.wait, self.producer_wait)?;
+        writeln!(f, "  waits {}, producers {}", self.wait.name(), self.producer_wait.name())?;
         writeln!(f, "  announces={}, seats={}", self.announces, self.seats)?;
         let (threads, by_hand) = (self.threads, self.by_hand);
         writeln!(
@@ -40,7 +40,7 @@ impl fmt::Debug for Stage {
             write!(f, ", max_batch={events}")?;
         }
         if let Some(wait) = &self.wait {
-            write!(f, ", waits {wait:?}")?;
+            write!(f, ", waits {}", wait.name())?;
         }
         if self.has_timeout {
             write!(f, ", with a timeout")?;

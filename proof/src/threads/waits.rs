@@ -20,6 +20,12 @@ pub(super) enum Strategy {
 }
 
 impl Strategy {
+    /// Its name, without its settings.
+    pub(super) fn name(&self) -> String {
+        let settings = format!("{self:?}");
+        settings.split('(').next().unwrap_or_default().to_owned()
+    }
+
     /// Each of them, the simplest first.
     pub(super) fn all() -> Vec<Self> {
         let us = Duration::from_micros;

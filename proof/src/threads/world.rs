@@ -8,9 +8,9 @@ use lapwing::error::HaltCause;
 
 use super::consumers::{Ended, Visit};
 use super::history::History;
-use super::model::{Ending, Past, replay};
+use super::model::replay;
 use super::program::{Deed, End, Form, Policy, Program, Stages, consumer_name, members};
-use super::rules::{Rules, must};
+use super::rules::{Ending, Past, Rules, must};
 use super::run::Observed;
 
 /// What the consumers of a run have done.
@@ -79,7 +79,7 @@ impl<'a> World<'a> {
         let plan = &self.program.stages[stage];
         Rules {
             max_batch: plan.max_batch.map_or(u64::MAX, |events| events as u64),
-            is_handler: matches!(plan.form, Form::Handler { .. } | Form::Workers { .. }),
+            is_handler: plan.is_handler(),
             is_worker: matches!(plan.form, Form::Workers { .. }),
             on_error: plan.on_error,
             on_panic: plan.on_panic,

@@ -71,6 +71,8 @@ struct Run {
     shuts_down: bool,
     /// Number of producers.
     producers: usize,
+    /// How each stage is stopped.
+    stops: Vec<StopHandle>,
     guests: Arc<Mutex<Vec<StopHandle>>>,
     panics: Vec<String>,
 }
@@ -88,22 +90,14 @@ impl Run {
         if program.is_monitored {
             watch(&hub, monitor.clone());
         }
-        for (stage, plan) in program.stages.iter().enumerate() {
-            if let Form::Poller { leaves_after } = plan.form {
-                let poller = consumers.take_poller(&stage_name(stage)).expect("it is a poller");
-                let log = logs[stage][0].clone();
-                hub.spawn(move || {
-                    poll(poller, 1 << stage, leaves_after, &log);
-                    Message::Done
-                });
-            }
-        }
+        spawn_pollers(program, &hub, &mut consumers, &logs);
         let groups = (0..program.stages.len())
             .filter_map(|stage| Some((stage, consumers.workers(&stage_name(stage))?)))
             .collect();
         let seats = consumers.seats();
         let guests = Arc::<Mutex<Vec<_>>>::default();
         let (stops, running) = start(program, &hub, consumers);
+        let all_stops = stops.values().cloned().collect();
         let hands = Hands {
             program: Arc::clone(program),
             hub: hub.clone(),
@@ -129,6 +123,7 @@ impl Run {
             report,
             shuts_down,
             producers,
+            stops: all_stops,
             guests,
             panics,
         };
@@ -148,16 +143,15 @@ impl Run {
         let mut watch = Watch::new(&hub, &logs, patience);
         if let Err(hang) = self.collect(&mut watch, messages) {
             let snapshot = monitor.snapshot();
-            // A halt ends every wait of the ring. If it helps, the program can be made smaller.
-            if let Some(running) = &self.running {
-                running.halt();
-            }
+            // A halt, or the end of all stages, ends every wait. If it helps, the program can be made smaller.
+            self.running.iter().for_each(Running::halt);
+            self.stops.iter().for_each(StopHandle::stop);
             let mut watch = Watch::new(&hub, &logs, patience);
-            if self.running.is_none() || self.collect(&mut watch, messages).is_err() {
+            if self.collect(&mut watch, messages).is_err() {
                 // Not `eprintln`: the test runner captures that, and it would be lost with the process.
                 _ = writeln!(
                     io::stderr(),
-                    "{hang}, and a halt does not help\n{snapshot}\n{program:#?}"
+                    "{hang}, and neither a halt nor a stop helps\n{snapshot}\n{program:#?}"
                 );
                 process::abort();
             }
@@ -225,6 +219,24 @@ impl Run {
         if self.running.is_none() {
             self.hub.is_over.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// Starts the threads of the pollers.
+fn spawn_pollers(
+    program: &Program,
+    hub: &Hub,
+    consumers: &mut Consumers<'static, Event>,
+    logs: &[Vec<Log>],
+) {
+    for (stage, plan) in program.stages.iter().enumerate() {
+        let Form::Poller { leaves_after } = plan.form else { continue };
+        let poller = consumers.take_poller(&stage_name(stage)).expect("it is a poller");
+        let log = logs[stage][0].clone();
+        hub.spawn(move || {
+            poll(poller, 1 << stage, leaves_after, &log);
+            Message::Done
+        });
     }
 }
 

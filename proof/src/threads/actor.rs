@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use lapwing::consumer::{Cause, Exclusive, Failure, FailurePolicy, Retries, Shared};
 use lapwing::{Action, EventHandler, Sequence};
 
 use super::event::{Event, Log, Note, Seen};
-use super::program::{Act, Policy, Repeat, SILENCE, Stages, Verdict, message};
+use super::program::{Act, Pace, Pause, Policy, Repeat, Stages, Verdict, message};
 
 /// What a handler returns.
 pub(super) type Said = Result<Action, String>;
@@ -45,6 +44,7 @@ pub(super) struct Actor {
     pub(super) acts: Arc<Acts>,
     /// Number of events after which it stops, if any.
     pub(super) leaves_after: Option<u64>,
+    pub(super) pace: Pace,
     pub(super) log: Log,
     /// Orders the calls of the consumers of a stage.
     pub(super) clock: Arc<AtomicU64>,
@@ -107,7 +107,10 @@ impl Actor {
             None => self.acts.next(sequence),
         };
         if verdict == Verdict::Sleeps {
-            thread::sleep(SILENCE);
+            Pause::Sleep.take();
+        }
+        if self.tick().is_multiple_of(self.pace.every) {
+            self.pace.pause.take();
         }
         verdict
     }

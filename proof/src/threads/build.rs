@@ -119,6 +119,7 @@ fn add(placed: Placed<'_>, program: &Program, stage: usize, logs: &[Log]) -> Sta
         mark: 1 << stage,
         acts: Arc::clone(&acts),
         leaves_after: None,
+        pace: plan.pace,
         log: logs[worker].clone(),
         clock: Arc::clone(&clock),
     };

@@ -12,7 +12,7 @@ use lapwing::{Poller, Sequence};
 
 use super::actor::{Actor, Acts};
 use super::event::{Event, Log, Note, Seen};
-use super::program::{Guest, Stages, Start};
+use super::program::{Guest, Pace, Pause, Stages, Start};
 
 /// Longest wait of a poll that times out.
 const TIMEOUT: Duration = Duration::from_micros(50);
@@ -138,8 +138,9 @@ pub(super) fn visit(
         return visit;
     }
     let acts = Arc::new(Acts::new(0, &[]));
+    let pace = Pace { pause: Pause::Yield, every: 7 };
     let clock = Arc::new(AtomicU64::new(0));
-    let consumer = seat.read_handler(Actor { mark: 0, acts, leaves_after, log, clock });
+    let consumer = seat.read_handler(Actor { mark: 0, acts, leaves_after, pace, log, clock });
     stops(consumer.stop_handle());
     visit.ended = Some(Ended::new(&consumer.run()));
     visit

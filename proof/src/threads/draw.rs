@@ -10,8 +10,8 @@ use proptest::sample::select;
 
 use super::producers::TIMEOUT;
 use super::program::{
-    Act, Call, Deed, End, Form, Guest, How, Patience, Pause, Place, Policy, Program, Repeat, Stage,
-    Start, Threads, Verdict,
+    Act, Call, Deed, End, Form, Guest, How, Pace, Patience, Pause, Place, Policy, Program, Repeat,
+    Stage, Start, Threads, Verdict,
 };
 use super::waits::Strategy as Wait;
 
@@ -126,10 +126,10 @@ fn stage() -> impl Strategy<Value = Stage> {
     ];
     let acts = prop_oneof![1 => vec(act(), 0..1), 2 => vec(act(), 0..4)];
     let graph = (any::<u8>(), any::<bool>());
-    let settings = (max_batch, wait, rarely(5), place);
+    let settings = (pace(), max_batch, wait, rarely(5), place);
     (acts, policy(), policy(), form(), settings, graph).prop_map(
         |(acts, on_error, on_panic, form, settings, graph)| {
-            let (max_batch, wait, has_timeout, place) = settings;
+            let (pace, max_batch, wait, has_timeout, place) = settings;
             let (after, is_alone) = (u64::from(graph.0), graph.1);
             Stage {
                 after,
@@ -139,12 +139,19 @@ fn stage() -> impl Strategy<Value = Stage> {
                 wait,
                 has_timeout,
                 place,
+                pace,
                 on_error,
                 on_panic,
                 acts,
             }
         },
     )
+}
+
+fn pace() -> impl Strategy<Value = Pace> {
+    let pause =
+        prop_oneof![2 => Just(Pause::None), 2 => Just(Pause::Yield), 1 => Just(Pause::Sleep)];
+    (pause, select(vec![2, 5, 8, 16])).prop_map(|(pause, every)| Pace { pause, every })
 }
 
 fn form() -> impl Strategy<Value = Form> {

@@ -9,7 +9,7 @@ use lapwing::producer::{ClaimBatch, Sequencer, Slots, WhenFull};
 use lapwing::{Producer, Sequence};
 
 use super::event::{Event, Found, NO_EVENT};
-use super::program::{Call, How, Patience, Pause, SILENCE};
+use super::program::{Call, How, Patience};
 
 /// Longest wait of a call that times out.
 pub(super) const TIMEOUT: Duration = Duration::from_micros(50);
@@ -57,7 +57,7 @@ pub(super) fn run<S: Sequencer>(
     let mut feed = Feed::default();
     for (index, &call) in calls.iter().enumerate() {
         before(index, &feed, &producer);
-        pause(call.before);
+        call.before.take();
         let call = Call { count: call.count.clamp(1, producer.capacity()), ..call };
         let first_id = 1 + ((number as u64) << 48 | (index as u64) << 16);
         let mut found = Vec::new();
@@ -97,14 +97,6 @@ fn events_of(call: Call) -> u64 {
         1
     } else {
         call.count as u64
-    }
-}
-
-fn pause(pause: Pause) {
-    match pause {
-        Pause::None => {}
-        Pause::Yield => thread::yield_now(),
-        Pause::Sleep => thread::sleep(SILENCE),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Programs: a ring, its graph, its threads, and what each of them does. Not here: how they are drawn (`draw`), and what
 //! must happen (`model`, `judge`).
 
+use std::thread;
 use std::time::Duration;
 
 use lapwing::producer::WhenFull;
@@ -81,6 +82,16 @@ pub(super) enum Pause {
     Sleep,
 }
 
+impl Pause {
+    pub(super) fn take(self) {
+        match self {
+            Self::None => {}
+            Self::Yield => thread::yield_now(),
+            Self::Sleep => thread::sleep(SILENCE),
+        }
+    }
+}
+
 /// A stage and what its handler does.
 #[derive(Clone)]
 pub(super) struct Stage {
@@ -93,6 +104,7 @@ pub(super) struct Stage {
     pub(super) wait: Option<Strategy>,
     pub(super) has_timeout: bool,
     pub(super) place: Place,
+    pub(super) pace: Pace,
     pub(super) on_error: Policy,
     pub(super) on_panic: Policy,
     pub(super) acts: Vec<Act>,
@@ -121,6 +133,13 @@ pub(super) enum Form {
         by_key: bool,
         writes: bool,
     },
+}
+
+/// The pause of a handler at every call with an index that `every` divides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    pub(super) pause: Pause,
+    pub(super) every: u64,
 }
 
 /// The thread of a stage.

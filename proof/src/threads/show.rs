@@ -48,6 +48,9 @@ impl fmt::Debug for Stage {
         if self.place != Place::Free {
             write!(f, ", {:?}", self.place)?;
         }
+        if !matches!(self.pace.pause, Pause::None) {
+            write!(f, ", {:?}", self.pace)?;
+        }
         for (of, policy) in [("error", self.on_error), ("panic", self.on_panic)] {
             if !matches!(policy, Policy::None) {
                 write!(f, ", on {of} {policy:?}")?;

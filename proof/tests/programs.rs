@@ -1,6 +1,8 @@
 //! Does each consumer of a program with threads see what the model says?
 //!
-//! `PROPTEST_CASES=100000` runs more programs than the quick form. A failure prints the smallest program that fails.
+//! `PROPTEST_CASES=100000` runs more programs than the quick form. A failure prints the smallest program that fails, and
+//! its seed is kept in `proof/tests/programs.proptest-regressions`. A program that hangs is halted, and then made smaller
+//! too; if a halt does not help, the process prints it and aborts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

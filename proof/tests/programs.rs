@@ -1,8 +1,9 @@
 //! Does each consumer of a program with threads see what the model says?
 //!
-//! `PROPTEST_CASES=100000` runs more programs than the quick form. A failure prints the smallest program that fails, and
-//! its seed is kept in `proof/tests/programs.proptest-regressions`. A program that hangs is halted, and then made smaller
-//! too; if a halt does not help, the process prints it and aborts.
+//! `PROPTEST_CASES=100000` runs more programs than the quick form. A failure prints the smallest
+//! program that fails, and its seed is kept in `proof/tests/programs.proptest-regressions`. A
+//! program that hangs is halted, and then made smaller too; if a halt does not help, the process
+//! prints it and aborts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -39,8 +40,10 @@ proptest! {
     #[test]
     fn each_consumer_sees_what_the_model_says(program in programs()) {
         static HAS_FAILED: AtomicBool = AtomicBool::new(false);
-        let is_smaller = HAS_FAILED.load(Ordering::Relaxed);
-        let (repeats, patience) = if is_smaller { (REPEATS, PATIENCE_WITH_SMALLER) } else { (1, PATIENCE) };
+        let (repeats, patience) = match HAS_FAILED.load(Ordering::Relaxed) {
+            false => (1, PATIENCE),
+            true => (REPEATS, PATIENCE_WITH_SMALLER),
+        };
         for _ in 0..repeats {
             if let Err(wrong) = check(&program, patience) {
                 HAS_FAILED.store(true, Ordering::Relaxed);

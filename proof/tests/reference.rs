@@ -1,7 +1,8 @@
 //! Does the ring do what the sequential model does, for every script?
 //!
-//! `PROPTEST_CASES=100000` runs more scripts than the quick form. A failure prints the shortest script that fails, and its seed
-//! is kept in `proof/tests/reference.proptest-regressions`, which belongs into the repository.
+//! `PROPTEST_CASES=100000` runs more scripts than the quick form. A failure prints the shortest
+//! script that fails, and its seed is kept in `proof/tests/reference.proptest-regressions`, which
+//! belongs into the repository.
 
 use lapwing_proof::one_thread::{driver, script};
 use proptest::prelude::*;

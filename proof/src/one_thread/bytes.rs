@@ -1,4 +1,5 @@
-//! How bytes become a script. A fuzzer changes bytes, so each choice takes one byte, and a short input is a short script.
+//! How bytes become a script. A fuzzer changes bytes, so each choice takes one byte, and a short
+//! input is a short script.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 

@@ -247,7 +247,8 @@ impl<'a, S: Sequencer> World<'a, S> {
         let is_left = |world: &Self, &consumer: &usize| {
             world.pollers[consumer].is_some() && !world.model.is_drained(consumer)
         };
-        // Each round over all consumers finishes at least one event, or passes claims that were given up.
+        // Each round over all consumers finishes at least one event, or passes claims that were
+        // given up.
         for _ in 0..=self.pollers.len() * (self.model.claimed() + 1) {
             for consumer in (0..self.pollers.len())
                 .filter(|consumer| is_left(self, consumer))

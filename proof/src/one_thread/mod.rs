@@ -5,8 +5,9 @@
 //!                     └──> model ─────────────────────┴──> equal after each step?
 //! ```
 //!
-//! A [`Script`](script::Script) is a graph of pollers and a list of steps. The [driver](driver::run) uses the calls that
-//! never wait, so each run is repeatable and a failure shrinks to a few steps.
+//! A [`Script`](script::Script) is a graph of pollers and a list of steps. The
+//! [driver](driver::run) uses the calls that never wait, so each run is repeatable and a failure
+//! shrinks to a few steps.
 
 #[cfg(feature = "arbitrary")]
 mod bytes;

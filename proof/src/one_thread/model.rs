@@ -1,4 +1,5 @@
-//! What a ring is, in one thread and without a ring: a history of events, and the position of each consumer.
+//! What a ring is, in one thread and without a ring: a history of events, and the position of each
+//! consumer.
 
 /// A ring and its consumers.
 #[derive(Debug, Clone)]
@@ -74,14 +75,15 @@ impl Model {
         self.consumers[consumer].as_ref().map(|consumer| consumer.position)
     }
 
-    /// The end of what `consumer` may read: what its upstream consumers have finished, or what is published.
+    /// The end of what `consumer` may read: what its upstream consumers have finished, or what is
+    /// published.
     fn readable(&self, consumer: &Consumer) -> usize {
         let upstream = consumer.upstream.iter().filter_map(|&other| self.position(other));
         upstream.min().unwrap_or(self.claimed())
     }
 
-    /// Moves `consumer` past claims that were given up, as each poll does. Returns the values that it may read, up to the
-    /// next claim that was given up.
+    /// Moves `consumer` past claims that were given up, as each poll does. Returns the values that
+    /// it may read, up to the next claim that was given up.
     pub fn poll(&mut self, consumer: usize) -> Vec<u64> {
         let Some(mut polling) = self.consumers[consumer].take() else { return Vec::new() };
         let readable = self.readable(&polling);

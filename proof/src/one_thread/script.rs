@@ -19,7 +19,8 @@ pub struct Script {
     pub steps: Vec<Step>,
 }
 
-/// One thing that happens. Indices are taken modulo what there is, and counts may be more than the ring has slots.
+/// One thing that happens. Indices are taken modulo what there is, and counts may be more than the
+/// ring has slots.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)] // the fields are what their names say
 pub enum Step {
@@ -29,7 +30,8 @@ pub enum Step {
     Abandon { producer: usize, count: usize },
     /// Publishes as many events as fit, at most `count`.
     UpTo { producer: usize, count: usize },
-    /// Two producers claim one after another and settle in the opposite order. With one producer, nothing.
+    /// Two producers claim one after another and settle in the opposite order. With one producer,
+    /// nothing.
     Crossed { counts: [usize; 2], abandon: [bool; 2] },
     /// Polls for at most `max` events, and finishes at most `finish` of them.
     Poll { consumer: usize, max: usize, finish: usize },

@@ -1,4 +1,5 @@
-//! What the handler of a stage does, and the notes that it takes. Not here: whether they are right (`model`).
+//! What the handler of a stage does, and the notes that it takes. Not here: whether they are right
+//! (`model`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -97,7 +97,8 @@ fn poll_once(
 #[derive(Debug)]
 pub(super) struct Visit {
     pub(super) guest: Guest,
-    /// The next sequence of the first producer when the guest asked for a seat, and what it asked for.
+    /// The next sequence of the first producer when the guest asked for a seat, and what it asked
+    /// for.
     pub(super) next: Sequence,
     pub(super) asked: StartAt,
     /// Where it began, or why it did not.

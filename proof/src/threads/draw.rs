@@ -1,4 +1,5 @@
-//! How `proptest` draws programs. The first choice of each kind is the simplest: a failure shrinks towards it.
+//! How `proptest` draws programs. The first choice of each kind is the simplest: a failure shrinks
+//! towards it.
 
 use std::time::Duration;
 
@@ -17,11 +18,12 @@ use super::waits::Strategy as Wait;
 
 /// The pause of an action that has one.
 const PAUSE: Duration = Duration::from_micros(20);
-/// Number of calls of a producer in a ring where a thread spins: an event may take some time slices.
+/// Number of calls of a producer in a ring where a thread spins: an event may take some time
+/// slices.
 const CALLS_BESIDE_SPINNING: usize = 6;
 
-/// Programs. A tuple shrinks from left to right, and not again: what depends on the number of events comes before the
-/// events.
+/// Programs. A tuple shrinks from left to right, and not again: what depends on the number of
+/// events comes before the events.
 pub fn programs() -> impl Strategy<Value = Program> {
     let during = (vec((0..60_usize, deed()), 0..10), end(), 0..3_usize, rarely(4));
     let graph = (vec(stage(), 1..=5), rarely(4));
@@ -93,7 +95,8 @@ fn call() -> impl Strategy<Value = Call> {
 }
 
 fn how() -> impl Strategy<Value = How> {
-    let patience = || prop_oneof![4 => Just(Patience::Waits), 1 => Just(Patience::Tries), 1 => Just(Patience::TimesOut)];
+    let impatient = || select(vec![Patience::Tries, Patience::TimesOut]);
+    let patience = || prop_oneof![4 => Just(Patience::Waits), 2 => impatient()];
     let when_full = || {
         select(vec![
             WhenFull::Wait,

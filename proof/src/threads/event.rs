@@ -1,4 +1,5 @@
-//! The event, the marks that consumers leave on it, and the notes that consumers take. Nothing is judged here.
+//! The event, the marks that consumers leave on it, and the notes that consumers take. Nothing is
+//! judged here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,7 +70,7 @@ pub(super) struct Found {
 }
 
 /// An event as a consumer saw it, and what the consumer did.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) sequence: Sequence,
     pub(super) id: u64,
@@ -102,7 +103,7 @@ impl Default for Seen {
 }
 
 /// One call of a consumer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Note {
     Start,
     BatchStart {
@@ -144,11 +145,10 @@ impl Log {
     pub(super) fn push(&self, note: Note) {
         let mut notes = self.lock();
         // An idle stage has any number of timeouts.
-        if matches!((&note, notes.last()), (Note::Timeout(next), Some(Note::Timeout(last))) if next == last)
-        {
-            return;
+        let is_repeated = matches!(note, Note::Timeout(_)) && notes.last() == Some(&note);
+        if !is_repeated {
+            notes.push(note);
         }
-        notes.push(note);
     }
 
     pub(super) fn len(&self) -> usize {

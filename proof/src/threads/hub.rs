@@ -1,4 +1,5 @@
-//! The threads of a run: each sends what it did when it ends, also if it panics. Tells a run that hangs from a slow one.
+//! The threads of a run: each sends what it did when it ends, also if it panics. Tells a run that
+//! hangs from a slow one.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

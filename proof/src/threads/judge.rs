@@ -1,4 +1,5 @@
-//! Compares a whole run with what the model says: each consumer, each group, each result of a producer, and the report.
+//! Compares a whole run with what the model says: each consumer, each group, each result of a
+//! producer, and the report.
 
 use lapwing::Sequence;
 use lapwing::consumer::Outcome;

@@ -5,9 +5,10 @@
 //!    └──────> model ──────────────────────────────────────> what it must be ──┴──> equal?
 //! ```
 //!
-//! `proptest` [draws](programs) a [`Program`]: a ring, its graph, its threads, what each handler does at which event, which
-//! consumers join and leave, and how the run ends. [`check`] runs it on threads. Each thread notes what it sees and does;
-//! none of them judges. Then the model replays the notes of each consumer, and a judge compares the whole run.
+//! `proptest` [draws](programs) a [`Program`]: a ring, its graph, its threads, what each handler
+//! does at which event, which consumers join and leave, and how the run ends. [`check`] runs it on
+//! threads. Each thread notes what it sees and does; none of them judges. Then the model replays
+//! the notes of each consumer, and a judge compares the whole run.
 
 mod actor;
 mod build;
@@ -33,8 +34,9 @@ use std::time::Duration;
 pub use draw::programs;
 pub use program::Program;
 
-/// Runs `program` and compares the run with the model. A run without progress for `patience` is a hang: if a halt of the
-/// ring does not end it, the process aborts after it has printed the program.
+/// Runs `program` and compares the run with the model. A run without progress for `patience` is a
+/// hang: if a halt of the ring does not end it, the process aborts after it has printed the
+/// program.
 ///
 /// # Errors
 ///

@@ -1,9 +1,10 @@
-//! What one consumer must do: a sequential program that reads the notes of the consumer and knows each next note.
+//! What one consumer must do: a sequential program that reads the notes of the consumer and knows
+//! each next note.
 //!
-//! Threads leave three things open: how long a batch is, when a stage is cut off by a halt or a stop, and which worker of
-//! a group gets an event. The model takes these from the notes. Everything else it knows: which event comes, what its
-//! upstream stages have done to it, whether it is announced as failed, what follows from what the handler does, and how
-//! the stage ends.
+//! Threads leave three things open: how long a batch is, when a stage is cut off by a halt or a
+//! stop, and which worker of a group gets an event. The model takes these from the notes.
+//! Everything else it knows: which event comes, what its upstream stages have done to it, whether
+//! it is announced as failed, what follows from what the handler does, and how the stage ends.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -83,10 +84,16 @@ impl<'a> Replay<'a> {
         self.notes.get(self.read)
     }
 
+    /// Reads the next note, which must be `expected`.
+    fn expect(&mut self, expected: &Note) -> Step {
+        must(self.peek() == Some(expected), || format!("{expected:?} must come next"))?;
+        self.read += 1;
+        Ok(())
+    }
+
     fn run(&mut self) -> Step {
         if self.rules.is_handler {
-            must(matches!(self.peek(), Some(Note::Start)), || "it did not start".to_owned())?;
-            self.read += 1;
+            self.expect(&Note::Start)?;
         }
         while self.past.end == Ending::Open {
             match self.peek() {
@@ -98,10 +105,7 @@ impl<'a> Replay<'a> {
             }
         }
         if self.rules.is_handler && !self.is_broken {
-            must(matches!(self.peek(), Some(Note::Shutdown)), || {
-                "it was not shut down".to_owned()
-            })?;
-            self.read += 1;
+            self.expect(&Note::Shutdown)?;
         }
         must(self.peek().is_none(), || "it was called after its end".to_owned())
     }
@@ -234,7 +238,8 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// What follows from a verdict about `events` of `batch`, which the handler gave at the event `at`.
+    /// What follows from a verdict about `events` of `batch`, which the handler gave at the event
+    /// `at`.
     fn decide(
         &mut self,
         verdict: Verdict,
@@ -273,13 +278,8 @@ impl<'a> Replay<'a> {
             Policy::Retries { repeat: Repeat::WithRestart, .. } => Action::Restart(Duration::ZERO),
         };
         if !matches!(policy, Policy::None) {
-            let attempt = self.attempt;
-            let is_right = matches!(self.peek(), Some(Note::Policy { sequence: s, attempt: a, action, is_panic: p })
-                if (*s, *a, *action, *p) == (sequence, attempt, expected, is_panic));
-            must(is_right, || {
-                format!("the policy decides {expected:?} about {sequence}, attempt {attempt}")
-            })?;
-            self.read += 1;
+            let (attempt, action) = (self.attempt, expected);
+            self.expect(&Note::Policy { sequence, attempt, action, is_panic })?;
         }
         self.again = match expected {
             Action::Retry(_) | Action::Restart(_) => Again::Event(sequence),
@@ -349,13 +349,7 @@ impl<'a> Replay<'a> {
 
     /// A handler is told of each release.
     fn release(&mut self, next: Sequence) -> Step {
-        if !self.rules.is_handler {
-            return Ok(());
-        }
-        let is_right = matches!(self.peek(), Some(Note::Released(released)) if *released == next);
-        must(is_right, || format!("it releases the events below {next}"))?;
-        self.read += 1;
-        Ok(())
+        if self.rules.is_handler { self.expect(&Note::Released(next)) } else { Ok(()) }
     }
 }
 

@@ -46,8 +46,8 @@ enum Done {
     Dropped,
 }
 
-/// Makes all calls, until the ring has ended. `before` is called with the index of each call, and with what has become
-/// of the earlier ones.
+/// Makes all calls, until the ring has ended. `before` is called with the index of each call, and
+/// with what has become of the earlier ones.
 pub(super) fn run<S: Sequencer>(
     mut producer: Producer<Event, S>,
     number: usize,

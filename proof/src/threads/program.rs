@@ -1,5 +1,5 @@
-//! Programs: a ring, its graph, its threads, and what each of them does. Not here: how they are drawn (`draw`), and what
-//! must happen (`model`, `judge`).
+//! Programs: a ring, its graph, its threads, and what each of them does. Not here: how they are
+//! drawn (`draw`), and what must happen (`model`, `judge`).
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What a consumer may see: which event comes next, and what its upstream stages have done to it. And what it has done.
+//! What a consumer may see: which event comes next, and what its upstream stages have done to it.
+//! And what it has done.
 
 use std::collections::{BTreeMap, BTreeSet};
 

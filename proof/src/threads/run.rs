@@ -143,12 +143,14 @@ impl Run {
         let mut watch = Watch::new(&hub, &logs, patience);
         if let Err(hang) = self.collect(&mut watch, messages) {
             let snapshot = monitor.snapshot();
-            // A halt, or the end of all stages, ends every wait. If it helps, the program can be made smaller.
+            // A halt, or the end of all stages, ends every wait. If it helps, the program can be
+            // made smaller.
             self.running.iter().for_each(Running::halt);
             self.stops.iter().for_each(StopHandle::stop);
             let mut watch = Watch::new(&hub, &logs, patience);
             if self.collect(&mut watch, messages).is_err() {
-                // Not `eprintln`: the test runner captures that, and it would be lost with the process.
+                // Not `eprintln`: the test runner captures that, and it would be lost with the
+                // process.
                 _ = writeln!(
                     io::stderr(),
                     "{hang}, and neither a halt nor a stop helps\n{snapshot}\n{program:#?}"

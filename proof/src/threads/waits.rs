@@ -6,8 +6,8 @@ use lapwing::wait::{
     Adaptive, Blocking, BusySpin, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
 
-/// One of the strategies. It announces that it parks, as most of them do: an unnecessary check for parked threads does
-/// no harm.
+/// One of the strategies. It announces that it parks, as most of them do: an unnecessary check for
+/// parked threads does no harm.
 #[derive(Debug, Clone)]
 pub(super) enum Strategy {
     Adaptive(Adaptive),
@@ -65,8 +65,8 @@ impl WaitStrategy for Strategy {
     }
 }
 
-/// A strategy that does not announce that it parks. If all strategies of a ring are of this kind, no thread checks for
-/// parked threads.
+/// A strategy that does not announce that it parks. If all strategies of a ring are of this kind,
+/// no thread checks for parked threads.
 #[derive(Debug, Clone)]
 pub(super) struct Unannounced(pub(super) Strategy);
 

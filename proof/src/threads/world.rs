@@ -1,4 +1,5 @@
-//! A whole run as the model sees it: the history, what each consumer has done, and why the ring may have been halted.
+//! A whole run as the model sees it: the history, what each consumer has done, and why the ring may
+//! have been halted.
 
 use std::collections::BTreeSet;
 
@@ -123,8 +124,8 @@ impl<'a> World<'a> {
         causes
     }
 
-    /// Whether the ring must have been halted: a consumer did it, or all of them stopped at an event, and so before they
-    /// had drained the ring.
+    /// Whether the ring must have been halted: a consumer did it, or all of them stopped at an
+    /// event, and so before they had drained the ring.
     pub(super) fn must_halt(&self) -> bool {
         let own = |past: &Past| {
             if let Ending::Own(outcome) = &past.end { Some(outcome.clone()) } else { None }

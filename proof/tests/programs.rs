@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
 /// Programs of the quick form.
-const PROGRAMS: u32 = 1_000;
+const PROGRAMS: u32 = 800;
 /// Runs of a smaller program before it counts as right: threads take turns at random.
 const REPEATS: u32 = 30;
 /// Time without progress that makes a hang, and the same while a failure is made smaller.

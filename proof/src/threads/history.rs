@@ -25,6 +25,11 @@ pub(super) struct History {
 }
 
 impl History {
+    #[cfg(test)]
+    pub(super) fn of(first: Sequence, claimed: Vec<Claimed>) -> Self {
+        Self { first, claimed }
+    }
+
     /// # Errors
     ///
     /// Two calls got the same sequence, or one producer got its sequences out of order.

@@ -24,6 +24,8 @@ mod program;
 mod rules;
 mod run;
 mod show;
+#[cfg(test)]
+mod tests;
 mod waits;
 mod world;
 

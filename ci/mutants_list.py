@@ -26,6 +26,8 @@ MUTANTS = {
     "protocol/claims/limit.rs": [
         ("O12", "[[self.reach(control, next..end)?;\n        Ok(end)]]", "Ok(wanted)",
          "loom_claim_up_to_waits_for_reader"),
+        ("O12", "(self.window, self.limit) = (0, 0);", DROP, "loom_no_claim_after_a_refused_one_multi"),
+        ("O33", "control.window.close();", DROP, "loom_no_claim_after_a_refused_one"),
     ],
     "protocol/claims/multi.rs": [
         ("O12", "if [[!try_swap(control, claimed, end)]] {\n            return None;",
@@ -69,6 +71,7 @@ MUTANTS = {
          "loom_single_send_against_a_receiver_that_leaves"),
         ("O8", "[[control.life.settled_end() >= end]]", "control.life.settled_end() > end",
          "loom_halt_refuses_no_event_that_is_seen loom_halt_refuses_no_event_of_one_that_counts"),
+        ("O33", "    [[control.window.close();]]\n    Err(why_ended", DROP, "loom_no_claim_after_a_refused_one"),
         ("O32", "    [[fence(Ordering::Acquire);]]\n    control", DROP, "loom_halt_against_publish"),
     ],
     "protocol/control/ending.rs": [

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares rings with the sequential model of proof/, for more random scripts than `cargo test` runs. PROPTEST_CASES sets
+# Compares rings with the models of proof/, for more random scripts and programs than `cargo test` runs. PROPTEST_CASES sets
 # their number.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,14 +1,8 @@
-//! Compares Lapwing with a sequential model that is written to be read.
+//! Compares Lapwing with sequential models that are written to be read.
 //!
-//! ```text
-//! script ──> driver ──┬──> ring, one call at a time ──┐
-//!                     └──> model ─────────────────────┴──> equal after each step?
-//! ```
-//!
-//! A [`Script`](script::Script) is a graph of pollers and a list of steps. The [driver](driver::run) runs it on one thread
-//! with the calls that never wait, so each run is repeatable and a failure shrinks to a few steps. What several threads
-//! do at once is tested elsewhere: by the models of loom, and by `lapwing/tests/mixed`.
+//! - [`one_thread`]: each call of a ring against a model of that ring, step by step.
+//! - [`threads`]: whole programs with threads. What each consumer saw is compared with what a model
+//!   says it must see.
 
-pub mod driver;
-pub mod model;
-pub mod script;
+pub mod one_thread;
+pub mod threads;

@@ -1,9 +1,10 @@
 //! Does the ring do what the sequential model does, for every script?
 //!
-//! `PROPTEST_CASES=100000` runs more scripts than the quick form. A failure prints the shortest script that fails, and its seed
-//! is kept in `proof/tests/reference.proptest-regressions`, which belongs into the repository.
+//! `PROPTEST_CASES=100000` runs more scripts than the quick form. A failure prints the shortest
+//! script that fails, and its seed is kept in `proof/tests/reference.proptest-regressions`, which
+//! belongs into the repository.
 
-use lapwing_proof::{driver, script};
+use lapwing_proof::one_thread::{driver, script};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 

@@ -6,7 +6,7 @@ use loom::thread;
 use super::{
     Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
 };
-use crate::error::{HaltCause, PollError, PublishError, TryPublishError};
+use crate::error::{BatchError, HaltCause, PollError, PublishError, TryPublishError};
 use crate::producer::{Sequencer, Single};
 use crate::protocol::control::Control;
 use crate::tuning::own_count::COUNTS;
@@ -230,6 +230,32 @@ fn no_claim_after(end: fn(&Control), claim: fn(&mut SingleProducer<u64>) -> bool
         claim(&mut producer);
         ender.join().unwrap();
         assert!(!claim(&mut producer), "its publication would be refused");
+    });
+}
+
+/// O33: a claim that was refused is the last one, also while the thread that closes the ring has not
+/// stopped the grants. The first claim opens a window that covers the third one.
+#[test]
+fn loom_no_claim_after_a_refused_one() {
+    no_claim_after_a_refused_one(single);
+}
+
+/// O12: the same with several producers, of which this one has a limit from before.
+#[test]
+fn loom_no_claim_after_a_refused_one_multi() {
+    no_claim_after_a_refused_one(multi);
+}
+
+fn no_claim_after_a_refused_one<S: Sequencer>(ring: fn(usize) -> Ends<S>) {
+    loom::model(move || {
+        let (mut producer, _poller) = ring(2);
+        let ring = producer.shared();
+        producer.publish(|_| {}).unwrap();
+        let closer = thread::spawn(move || ring.control.close());
+        let is_refused = producer.try_claim_batch(2).err() == Some(BatchError::Closed);
+        let is_granted = producer.try_claim().is_ok();
+        assert!(!is_refused || !is_granted, "granted after it was refused");
+        closer.join().unwrap();
     });
 }
 

@@ -40,11 +40,7 @@ pub(crate) const fn repeats(count: u64) -> u64 {
 
 /// Runs `body`. If it hangs, ends the process with a message.
 pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
-    watched_as(thread::current().name().unwrap_or("a test").to_owned(), body)
-}
-
-/// Like [`watched`], with a message that says more than the name of the test.
-pub(crate) fn watched_as<R>(name: String, body: impl FnOnce() -> R) -> R {
+    let name = thread::current().name().unwrap_or("a test").to_owned();
     let (alive, is_alive) = mpsc::channel::<()>();
     let dog = thread::spawn(move || {
         if is_alive.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout) {

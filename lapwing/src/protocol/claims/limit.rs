@@ -66,7 +66,7 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
         wanted: Sequence,
     ) -> Result<Sequence, TryPublishError> {
         if wanted > self.limit {
-            self.limit = gate::read_limit(control, next..next + 1)?;
+            self.read_gate(control, next..next + 1)?;
         }
         let end = wanted.min(self.limit);
         self.reach(control, next..end)?;
@@ -77,11 +77,27 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
     #[inline(never)]
     fn check(&mut self, control: &Control, claim: Range<Sequence>) -> Result<(), TryPublishError> {
         if claim.end > self.limit {
-            self.limit = gate::read_limit(control, claim.clone())?;
+            self.read_gate(control, claim.clone())?;
         }
         // The clamp holds for any advice: the window covers this claim and ends at the limit at the
         // latest.
         self.window = self.advice.window(&claim, self.limit).clamp(claim.end, self.limit);
+        Ok(())
+    }
+
+    /// Moves the limit. If the ring grants nothing more, each later claim loads the gate again and is
+    /// refused too, even before the thread that ends the ring has stopped the grants.
+    fn read_gate(
+        &mut self,
+        control: &Control,
+        claim: Range<Sequence>,
+    ) -> Result<(), TryPublishError> {
+        let limit = gate::read_limit(control, claim);
+        if let Err(TryPublishError::Closed | TryPublishError::Halted(_)) = limit {
+            (self.window, self.limit) = (0, 0);
+            control.window.close();
+        }
+        self.limit = limit?;
         Ok(())
     }
 }

@@ -133,13 +133,18 @@ fn accepted(control: &Control, end: Sequence) -> Result<(), RingError> {
     if control.life.settled_end() >= end { Ok(()) } else { Err(why) }
 }
 
-/// Checks the flag for the end of the ring.
+/// Checks the flag for the end of the ring. After an error, no further claim is granted, even if the
+/// thread that ends the ring has not closed the window yet.
 ///
 /// # Errors
 ///
 /// [`RingError::Closed`] or [`RingError::Halted`], if the ring has ended.
 fn check_open(control: &Control) -> Result<(), RingError> {
-    if control.published.flags() & ENDED == 0 { Ok(()) } else { Err(why_ended(control)) }
+    if control.published.flags() & ENDED == 0 {
+        return Ok(());
+    }
+    control.window.close();
+    Err(why_ended(control))
 }
 
 /// Returns why the ring accepts nothing more.

@@ -5,8 +5,9 @@ use super::*;
 use crate::Sequence;
 use crate::error::{HaltCause, RingError, TryPublishError};
 use crate::protocol::advice::{ClaimAdvice, Plain};
-use crate::protocol::control::{CLAIMS_CLOSED, Control, StageIndex};
+use crate::protocol::control::{CLAIMS_CLOSED, Control, DETACHED, StageIndex};
 use crate::protocol::memory::Reserved;
+use crate::protocol::parking::event_count::ENDED;
 use crate::protocol::reading::Barrier;
 use crate::protocol::seats::Seating;
 use crate::protocol::stamps::{Span, Stamps};
@@ -170,7 +171,43 @@ for_both!(
     a_closed_ring_grants_nothing,
     a_halted_ring_grants_nothing,
     a_ring_whose_consumers_left_grants_nothing,
+    a_claim_that_a_close_refused_is_the_last_one,
+    a_claim_without_a_consumer_is_the_last_one,
 );
+
+/// A thread that ends a ring first says so, and then stops the grants. A producer that was refused in between was
+/// granted its next claim.
+fn a_claim_that_a_close_refused_is_the_last_one<S: Tested>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert!(control.life.begin_close());
+    assert_eq!(sequencer.try_claim(&control, 4), Err(TryPublishError::Closed));
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Closed));
+    assert_eq!(sequencer.try_claim_up_to(&control, 1), Err(TryPublishError::Closed));
+}
+
+/// The same while the last consumer leaves and has not halted the ring yet.
+fn a_claim_without_a_consumer_is_the_last_one<S: Tested>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert!(control.seating.remove_consumer());
+    control.advance(0, DETACHED);
+    let halted = TryPublishError::Halted(HaltCause::NoConsumers);
+    assert_eq!(sequencer.try_claim(&control, 4), Err(halted));
+    assert_eq!(sequencer.try_claim(&control, 1), Err(halted));
+    assert_eq!(sequencer.try_claim_up_to(&control, 1), Err(halted));
+}
+
+/// The flag of the end comes before the end of the window.
+#[test]
+fn a_claim_that_saw_the_end_is_the_last_one() {
+    let (mut sequencer, control) = ring::<Single>(4);
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert!(control.life.begin_close());
+    control.published.raise(ENDED);
+    assert_eq!(sequencer.try_claim_up_to(&control, 1), Err(TryPublishError::Closed));
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Closed));
+}
 
 #[test]
 fn a_single_claim_that_is_given_up_is_claimed_again() {

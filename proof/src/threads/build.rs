@@ -1,0 +1,199 @@
+//! Builds the ring of a program.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use lapwing::graph::{Graph, Placement, StageId, Workers};
+use lapwing::producer::Sequencer;
+use lapwing::{Builder, Consumers, Producer};
+
+use super::actor::{Actor, Acts, Noting};
+use super::event::{Event, Log};
+use super::program::{
+    Form, Guest, Place, Policy, Program, Stage, Threads, consumer_name, members, stage_name,
+};
+use super::waits::{Strategy, Unannounced};
+
+/// Time after which a stage is told that no event has come.
+const TIMEOUT: Duration = Duration::from_micros(100);
+
+/// A ring and its ends.
+pub(super) type Ring<S> = (Producer<Event, S>, Consumers<'static, Event>);
+
+/// The logs of all consumers of a graph: by stage, and by worker.
+pub(super) fn logs(program: &Program) -> Vec<Vec<Log>> {
+    program
+        .stages
+        .iter()
+        .map(|stage| vec![(); stage.consumers()].iter().map(|()| Log::default()).collect())
+        .collect()
+}
+
+/// Builds the ring of `program`, whose consumers write to `logs`.
+pub(super) fn build<S: Sequencer>(
+    ring: Builder<'static, Event, S>,
+    program: &Program,
+    logs: &[Vec<Log>],
+) -> Ring<S> {
+    let mut graph = Graph::new();
+    let mut ids: Vec<StageId> = Vec::new();
+    for (stage, logs) in logs.iter().enumerate() {
+        let settings = settings(program, stage, logs);
+        let after = members(program.after(stage)).map(|other| ids[other]);
+        let placed = after.fold(graph.stage(settings), lapwing::Stage::after);
+        ids.push(add(placed, program, stage, logs));
+    }
+    let ring =
+        ring.first_sequence(program.first).seats(program.seats).placement(placement(program));
+    let (wait, producer_wait) = (program.wait.clone(), program.producer_wait.clone());
+    let ring = if program.announces {
+        ring.wait(wait).producer_wait(producer_wait)
+    } else {
+        ring.wait(Unannounced(wait)).producer_wait(Unannounced(producer_wait))
+    };
+    let ring = ring.graph(graph);
+    let ring = if program.clears { ring.clear(Event::clear) } else { ring };
+    ring.build().expect("each program has a valid graph")
+}
+
+/// A stage with its settings.
+fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing::Stage {
+    let plan = &program.stages[stage];
+    let mut settings = lapwing::Stage::new(stage_name(stage));
+    if let Some(wait) = &plan.wait {
+        settings = with_wait(settings, wait, program.announces);
+    }
+    if let Some(events) = plan.max_batch {
+        settings = settings.max_batch(events);
+    }
+    if plan.is_poller() {
+        return settings;
+    }
+    if plan.has_timeout && plan.is_handler() {
+        settings = settings.timeout(TIMEOUT);
+    }
+    match plan.place {
+        Place::Blocking => settings = settings.blocking(),
+        Place::OnThread(thread) => settings = settings.on_thread(format!("t{thread}")),
+        Place::Free | Place::Group(_) => {}
+    }
+    let noting = |policy| Noting { policy, logs: logs.to_vec() };
+    if !matches!(plan.on_error, Policy::None) {
+        settings = settings.on_error(noting(plan.on_error));
+    }
+    if !matches!(plan.on_panic, Policy::None) {
+        settings = settings.on_panic(noting(plan.on_panic));
+    }
+    settings
+}
+
+/// The settings of a guest.
+pub(super) fn guest_settings(
+    program: &Program,
+    guest: &Guest,
+    mut settings: lapwing::Stage,
+) -> lapwing::Stage {
+    if let Some(wait) = &guest.wait {
+        settings = with_wait(settings, wait, program.announces);
+    }
+    if let Some(events) = guest.max_batch {
+        settings = settings.max_batch(events);
+    }
+    settings
+}
+
+/// The stage with this wait strategy.
+fn with_wait(settings: lapwing::Stage, wait: &Strategy, announces: bool) -> lapwing::Stage {
+    if announces { settings.wait(wait.clone()) } else { settings.wait(Unannounced(wait.clone())) }
+}
+
+type Placed<'a> = lapwing::Stage<&'a mut Graph<'static, Event>>;
+
+fn add(placed: Placed<'_>, program: &Program, stage: usize, logs: &[Log]) -> StageId {
+    let plan = &program.stages[stage];
+    let writes = plan.writes();
+    let acts = Arc::new(Acts::new(program.first, &plan.acts));
+    let clock = Arc::new(AtomicU64::new(0));
+    let actor = |worker: usize| Actor {
+        mark: 1 << stage,
+        acts: Arc::clone(&acts),
+        leaves_after: None,
+        pace: plan.pace,
+        log: logs[worker].clone(),
+        clock: Arc::clone(&clock),
+    };
+    match plan.form {
+        Form::Handler { is_local, .. } => add_handler(placed, actor(0), writes, is_local),
+        Form::Closure { .. } => add_closure(placed, actor(0), writes),
+        Form::BatchClosure { .. } => add_batch_closure(placed, actor(0), writes),
+        Form::Poller { .. } => placed.poller(),
+        Form::Workers { size, max, by_key, .. } => {
+            let workers = placed.workers(size).up_to(max);
+            let workers = if by_key { workers.by_key(Event::key) } else { workers };
+            add_workers(workers, actor, writes)
+        }
+    }
+}
+
+fn add_handler(placed: Placed<'_>, actor: Actor, writes: bool, is_local: bool) -> StageId {
+    match (writes, is_local) {
+        (false, false) => placed.read_handler(actor),
+        (false, true) => placed.read_local(move || actor),
+        (true, false) => placed.write_handler(actor),
+        (true, true) => placed.write_local(move || actor),
+    }
+}
+
+fn add_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
+    if !writes {
+        return placed
+            .read(move |event, sequence, is_last| actor.handle(event, sequence, is_last, false));
+    }
+    placed.write(move |event, sequence, is_last| {
+        event.write(actor.mark);
+        actor.handle(event, sequence, is_last, false)
+    })
+}
+
+fn add_batch_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
+    if !writes {
+        return placed.read_batch(move |events, first| actor.handle_batch(events.iter(), first));
+    }
+    placed.write_batch(move |events, first| {
+        events.iter_mut().for_each(|event| event.write(actor.mark));
+        actor.handle_batch(events.iter(), first)
+    })
+}
+
+fn add_workers(
+    workers: Workers<&mut Graph<'static, Event>, Event>,
+    actor: impl Fn(usize) -> Actor,
+    writes: bool,
+) -> StageId {
+    if writes { workers.write_handlers(actor) } else { workers.read_handlers(actor) }
+}
+
+fn placement(program: &Program) -> Placement {
+    let mut placement = match program.threads {
+        Threads::PerStage => Placement::thread_per_stage(),
+        Threads::Count(threads) => Placement::threads(threads),
+        Threads::Automatic => Placement::automatic().producers(program.producers.len()),
+    };
+    for group in 0..2 {
+        let is_in = |stage: &Stage| stage.place == Place::Group(group) && !stage.is_poller();
+        let names: Vec<_> = (0..program.stages.len())
+            .filter(|&stage| is_in(&program.stages[stage]))
+            .map(stage_name)
+            .collect();
+        if !names.is_empty() {
+            placement = placement.group(format!("g{group}"), names);
+        }
+    }
+    placement
+}
+
+/// The names of the consumers of a stage.
+pub(super) fn names(program: &Program, stage: usize) -> impl Iterator<Item = String> {
+    (0..program.stages[stage].consumers()).map(move |worker| consumer_name(program, stage, worker))
+}

@@ -1,0 +1,112 @@
+//! What a consumer may see: which event comes next, and what its upstream stages have done to it.
+//! And what it has done.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lapwing::Sequence;
+use lapwing::consumer::Outcome;
+use lapwing::error::HaltCause;
+
+use super::event::{CLEARED, NO_EVENT, Seen};
+use super::history::History;
+use super::program::{Policy, Stages};
+
+/// What the model knows before the first note.
+pub(super) struct Rules<'a> {
+    pub(super) history: &'a History,
+    pub(super) capacity: u64,
+    /// Its first sequence.
+    pub(super) start: Sequence,
+    pub(super) max_batch: u64,
+    /// Whether it is a handler, which also notes the calls between events.
+    pub(super) is_handler: bool,
+    /// Whether it shares its events with other workers.
+    pub(super) is_worker: bool,
+    pub(super) on_error: Policy,
+    pub(super) on_panic: Policy,
+    /// The stages upstream, and those of them that write.
+    pub(super) upstream: Vec<(usize, &'a BTreeSet<Sequence>)>,
+    pub(super) writers: Stages,
+    /// The stages downstream.
+    pub(super) downstream: Stages,
+    /// The events that upstream stages have skipped as failed.
+    pub(super) failed: BTreeSet<Sequence>,
+    /// Whether it sees events after they were cleared.
+    pub(super) sees_cleared: bool,
+}
+
+/// What a consumer has done.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// The first sequence, and the next one of a consumer that gets all events.
+    pub(super) start: Sequence,
+    pub(super) next: Sequence,
+    /// The events that it has finished, and when the last call for each of them began and ended.
+    pub(super) done: BTreeMap<Sequence, (u64, u64)>,
+    pub(super) skipped: BTreeSet<Sequence>,
+    pub(super) end: Ending,
+}
+
+/// Why the notes of a consumer end.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Its notes do not say.
+    #[default]
+    Open,
+    /// It did this itself.
+    Own(Outcome),
+    /// A poller left, or was told that the ring is drained or halted.
+    Left,
+    Closed,
+    Halted(HaltCause),
+}
+
+/// An error unless `is_right`.
+pub(super) fn must(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), String> {
+    if is_right { Ok(()) } else { Err(wrong()) }
+}
+
+impl Rules<'_> {
+    /// Checks that `seen` is the event `sequence`, as the upstream stages have left it.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong.
+    pub(super) fn check(
+        &self,
+        seen: &Seen,
+        sequence: Sequence,
+        is_told_of_failures: bool,
+    ) -> Result<(), String> {
+        must(seen.sequence == sequence, || {
+            format!("the event {} instead of {sequence}", seen.sequence)
+        })?;
+        let id = self.history.id(sequence);
+        must(id != NO_EVENT && seen.id == id, || {
+            format!("{sequence} has the id {:#x}, not {id:#x}", seen.id)
+        })?;
+        let is_failed = is_told_of_failures && self.failed.contains(&sequence);
+        must(seen.is_failed == is_failed, || {
+            format!("{sequence} was announced as failed: {}", seen.is_failed)
+        })?;
+        self.check_order(seen, sequence)
+    }
+
+    /// Checks that it comes after all stages upstream, and before all stages downstream.
+    fn check_order(&self, seen: &Seen, sequence: Sequence) -> Result<(), String> {
+        for (stage, _) in self.upstream.iter().filter(|(_, done)| done.contains(&sequence)) {
+            let mark = 1 << stage;
+            must(seen.marks & mark == mark, || {
+                format!("{sequence} came before the stage {stage} had done it")
+            })?;
+            let written = mark & self.writers;
+            must(seen.written & written == written, || {
+                format!("{sequence} lacks what {stage} wrote")
+            })?;
+        }
+        let later = (seen.marks | seen.written) & self.downstream;
+        must(later == 0, || format!("the stages {later:#b} got {sequence} earlier"))?;
+        let is_cleared = seen.marks & CLEARED != 0;
+        must(is_cleared == self.sees_cleared, || format!("{sequence} is cleared: {is_cleared}"))
+    }
+}

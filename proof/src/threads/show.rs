@@ -1,0 +1,77 @@
+//! How a program is printed when it fails: a line for each stage, and what is not usual.
+
+use std::fmt;
+
+use super::program::{Act, Call, Pause, Place, Policy, Program, Stage, members, stage_name};
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_multi { "multi" } else { "single" };
+        writeln!(f, "ring of {} slots for a {kind} producer, first={}", self.capacity, self.first)?;
+        writeln!(f, "  waits {}, producers {}", self.wait.name(), self.producer_wait.name())?;
+        writeln!(f, "  announces={}, seats={}", self.announces, self.seats)?;
+        let (threads, by_hand) = (self.threads, self.by_hand);
+        writeln!(
+            f,
+            "  threads {threads:?}, by_hand={by_hand}, is_monitored={}",
+            self.is_monitored
+        )?;
+        for (index, stage) in self.stages.iter().enumerate() {
+            let after: Vec<_> = members(self.after(index)).map(stage_name).collect();
+            writeln!(f, "  {}, after {after:?}: {stage:?}", stage_name(index))?;
+        }
+        if self.clears {
+            writeln!(f, "  clear")?;
+        }
+        for calls in self.producers.iter().take(if self.is_multi { usize::MAX } else { 1 }) {
+            writeln!(f, "  producer: {calls:?}")?;
+        }
+        for (at, deed) in &self.deeds {
+            writeln!(f, "  before call {at}: {deed:?}")?;
+        }
+        writeln!(f, "  ends by {:?}", self.end)
+    }
+}
+
+impl fmt::Debug for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.form)?;
+        if let Some(events) = self.max_batch {
+            write!(f, ", max_batch={events}")?;
+        }
+        if let Some(wait) = &self.wait {
+            write!(f, ", waits {}", wait.name())?;
+        }
+        if self.has_timeout {
+            write!(f, ", with a timeout")?;
+        }
+        if self.place != Place::Free {
+            write!(f, ", {:?}", self.place)?;
+        }
+        if !matches!(self.pace.pause, Pause::None) {
+            write!(f, ", {:?}", self.pace)?;
+        }
+        for (of, policy) in [("error", self.on_error), ("panic", self.on_panic)] {
+            if !matches!(policy, Policy::None) {
+                write!(f, ", on {of} {policy:?}")?;
+            }
+        }
+        if self.acts.is_empty() { Ok(()) } else { write!(f, ", acts {:?}", self.acts) }
+    }
+}
+
+impl fmt::Debug for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {} {:?} {} times", self.at, self.verdict, self.times)
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !matches!(self.before, Pause::None) {
+            write!(f, "{:?} ", self.before)?;
+        }
+        write!(f, "{:?} of {}", self.how, self.count)?;
+        if self.gives_up { write!(f, " if claimed given up") } else { Ok(()) }
+    }
+}

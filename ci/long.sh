@@ -16,8 +16,13 @@ export PLAIN="${PLAIN:-all}"
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 export MUTANTS="${MUTANTS:-all}"
 export LAPWING_WAKE_UPS="${LAPWING_WAKE_UPS:-10000}"
-export LAPWING_MIXED_SEEDS="${LAPWING_MIXED_SEEDS:-4000}"
+export LAPWING_PROGRAMS="${LAPWING_PROGRAMS:-4000}"
+export LAPWING_LITMUS="${LAPWING_LITMUS:-2000000000}"
+export LAPWING_SANDBOX="${LAPWING_SANDBOX:-200000}"
 export PROPTEST_CASES="${PROPTEST_CASES:-200000}"
+export SUPPLY_CHAIN="${SUPPLY_CHAIN:-all}"
+export SANITIZERS="${SANITIZERS:-all}"
+export FUZZ_SECONDS="${FUZZ_SECONDS:-3600}"
 export MIRI_TESTS="${MIRI_TESTS:-all}"
 export MIRI_SEEDS="${MIRI_SEEDS:-0..16}"
 export MIRI_SECONDS="${MIRI_SECONDS:-14400}"
@@ -25,5 +30,8 @@ export LABORATORY="${LABORATORY:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
-if (($# == 0)); then set -- book package properties portable plain models_plain models mutants wake_ups miri laboratory examples; fi
+if (($# == 0)); then
+    set -- book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
+        sanitizers miri fuzz processors laboratory examples
+fi
 exec bash .ci/run "$@"

@@ -8,7 +8,7 @@ tests=(conformance graph ring values waits)
 
 selection=(--lib)
 if [[ ${PLAIN:-ends} == all ]]; then
-    selection+=(--tests)
+    selection+=(--tests --package lapwing-proof)
 else
     for name in "${tests[@]}"; do selection+=(--test "$name"); done
 fi

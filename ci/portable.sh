@@ -9,7 +9,7 @@ tests=(graph values waits wake_ups)
 
 selection=(--lib)
 if [[ ${PORTABLE:-waits} == all ]]; then
-    selection+=(--tests)
+    selection+=(--tests --package lapwing-proof)
 else
     for name in "${tests[@]}"; do selection+=(--test "$name"); done
 fi

@@ -3,14 +3,14 @@
 # access and no leak. Both instrument the build for Linux, with its futex, its membarrier and its assembly; the standard
 # library is instrumented too. They see the one schedule that runs. Neither has a suppression.
 #
-# The short run has the tests in `quick`. SANITIZERS=all runs every test, and random rings in LAPWING_MIXED_SEEDS.
+# The short run has the unit tests and the random scripts and programs of proof/. SANITIZERS=all runs every test too, and
+# LAPWING_PROGRAMS of the random ones.
 # Usage: ci/sanitizers.sh [thread] [address]      (default: both)
 #
 # Needs a nightly toolchain with the sources of the standard library. Exits with 77 if there is none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-quick=(--lib --test ring --test values --test mixed)
 skip() {
     echo "sanitizers: skipped: $1" >&2
     exit 77
@@ -25,21 +25,25 @@ if ! rustup run nightly rustc --version >/dev/null 2>&1; then
 fi
 timeout 120 rustup +nightly component add rust-src || skip 'this nightly toolchain has no sources'
 
-selection=("${quick[@]}")
-if [[ ${SANITIZERS:-quick} == all ]]; then selection=(--tests); fi
-
+if [[ ${SANITIZERS:-quick} == all ]]; then export PROPTEST_CASES="${LAPWING_PROGRAMS:-4000}"; fi
+folder="${CARGO_TARGET_DIR:-target}"
 # Optimised a little: without it, the instrumented tests take several times as long.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=line-tables-only
 export LAPWING_SLOW_TESTS=1
 # A test asks for more memory than there is, and expects a refusal.
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1
+tests() {
+    cargo +nightly test -Zbuild-std --target "$target" "$@"
+}
+
 # One at a time: each build takes gigabytes.
 if (($# == 0)); then set -- thread address; fi
 for sanitizer in "$@"; do
+    export RUSTFLAGS="-Zsanitizer=$sanitizer" CARGO_TARGET_DIR="$folder-$sanitizer"
     start=$SECONDS
     log=$(mktemp)
-    RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=$sanitizer" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-$sanitizer" \
-        cargo +nightly test -Zbuild-std --target "$target" --package lapwing "${selection[@]}" | tee "$log"
+    tests --package lapwing --package lapwing-proof --lib --test reference --test programs | tee "$log"
+    if [[ ${SANITIZERS:-quick} == all ]]; then tests --package lapwing --tests | tee --append "$log"; fi
     awk -v name="$sanitizer" -v seconds="$((SECONDS - start))" '/^test result: ok/ { tests += $4 }
         END { print "sanitizers: " name ": " tests + 0 " tests passed without a report, " seconds " s" }' "$log"
     rm "$log"

@@ -582,19 +582,13 @@ SURVIVORS = {
          "A poll during the close finds nothing, and the stage waits again: only more polls."),
         ("O30", "Some(notices) if [[self.control.life.is_open()]] =>", "true",
          "A model is missing: a receiver that spins while its channel closes."),
-        ("O10 O30", "notices.show(self.next) || [[self.control.is_stopping(self.stage, self.turn)]]", "false",
-         "A model is missing: a receiver that spins while it is stopped."),
     ],
     "protocol/reading/polling.rs": [
         ("O8", "self.known > self.next && [[self.is_still_open()]]", "true",
          "A model is missing: a stage that goes on with the events that it knows while another thread closes "
          "the ring."),
-        ("O30", "show(self.next) || [[!self.is_still_open()]] {", "false",
-         "A model is missing: a third thread closes a channel between a send and the poll of its receiver."),
         ("O30", "is_late && [[self.ring.control.life.is_open()]]", "true",
          "After a failed poll the next one loads the cursor and finds the close: only a delay."),
-        ("O12", "Span::Tombstones(limit) => Span::Tombstones([[limit.min(end)]])", "limit",
-         "A close of several producers counts every claim, so no tombstone is beyond the end."),
     ],
     "protocol/seats/joining.rs": [
         ("O16", "[[self.detach(seat);\n        self.seating.free_seat(seat);]]",
@@ -653,10 +647,6 @@ SURVIVORS = {
     "consumer/worker/mod.rs": [
         ("O26", "Some(end) if [[self.group.has_finished(end)]] => PollError::Closed", "self.group.claimed() >= end",
          "A model is missing: a worker that ends while another one has a claim that it leaves behind."),
-    ],
-    "consumer/worker/routing.rs": [
-        ("O36", "if [[self.has_transfer()]] => return", "false",
-         "A model is missing: keys that are given to a worker when the ring is drained."),
     ],
     "consumer/worker/wait.rs": [
         ("O26", "[[!group.is_wanted(self.worker)]] || group.has_orphans()", "false",

@@ -14,6 +14,8 @@ mod platform {
     thread_local! {
         /// Whether the light fence of rings made on this thread does nothing.
         pub(crate) static IS_LIGHT_NOTHING: Cell<bool> = const { Cell::new(false) };
+        /// Whether the system refuses the heavy fence of such rings.
+        pub(crate) static IS_HEAVY_REFUSED: Cell<bool> = const { Cell::new(false) };
     }
 
     /// Some models run without a light fence, like the frequent side on Linux. A `SeqCst` fence in
@@ -23,7 +25,7 @@ mod platform {
     }
 
     pub(super) fn on_every_cpu() -> bool {
-        true
+        !IS_HEAVY_REFUSED.get()
     }
 }
 
@@ -59,7 +61,7 @@ mod platform {
 }
 
 #[cfg(all(test, loom))]
-pub(crate) use platform::IS_LIGHT_NOTHING;
+pub(crate) use platform::{IS_HEAVY_REFUSED, IS_LIGHT_NOTHING};
 
 use crate::sync::{Ordering, fence};
 

@@ -377,6 +377,8 @@ MUTANTS = {
          "loom_a_seat_is_taken_as_another_leaves_it"),
         ("O9", "[[self.life.end().map_or(claimed, |end| end.min(claimed))]]", "claimed",
          "loom_join_after_a_close_that_refused_an_event"),
+        ("O15", "if [[result.is_err()]] {\n            self.leave_seat", "false",
+         "loom_a_consumer_that_comes_too_late_frees_its_seat"),
         ("O10", "if let Some(cause) = [[self.life.halt_cause()]] {\n            return Err(SeatError::Halted(cause))",
          "None", "loom_no_join_after_a_halt"),
     ],

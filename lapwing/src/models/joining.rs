@@ -233,6 +233,29 @@ fn loom_join_after_a_close_that_refused_an_event() {
     });
 }
 
+/// O15: a consumer that joins at an event which is overwritten just then is refused, and its seat is
+/// free again.
+#[test]
+fn loom_a_consumer_that_comes_too_late_frees_its_seat() {
+    loom::model(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        publish(&mut producer, 0);
+        take(&mut stays).unwrap();
+        let publisher = thread::spawn(move || {
+            publish(&mut producer, 1);
+            producer
+        });
+        match seats.take("late", StartAt::Sequence(0)) {
+            Ok(late) => check_up_to(&mut late.poller(), 1),
+            Err(error) => {
+                assert!(matches!(error, SeatError::OutOfRange { .. }), "{error}");
+                assert!(seats.take("again", StartAt::Now).is_ok());
+            }
+        }
+        drop((publisher.join(), stays));
+    });
+}
+
 /// O10: no consumer joins a ring that is halted, even if other consumers are left.
 #[test]
 fn loom_no_join_after_a_halt() {

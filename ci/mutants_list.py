@@ -481,6 +481,7 @@ MUTANTS = {
          "loom_a_worker_that_goes_to_sleep_unseen_is_routed_to"),
         ("O25", "(true, false) => [[group.control.advance(word, IDLE)]],", "()",
          "loom_a_worker_out_of_the_team_holds_nothing_back"),
+        ("O36", "            [[moves.end();]]\n", DROP, "loom_keys_move_back"),
         ("O36", "[[group.control.wake_all();]]\n            return None", DROP,
          "loom_a_worker_that_sleeps_gives_its_state"),
     ],
@@ -517,6 +518,8 @@ MUTANTS = {
         ("O6", "if [[self.has_routed()]] ||", "false", "loom_park_until_a_key_is_routed"),
         ("O26", "|| [[is_wanted && group.has_orphans()]] {", "false",
          "loom_a_worker_takes_over_what_was_routed_to_another"),
+        ("O7", "Some(end) if [[end <= routed]] => return Look::Over", "false",
+         "loom_close_against_a_parked_worker_by_key"),
         ("O36", "|| [[self.has_transfer()]] ||", "false", "loom_a_worker_that_sleeps_gives_its_state"),
     ],
     "consumer/stage_loop/mod.rs": [

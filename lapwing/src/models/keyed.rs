@@ -171,6 +171,18 @@ fn loom_park_until_a_key_is_routed() {
     });
 }
 
+/// O7: a worker by key that is parked learns that the ring is closed.
+#[test]
+fn loom_close_against_a_parked_worker_by_key() {
+    loom::model(|| {
+        let (producer, first, mut second, after) = by_key(2);
+        let closer = thread::spawn(move || drop(producer));
+        assert!(second.wait(None).is_err());
+        closer.join().unwrap();
+        drop((first, second, after));
+    });
+}
+
 /// O26 and O7: a worker routes an event to another one without having seen that the other is no
 /// longer active. The other must not stay parked, since no other worker may take its event.
 #[test]
@@ -345,6 +357,31 @@ fn loom_what_is_known_of_a_key_comes_before_its_event() {
         assert_eq!(step(&mut first, &mut of_first), []);
         let (seen, second) = taker.join().unwrap();
         assert!(seen.iter().all(|&sequence| sequence == 1));
+        drop((producer, first, second, after));
+    });
+}
+
+/// O36: keys that have moved to another worker move again.
+#[test]
+fn loom_keys_move_back() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        let (mut of_first, mut of_second) = known();
+        first.group().resize(2);
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let giver = thread::spawn(move || {
+            first.hand_over(&mut of_first, false);
+            first
+        });
+        let mut seen = step(&mut second, &mut of_second);
+        let mut first = giver.join().unwrap();
+        (0..2).for_each(|_| seen.extend(step(&mut second, &mut of_second)));
+        assert_eq!((seen, work(&mut first)), (vec![1], vec![]));
+        first.group().resize(1);
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(work(&mut first), []);
+        assert!(second.has_transfer(), "the keys begin to move back");
         drop((producer, first, second, after));
     });
 }

@@ -22,6 +22,9 @@ MUTANTS = {
         ("O15", "if [[claim.end > limit]] { Err(TryPublishError::Full) } else", "false",
          "loom_join_at_the_oldest_against_publish_multi"),
         ("O7", "[[!control.life.is_open()]]\n        || match", "false", "loom_fused_halt_against_full_ring"),
+        ("O38", "[[!stamps.is_settled(first) && control.gate() <= first]]",
+         "control.gate() <= first && !stamps.is_settled(first)",
+         "loom_a_claim_whose_slot_is_claimed_again_is_not_open"),
     ],
     "protocol/claims/limit.rs": [
         ("O12", "[[self.reach(control, next..end)?;\n        Ok(end)]]", "Ok(wanted)",
@@ -46,6 +49,8 @@ MUTANTS = {
          "loom_park_behind_a_claim_that_is_given_up"),
         ("O5", "Self::settle(control, first, count, [[Fate::Tombstone]]);", "Fate::Published",
          "loom_tombstone_downstream"),
+        ("O10", "if [[control.published.flags() & ENDED != 0]] {\n            Self::check_not_halted", "false",
+         "loom_no_publication_after_a_halt"),
     ],
     "protocol/claims/single.rs": [
         ("O1", "cursor.store(end, Ordering::Release)", RELAXED, "loom_publish_then_read"),
@@ -73,6 +78,7 @@ MUTANTS = {
          "loom_halt_refuses_no_event_that_is_seen loom_halt_refuses_no_event_of_one_that_counts"),
         ("O33", "    [[control.window.close();]]\n    Err(why_ended", DROP, "loom_no_claim_after_a_refused_one"),
         ("O32", "    [[fence(Ordering::Acquire);]]\n    control", DROP, "loom_halt_against_publish"),
+        ("O8", "[[keeps_count != self.count.is_some()]]", "false", "loom_publish_then_read_of_one_that_counts"),
     ],
     "protocol/control/ending.rs": [
         ("O7", "if [[is_first]] {\n            self.wake_all", "false", "loom_close_against_park"),
@@ -112,6 +118,8 @@ MUTANTS = {
          "loom_fused_close_against_park loom_fused_halt_against_park loom_fused_stop_of_one_against_park"),
         ("O7", "stage.released.wake_all();", DROP, "loom_fused_halt_against_full_ring"),
         ("O7", "stage.released.wake_all();", "stage.released.notify(|| true);", "loom_halt_against_sleep_on_full_ring"),
+        ("O6", "self.fence.light();", DROP, "loom_stop_against_a_worker_that_follows"),
+        ("O7", "stage.watch.wake_all();", DROP, "loom_stop_against_a_worker_that_follows"),
     ],
     "protocol/control/mod.rs": [
         ("O6", "[[control.follow_up_publications(true);]]", DROP, "loom_fused_park_on_publication"),
@@ -163,6 +171,8 @@ MUTANTS = {
          "loom_stop_against_park"),
         ("O10", "[[self.stages[stage].stop.fetch_max(turn, Ordering::Relaxed);\n        self.wake_all();]]",
          "self.wake_all(); self.stages[stage].stop.fetch_max(turn, Ordering::Relaxed);", "loom_stop_against_park"),
+        ("O6", "is_wanted || [[self.fence == AsymmetricFence::Full]]", "false",
+         "loom_park_on_publication_of_one_that_stops_counting"),
     ],
     "protocol/control/progress.rs": [
         ("O3", "if [[sequence == DETACHED]] { self.finished_before", "false",
@@ -186,10 +196,16 @@ MUTANTS = {
          "loom_a_second_closer_finds_what_was_accepted"),
         ("O8", "[[self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0]]",
          "{ self.state.fetch_or(CLOSING, Ordering::Relaxed); true }", "loom_last_one_leaves_drained"),
+        ("O10", "[[before.is_ok_and(|state| state & CLOSING == 0)]]", "true",
+         "loom_a_second_halt_accepts_no_refused_event"),
     ],
     "protocol/failures.rs": [
         ("O17", "self.mark_of(sequence).store(sequence + 1, Ordering::Relaxed);", DROP,
          "loom_failed_event_is_seen_downstream"),
+        ("O17", "self.newest.fetch_max(sequence + 1, Ordering::Relaxed);", DROP, "loom_two_workers_skip_an_event_each"),
+        ("O17", "self.newest.fetch_max(sequence + 1, Ordering::Relaxed);",
+         "self.newest.store(sequence + 1, Ordering::Relaxed);",
+         "loom_two_workers_skip_an_event_each"),
     ],
     "protocol/stamps.rs": [
         ("O5", "if [[fate == Fate::Tombstone]] {", "false", "loom_tombstone_downstream"),
@@ -295,6 +311,8 @@ MUTANTS = {
         ("O7", "if [[life.is_open()]] {\n            self.advice", "true", "loom_halt_against_park"),
         ("O7", "_ if [[life.is_halted()]] => true", "false", "loom_halt_against_park_on_upstream_stage"),
         ("O8", "[[end <= self.next || is_there()]],", "is_there()", "loom_close_against_park"),
+        ("O30", "Some(notices) if [[self.control.life.is_open()]] =>", "true",
+         "loom_polling_receiver_learns_that_the_sender_left"),
     ],
     "protocol/reading/polling.rs": [
         ("O8", "if end <= self.next || [[!self.is_still_open()]] {", "false",
@@ -316,6 +334,9 @@ MUTANTS = {
          "loom_a_second_closer_finds_what_was_accepted"),
         ("O8", "Span::Events(limit) => Span::Events([[limit.min(end)]])", "limit",
          "loom_close_against_the_second_of_two_events"),
+        ("O8", "self.known > self.next && [[self.is_still_open()]]", "true", "loom_halt_between_events_that_are_known"),
+        ("O30", "is_late && [[self.ring.control.life.is_open()]]", "true",
+         "loom_trying_receiver_learns_that_the_sender_left"),
     ],
     "protocol/reading/reader.rs": [
         ("I15", "[[if self.advice]].wants_lines_of(",
@@ -350,6 +371,15 @@ MUTANTS = {
          "loom_join_now_against_publish loom_join_now_against_publish_multi"),
         ("O15", "self.advance(seat, oldest);", DROP, "loom_join_at_the_oldest_against_publish_multi"),
         ("O4", "        [[next]]\n    }", "claimed", "loom_join_now_behind_a_claim_that_is_held"),
+        ("O16", "[[self.detach(seat);\n        self.seating.free_seat(seat);]]",
+         "self.seating.free_seat(seat); self.detach(seat);",
+         "loom_a_seat_is_taken_as_another_leaves_it"),
+        ("O9", "[[self.life.end().map_or(claimed, |end| end.min(claimed))]]", "claimed",
+         "loom_join_after_a_close_that_refused_an_event"),
+        ("O15", "if [[result.is_err()]] {\n            self.leave_seat", "false",
+         "loom_a_consumer_that_comes_too_late_frees_its_seat"),
+        ("O10", "if let Some(cause) = [[self.life.halt_cause()]] {\n            return Err(SeatError::Halted(cause))",
+         "None", "loom_no_join_after_a_halt"),
     ],
     "protocol/seats/seating.rs": [
         ("O16", "[[last.is_multiple_of(2) && swap(last + 1).is_ok()]]", "swap(last + 1).is_ok()",
@@ -361,6 +391,8 @@ MUTANTS = {
         ("O14", "[[self.consumers.fetch_sub(1, Ordering::Relaxed) == 1]]",
          "{ let left = self.consumers.load(Ordering::Relaxed) - 1; self.consumers.store(left, Ordering::Relaxed); "
          "left == 0 }", "loom_last_two_consumers_leave"),
+        ("O15", "self.granted.fetch_max(limit, Ordering::Release);", "self.granted.store(limit, Ordering::Release);",
+         "loom_a_grant_never_goes_back"),
     ],
     "protocol/group/mod.rs": [
         ("O25", "self.control.advance(word, events.start);", DROP,
@@ -394,6 +426,9 @@ MUTANTS = {
         ("O27", "swap(0, Ordering::Acquire)", RELAXED, "loom_a_worker_takes_over_what_another_left"),
         ("O27", "[[self.left_behind[slot].swap(0, Ordering::Acquire)]]",
          "self.left_behind[slot].load(Ordering::Acquire)", "loom_a_worker_takes_over_what_another_left"),
+        ("O26", "[[for Claim]] { word, events } in claims {",
+         "if $M { self.roster.left.fetch_or(1 << worker, Ordering::Relaxed); } $T",
+         "loom_last_two_workers_leave"),
     ],
     "protocol/group/moves.rs": [
         ("O36", "self.target.load(Ordering::Acquire)", RELAXED,
@@ -414,6 +449,12 @@ MUTANTS = {
         ("O37", "let slots: Vec<usize> = if [[life.is_halted()]] {", "false",
          "loom_what_a_worker_knew_is_with_the_last_that_leaves"),
         ("O37", "} else if [[is_drained()]] {", "false", "loom_what_a_worker_knew_is_not_lost_at_the_end"),
+        ("O36", "self.owing.store(old, Ordering::Release)", RELAXED, "loom_a_worker_polls_as_keys_begin_to_move"),
+        ("O36", "self.target.store(target, Ordering::Relaxed);",
+         "if $M { self.owing.store(old, Ordering::Release); } $T",
+         "loom_a_worker_polls_as_keys_begin_to_move"),
+        ("O36", "self.hand_over(words, transfer);", DROP, "loom_a_worker_that_leaves_does_not_delay_a_move"),
+        ("O36", "self.owing.load(Ordering::Acquire) & own", RELAXED, "loom_a_worker_polls_as_keys_begin_to_move"),
     ],
     "protocol/group/routes.rs": [
         ("O25", "            [[self.control.advance(word, events.start);]]", DROP,
@@ -431,13 +472,27 @@ MUTANTS = {
                 "self.group.control.notify_released(self.group.words[0]);"),
          ("if $M { self.group.control.notify_released(self.group.words[0]); } $T", DROP),
          "loom_park_until_a_key_is_routed"),
+        ("O25", ("[[let routed]] = self.claimed();\n        let next",
+                 "let next = [[self.control.sequence_of(word)]];"),
+         ("let early = $M.then(|| self.control.sequence_of(word)); $T", "early.unwrap()"),
+         "loom_a_worker_out_of_the_team_holds_nothing_back"),
+        ("O26", "group.control.stages[word].released.wake_all();", DROP,
+         "loom_a_worker_that_goes_to_sleep_unseen_is_routed_to"),
+        ("O25", "(true, false) => [[group.control.advance(word, IDLE)]],", "()",
+         "loom_a_worker_out_of_the_team_holds_nothing_back"),
+        ("O36", "            [[moves.end();]]\n", DROP, "loom_keys_move_back"),
+        ("O36", "[[group.control.wake_all();]]\n            return None", DROP,
+         "loom_a_worker_that_sleeps_gives_its_state"),
     ],
     "consumer/worker/mod.rs": [
         ("O25", "if [[has_tried]] {", "false", "loom_fused_worker_beside_the_stage_after_its_group"),
+        ("O26", "Some(end) if [[self.group.has_finished(end)]] => PollError::Closed", "self.group.claimed() >= end",
+         "loom_a_worker_stays_for_what_another_may_leave"),
     ],
     "consumer/worker/routing.rs": [
         ("O36", "if [[self.has_transfer()]] {\n                return Err(PollError::Empty);", "false",
-         "loom_what_is_known_of_a_key_comes_before_its_event loom_what_a_worker_knew_is_taken_over_before_its_events"),
+         "loom_what_is_known_of_a_key_comes_before_its_event loom_what_a_worker_knew_is_taken_over_before_its_events "
+         "loom_keys_move_as_the_ring_is_drained"),
         ("O36", ("[[let is_wanted]] = self.group.is_wanted(self.worker);\n            let left",
                  "if [[self.has_transfer()]] {\n                return Err(PollError::Empty);"),
          ("let had_transfer = $M && self.has_transfer(); $T", "had_transfer"),
@@ -453,11 +508,18 @@ MUTANTS = {
         ("O6", "let is_anything_left = || [[self.group.has_orphans() || self.group.claimed() < end]];",
          "self.group.claimed() < end", "loom_workers_by_key_drain_a_closed_ring"),
         ("O10", "|| [[self.control.is_stopping(own, ONLY_TURN)]]", "false", "loom_stop_against_a_parked_worker"),
+        ("O26", "[[!group.is_wanted(self.worker)]] || group.has_orphans()", "false",
+         "loom_resize_against_a_parked_worker"),
+        ("O10", "if [[self.control.life.is_halted()]] || self.control.is_stopping", "false",
+         "loom_halt_against_a_worker_behind_another_stage"),
     ],
     "consumer/worker/wait_by_key.rs": [
         ("O6", "if [[self.has_routed()]] ||", "false", "loom_park_until_a_key_is_routed"),
         ("O26", "|| [[is_wanted && group.has_orphans()]] {", "false",
          "loom_a_worker_takes_over_what_was_routed_to_another"),
+        ("O7", "Some(end) if [[end <= routed]] => return Look::Over", "false",
+         "loom_close_against_a_parked_worker_by_key"),
+        ("O36", "|| [[self.has_transfer()]] ||", "false", "loom_a_worker_that_sleeps_gives_its_state"),
     ],
     "consumer/stage_loop/mod.rs": [
         ("O17", "[[self.source.mark_failed(events.clone());\n        self.let_go(events.end)]]",
@@ -524,91 +586,39 @@ MUTANTS = {
 }
 
 # Edits that no model is known to see: (rows, text, replacement, why). Either no program can observe the edit, or loom
-# cannot show the difference, or a model is missing. Each was tried with the quicker models, 110 or
+# cannot show the difference. Each was tried with the quicker models, 110 or
 # more of about 150, at two preemptions. `mutants.py --search survivors` tries all of them.
 SURVIVORS = {
     "protocol/claims/gate.rs": [
         ("O14", "DETACHED => [[!control.seating.has_consumers()]],", "false",
          "The last consumer to leave halts the ring next, which makes it passable: only a delay."),
-        ("O38", "[[!stamps.is_settled(first) && control.gate() <= first]]",
-         "control.gate() <= first && !stamps.is_settled(first)",
-         "A model is missing: a producer asks for its open claims while their slots are claimed again."),
-    ],
-    "protocol/claims/multi.rs": [
-        ("O10", "if [[control.published.flags() & ENDED != 0]] {\n            Self::check_not_halted", "false",
-         "A model is missing: a publication to a halted ring of several producers."),
-    ],
-    "protocol/claims/single.rs": [
-        ("O8", "[[keeps_count != self.count.is_some()]]", "false",
-         "In a model with a close every light fence is a full one, so the flag stays raised."),
-        ("O33", "    [[control.window.close();]]\n    let why", DROP,
-         "`settled_end`, in the same call, waits for the thread that ends the ring. That thread has closed the "
-         "window before."),
-    ],
-    "protocol/control/ending.rs": [
-        ("O6", "self.fence.light();", DROP, "As for the next edit: the followers are woken in any case."),
-        ("O7", "stage.watch.wake_all();", DROP,
-         "The worker that watches is woken as well, and hands its watch on to one follower after the other: "
-         "only a delay."),
     ],
     "protocol/control/mod.rs": [
-        ("O6", "is_wanted || [[self.fence == AsymmetricFence::Full]]", "false",
-         "A model is missing: a producer that stops counting while a consumer parks."),
         ("O14", "[[let is_last]] = !is_drained",
          "if $M { self.stages[stage].sequence.store(DETACHED, Ordering::Release); } $T",
          "A producer that sees the word first takes it for a joining consumer, and waits for the halt that "
          "follows: only a delay."),
         ("O6", "self.has_shared_threads = true;\n        [[self.follow_up_releases();]]", DROP,
-         "In a model every light fence is a full one, so `new` has raised the flag already."),
+         "In a model with threads that park every light fence is a full one, so `new` has raised the flag already. "
+         "A test of `claims` checks the flag."),
     ],
     "protocol/control/progress.rs": [
         ("O6", "            [[DETACHED]] => self.stages", "DETACHED if $M => None, $T",
          "The thread yields instead of parking: only more polls."),
     ],
     "protocol/life.rs": [
-        ("O10", "[[before.is_ok_and(|state| state & CLOSING == 0)]]", "true",
-         "The ring is halted, so no consumer reads up to the second value of the end."),
         ("O11", "fetch_sub(1, Ordering::AcqRel)", RELAXED,
          "The close counts claims by a read-modify-write, and events come with their stamps (O4)."),
         ("O11", "fetch_sub(1, [[Ordering::AcqRel]])", "Ordering::Acquire", "As for the edit to `Relaxed`."),
         ("O11", "fetch_sub(1, [[Ordering::AcqRel]])", "Ordering::Release", "As for the edit to `Relaxed`."),
     ],
-    "protocol/failures.rs": [
-        ("O17", "self.newest.fetch_max(sequence + 1, Ordering::Relaxed);", DROP,
-         "A model is missing: a stage that asks whether any event has failed before it asks for one of them."),
-        ("O17", "self.newest.fetch_max(sequence + 1, Ordering::Relaxed);",
-         "self.newest.store(sequence + 1, Ordering::Relaxed);",
-         "A model is missing: two workers of one group that skip events."),
-    ],
     "protocol/reading/barrier.rs": [
         ("O8", "None => [[false]],", "is_there()",
          "A poll during the close finds nothing, and the stage waits again: only more polls."),
-        ("O30", "Some(notices) if [[self.control.life.is_open()]] =>", "true",
-         "A model is missing: a receiver that spins while its channel closes."),
-        ("O10 O30", "notices.show(self.next) || [[self.control.is_stopping(self.stage, self.turn)]]", "false",
-         "A model is missing: a receiver that spins while it is stopped."),
-    ],
-    "protocol/reading/polling.rs": [
-        ("O8", "self.known > self.next && [[self.is_still_open()]]", "true",
-         "A model is missing: a stage that goes on with the events that it knows while another thread closes "
-         "the ring."),
-        ("O30", "show(self.next) || [[!self.is_still_open()]] {", "false",
-         "A model is missing: a third thread closes a channel between a send and the poll of its receiver."),
-        ("O30", "is_late && [[self.ring.control.life.is_open()]]", "true",
-         "After a failed poll the next one loads the cursor and finds the close: only a delay."),
-        ("O12", "Span::Tombstones(limit) => Span::Tombstones([[limit.min(end)]])", "limit",
-         "A close of several producers counts every claim, so no tombstone is beyond the end."),
     ],
     "protocol/seats/joining.rs": [
-        ("O16", "[[self.detach(seat);\n        self.seating.free_seat(seat);]]",
-         "self.seating.free_seat(seat); self.detach(seat);",
-         "A model is missing: a consumer joins in a seat while another one leaves it."),
         ("O2", "sequence.store(wish, Ordering::Release)", RELAXED,
          "A fence follows the store, and loom executes both as one step."),
-        ("O10", "if let Some(cause) = [[self.life.halt_cause()]] {\n            return Err(SeatError::Halted(cause))",
-         "None", "The consumer joins a halted ring, and its first poll says so."),
-        ("O9", "[[self.life.end().map_or(claimed, |end| end.min(claimed))]]", "claimed",
-         "A model is missing: a consumer joins after a close that refused an event."),
     ],
     "protocol/seats/seating.rs": [
         ("O16", "turn.compare_exchange(last, next, Ordering::Acquire, ", RELAXED,
@@ -616,60 +626,18 @@ SURVIVORS = {
         ("O15", "self.granted.fetch_max(limit, Ordering::Release)", RELAXED,
          "The fence that follows carries the same in loom."),
         ("O15", "self.granted.load(Ordering::Acquire)", RELAXED, "Loom's fences carry the same."),
-        ("O15", "self.granted.fetch_max(limit, Ordering::Release);", "self.granted.store(limit, Ordering::Release);",
-         "A model is missing: two producers that raise the granted value at once."),
-    ],
-    "protocol/group/mod.rs": [
-        ("O26", "[[for Claim]] { word, events } in claims {",
-         "if $M { self.roster.left.fetch_or(1 << worker, Ordering::Relaxed); } $T",
-         "Two workers that leave at once may both be the last, and a ring is halted once: no difference."),
     ],
     "protocol/group/moves.rs": [
-        ("O36", "self.owing.store(old, Ordering::Release)", RELAXED,
-         "A model is missing: a member polls while another one begins a move of keys."),
-        ("O36", "self.target.store(target, Ordering::Relaxed);",
-         "if $M { self.owing.store(old, Ordering::Release); } $T",
-         "A model is missing: a member polls while another one begins a move of keys."),
-        ("O36", "self.owing.load(Ordering::Acquire) & own", RELAXED,
-         "A model is missing: a member polls while another one begins a move of keys."),
-        ("O36", "self.hand_over(words, transfer);", DROP,
-         "A model is missing: a worker that leaves while it owes keys of a move."),
         ("O37", "[[fence(Ordering::SeqCst);]]\n        let life", DROP,
          "A store and the fence after it are one step in loom."),
         ("O37", "[[fence(Ordering::SeqCst);]]\n        self.moves()", DROP,
          "A store and the fence after it are one step in loom."),
     ],
     "protocol/group/routes.rs": [
-        ("O25", ("[[let routed]] = self.claimed();\n        let next",
-                 "let next = [[self.control.sequence_of(word)]];"),
-         ("let early = $M.then(|| self.control.sequence_of(word)); $T", "early.unwrap()"),
-         "A model is missing: a router adds a worker to the team and routes to it between the two loads."),
         ("O26", "[[routes.team() == self.wanted() || self.has_finished(self.claimed())]]", "true",
          "The worker tries to route, finds that it cannot, and waits again: only more polls."),
-        ("O26", "group.control.stages[word].released.wake_all();", DROP,
-         "A model is missing: an inactive worker parks and is then added to the team."),
-        ("O25", "(true, false) => [[group.control.advance(word, IDLE)]],", "()",
-         "A model is missing: a worker that left the team while the ring is full."),
-        ("O36", "[[group.control.wake_all();]]\n            return None", DROP,
-         "A model is missing: a member that is parked when a move of keys begins."),
-    ],
-    "consumer/worker/mod.rs": [
-        ("O26", "Some(end) if [[self.group.has_finished(end)]] => PollError::Closed", "self.group.claimed() >= end",
-         "A model is missing: a worker that ends while another one has a claim that it leaves behind."),
-    ],
-    "consumer/worker/routing.rs": [
-        ("O36", "if [[self.has_transfer()]] => return", "false",
-         "A model is missing: keys that are given to a worker when the ring is drained."),
-    ],
-    "consumer/worker/wait.rs": [
-        ("O26", "[[!group.is_wanted(self.worker)]] || group.has_orphans()", "false",
-         "A model is missing: a worker that becomes inactive while it is parked on a publication."),
-        ("O10", "if [[self.control.life.is_halted()]] || self.control.is_stopping", "false",
-         "A model is missing: a worker that waits for an upstream stage when the ring is halted."),
     ],
     "consumer/worker/wait_by_key.rs": [
-        ("O36", "|| [[self.has_transfer()]] ||", "false",
-         "A model is missing: a worker to which keys are given while it is parked."),
         ("O6", "if [[routes.is_locked()]] ||", "false",
          "The worker tries to route, finds the lock taken, and waits again: only more polls."),
         ("O36", "routes.is_locked() || [[routes.is_owing()]] {", "false",
@@ -686,6 +654,6 @@ SURVIVORS = {
     ],
     "protocol/parking/event_count.rs": [
         ("O6", "(!is_fenced)[[.then_some(UNSEEN_SLEEP)]]", "$T.filter(|_| !$M)",
-         "The heavy fence never fails in a model."),
+         "Loom has no time: a sleep with a limit ends by a wake-up or never."),
     ],
 }

@@ -59,7 +59,7 @@ def figures():
     protocol, tuning = files("protocol"), files("tuning")
     lines = lambda paths: sum(len(code(path)) for path in paths)
     edges = sum("crate::tuning" in line for path in protocol for line in code(path))
-    everything = [path for path in files("") if "models" not in path.parts]
+    everything = [path for path in files("") if "models" not in path.relative_to(SOURCE).parts]
     text = "\n".join("\n".join(code(path)) for path in everything)
     for name in PUBLISHED + HANDLED:
         assert (SOURCE / "protocol" / name).is_file(), name

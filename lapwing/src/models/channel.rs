@@ -6,9 +6,9 @@ use std::sync::Arc;
 use loom::thread;
 
 use super::{PARK, check_without_fences};
-use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSender};
+use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSender, TryRecvError};
 use crate::producer::Sequencer;
-use crate::wait::Blocking;
+use crate::wait::{Blocking, WaitStrategy, Waiting};
 
 /// Counts its owners, in a word that loom does not track.
 type Token = Arc<()>;
@@ -141,6 +141,43 @@ fn loom_parked_receiver_needs_no_notice() {
             sender
         });
         assert_eq!(receiver.recv(), Ok(1));
+        thread.join().unwrap();
+    });
+}
+
+/// Polls until the wait seems to be over, and never parks.
+#[derive(Clone)]
+struct Polls;
+
+impl WaitStrategy for Polls {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        while !waiting.spin(1) {}
+    }
+}
+
+/// O30: a receiver that polls the notice of the next value learns that the sender has left.
+#[test]
+fn loom_polling_receiver_learns_that_the_sender_left() {
+    loom::model(|| {
+        let (sender, mut receiver) = channel(1).receiver_wait(Polls).spsc::<u64>().unwrap();
+        let thread = thread::spawn(move || drop(sender));
+        assert_eq!(receiver.recv(), Err(RecvError));
+        thread.join().unwrap();
+    });
+}
+
+/// O30: the same with a receiver that only tries.
+#[test]
+fn loom_trying_receiver_learns_that_the_sender_left() {
+    loom::model(|| {
+        let (sender, mut receiver) = channel(1).spsc::<u64>().unwrap();
+        let thread = thread::spawn(move || drop(sender));
+        while receiver.try_recv() == Err(TryRecvError::Empty) {
+            thread::yield_now();
+        }
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
         thread.join().unwrap();
     });
 }

@@ -6,7 +6,7 @@ use loom::thread;
 use super::{
     Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
 };
-use crate::error::{BatchError, HaltCause, PollError, PublishError, TryPublishError};
+use crate::error::{BatchError, HaltCause, PollError, PublishError, RingError, TryPublishError};
 use crate::producer::{Sequencer, Single};
 use crate::protocol::control::Control;
 use crate::tuning::own_count::COUNTS;
@@ -338,5 +338,47 @@ fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
         assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Closed));
         closer.join().unwrap();
         assert_eq!(drain(&mut poller), [(0, 1)]);
+    });
+}
+
+/// O10: one of several producers, which has claimed before a halt, publishes nothing after it.
+#[test]
+fn loom_no_publication_after_a_halt() {
+    loom::model(|| {
+        let (mut producer, _poller) = multi(2);
+        let ring = producer.shared();
+        let claim = producer.claim().unwrap();
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        halter.join().unwrap();
+        assert_eq!(claim.publish(), Err(RingError::Halted(HaltCause::Requested)));
+    });
+}
+
+/// O10: an event that is published after a halt is refused, even if the ring is halted again.
+#[test]
+fn loom_a_second_halt_accepts_no_refused_event() {
+    loom::model(|| {
+        let (mut producer, _poller) = single(2);
+        let ring = producer.shared();
+        let claim = producer.claim().unwrap();
+        ring.control.halt(HaltCause::Requested);
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        assert_eq!(claim.publish(), Err(RingError::Halted(HaltCause::Requested)));
+        halter.join().unwrap();
+    });
+}
+
+/// O10: a stage that takes one event after the other from one load takes none after a halt.
+#[test]
+fn loom_halt_between_events_that_are_known() {
+    loom::model(|| {
+        let (mut producer, mut poller) = in_parts(2);
+        let ring = producer.shared();
+        producer.publish_batch(2, |_| {}).unwrap();
+        assert_eq!(poller.wait().unwrap().iter().count(), 1);
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        halter.join().unwrap();
+        assert_eq!(poller.wait().err(), Some(RingError::Halted(HaltCause::Requested)));
+        drop(producer);
     });
 }

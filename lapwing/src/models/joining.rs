@@ -4,9 +4,11 @@ use loom::thread;
 
 use super::{check_without_fences, multi_ring, single, single_ring, take};
 use crate::consumer::Outcome;
-use crate::error::{HaltCause, PublishError, SeatError};
+use crate::error::{HaltCause, PublishError, SeatError, TryPublishError};
 use crate::graph::{Seats, StartAt};
 use crate::producer::Sequencer;
+use crate::protocol::seats::Seating;
+use crate::sync::Arc;
 use crate::{Builder, Poller, Producer};
 
 /// Returns the producer, the only stage and the only seat of `ring`.
@@ -194,6 +196,90 @@ fn loom_a_seat_is_taken_again_before_a_claim() {
         let after = seats.take("after", StartAt::Now);
         leaver.join().unwrap();
         drop((publisher.join(), after));
+    });
+}
+
+/// O16: a seat is free only once the consumer in it no longer counts. A consumer that takes the seat
+/// as the other one leaves holds producers back.
+#[test]
+fn loom_a_seat_is_taken_as_another_leaves_it() {
+    loom::model(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        let before = seats.take("before", StartAt::Now).unwrap();
+        let joiner = thread::spawn(move || {
+            if let Ok(after) = seats.take("after", StartAt::Now) {
+                publish(&mut producer, 0);
+                take(&mut stays).unwrap();
+                assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
+                check_up_to(&mut after.poller(), 1);
+            }
+        });
+        drop(before);
+        joiner.join().unwrap();
+    });
+}
+
+/// O9: a consumer that joins a closed ring starts at its end, also if the close has refused an
+/// event.
+#[test]
+fn loom_join_after_a_close_that_refused_an_event() {
+    loom::model(|| {
+        let (mut producer, _stays, seats) = with_seat(single_ring(1));
+        let ring = producer.shared();
+        let closer = thread::spawn(move || ring.control.close());
+        let accepted = u64::from(producer.publish(|event| *event = 0).is_ok());
+        closer.join().unwrap();
+        assert_eq!(seats.take("late", StartAt::Now).unwrap().sequence(), accepted);
+    });
+}
+
+/// O15: a consumer that joins at an event which is overwritten just then is refused, and its seat is
+/// free again.
+#[test]
+fn loom_a_consumer_that_comes_too_late_frees_its_seat() {
+    loom::model(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        publish(&mut producer, 0);
+        take(&mut stays).unwrap();
+        let publisher = thread::spawn(move || {
+            publish(&mut producer, 1);
+            producer
+        });
+        match seats.take("late", StartAt::Sequence(0)) {
+            Ok(late) => check_up_to(&mut late.poller(), 1),
+            Err(error) => {
+                assert!(matches!(error, SeatError::OutOfRange { .. }), "{error}");
+                assert!(seats.take("again", StartAt::Now).is_ok());
+            }
+        }
+        drop((publisher.join(), stays));
+    });
+}
+
+/// O10: no consumer joins a ring that is halted, even if other consumers are left.
+#[test]
+fn loom_no_join_after_a_halt() {
+    loom::model(|| {
+        let (producer, _stays, seats) = with_seat(single_ring(1));
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        halter.join().unwrap();
+        let error = seats.take("late", StartAt::Now).unwrap_err();
+        assert_eq!(error, SeatError::Halted(HaltCause::Requested));
+        drop(producer);
+    });
+}
+
+/// O15: of two grants at the same time the greater one counts, since a producer may act on it.
+#[test]
+fn loom_a_grant_never_goes_back() {
+    check_without_fences(|| {
+        let seating = Arc::new(Seating::new(1, 1, 1));
+        let others = Arc::clone(&seating);
+        let other = thread::spawn(move || others.raise_granted(1));
+        seating.raise_granted(2);
+        other.join().unwrap();
+        assert_eq!(seating.granted(), 2);
     });
 }
 

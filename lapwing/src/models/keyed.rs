@@ -4,13 +4,14 @@
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-use super::workers::{read, ring_with, ring_with_group, work, workers};
-use super::{check_less, check_without_fences};
+use super::workers::{read, ring_with, work, workers};
+use super::{PARK, SLEEP, check_less, check_up_to, check_without_fences};
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
-use crate::error::WaitTimeoutError;
+use crate::error::{PollError, WaitTimeoutError};
 use crate::protocol::group::{Group, KeyTransfer, MovedKeys};
 use crate::protocol::memory::Reserved;
 use crate::sync::Arc;
+use crate::wait::WaitStrategy;
 use crate::{Sequence, SingleProducer};
 
 /// A key of the first of two workers. If there is only one worker, it has every key.
@@ -21,10 +22,19 @@ const SECOND: u64 = 1;
 /// A ring with two workers by key, of which `size` are active, and a stage downstream of them. A
 /// worker routes one event at a time.
 fn by_key(size: usize) -> (SingleProducer<u64>, Worker<u64>, Worker<u64>, StageReader<u64>) {
+    by_key_waiting(size, PARK)
+}
+
+/// The same with workers that wait as told.
+fn by_key_waiting<W: WaitStrategy>(
+    size: usize,
+    wait: W,
+) -> (SingleProducer<u64>, Worker<u64>, Worker<u64>, StageReader<u64>) {
     let owners = Reserved::reserve(4).unwrap();
-    let (producer, ring, group, after) = ring_with_group(4, 2, size, Some(owners));
+    let (producer, ring, group, after) =
+        ring_with(4, 2, W::PARKS, |control, words| Group::new(control, words, size, Some(owners)));
     let keys: SharedKeys<u64> = std::sync::Arc::new(|event: &u64| *event);
-    let [first, second] = workers(&ring, &group, Some(keys)).try_into().ok().unwrap();
+    let [first, second] = workers(&ring, &group, Some(keys), wait).try_into().ok().unwrap();
     (producer, first, second, after)
 }
 
@@ -91,6 +101,33 @@ fn loom_a_worker_that_joins_by_key_holds_its_events() {
     });
 }
 
+/// O25: a worker that is no longer in the team holds nothing back, even if it polls while the team
+/// changes.
+#[test]
+fn loom_a_worker_out_of_the_team_holds_nothing_back() {
+    check_without_fences(|| {
+        let (mut producer, mut first, mut second, mut after) = by_key(2);
+        publish(&mut producer, &[FIRST]);
+        assert_eq!(work(&mut first), [0]);
+        assert_eq!(work(&mut second), []); // skips it
+        first.group().resize(1);
+        publish(&mut producer, &[FIRST]);
+        let poller = thread::spawn(move || {
+            assert_eq!(work(&mut second), []);
+            second
+        });
+        let mut seen = work(&mut first);
+        let second = poller.join().unwrap();
+        publish(&mut producer, &[FIRST]);
+        while seen.len() < 2 {
+            seen.extend(work(&mut first));
+        }
+        assert_eq!(seen, [1, 2]);
+        assert_eq!(read(&mut after), [0, 1, 2]);
+        drop((producer, first, second));
+    });
+}
+
 /// O28: the work of a key's next owner happens after all work of the previous one.
 #[test]
 fn loom_resize_by_key_keeps_the_order() {
@@ -134,6 +171,18 @@ fn loom_park_until_a_key_is_routed() {
     });
 }
 
+/// O7: a worker by key that is parked learns that the ring is closed.
+#[test]
+fn loom_close_against_a_parked_worker_by_key() {
+    loom::model(|| {
+        let (producer, first, mut second, after) = by_key(2);
+        let closer = thread::spawn(move || drop(producer));
+        assert!(second.wait(None).is_err());
+        closer.join().unwrap();
+        drop((first, second, after));
+    });
+}
+
 /// O26 and O7: a worker routes an event to another one without having seen that the other is no
 /// longer active. The other must not stay parked, since no other worker may take its event.
 #[test]
@@ -153,6 +202,28 @@ fn loom_a_worker_that_goes_to_sleep_is_routed_to() {
         }
         let (of_second, second) = sleeper.join().unwrap();
         assert_eq!(of_first.is_empty(), of_second == Some(0..1));
+        drop((producer, first, second, after));
+    });
+}
+
+/// O26 and O7: the same where no thread checks for parked ones. An inactive worker parks there as
+/// well.
+#[test]
+fn loom_a_worker_that_goes_to_sleep_unseen_is_routed_to() {
+    // A resize wakes all threads, which takes many steps.
+    check_up_to(1, || {
+        let (mut producer, mut first, second, after) = by_key_waiting(2, SLEEP);
+        publish(&mut producer, &[SECOND]);
+        let group = Arc::clone(first.group());
+        let sleeper = thread::spawn(move || {
+            group.resize(1);
+            group.sleep_until_wanted(1);
+        });
+        if !work(&mut first).is_empty() {
+            // There is no event for the other worker.
+            first.group().resize(2);
+        }
+        sleeper.join().unwrap();
         drop((producer, first, second, after));
     });
 }
@@ -211,12 +282,19 @@ fn loom_workers_by_key_drain_a_closed_ring() {
 /// event with a key of the second of two workers.
 fn handing_over<const COUNT: usize>()
 -> (SingleProducer<u64>, [Worker<u64>; COUNT], StageReader<u64>) {
+    handing_over_waiting(PARK)
+}
+
+/// The same with workers that wait as told.
+fn handing_over_waiting<W: WaitStrategy, const COUNT: usize>(
+    wait: W,
+) -> (SingleProducer<u64>, [Worker<u64>; COUNT], StageReader<u64>) {
     let owners = Reserved::reserve(4).unwrap();
-    let (mut producer, ring, group, after) = ring_with(4, COUNT, |control, words| {
+    let (mut producer, ring, group, after) = ring_with(4, COUNT, W::PARKS, |control, words| {
         Group::new(control, words, 1, Some(owners)).handing_over()
     });
     let keys: SharedKeys<u64> = std::sync::Arc::new(|event: &u64| *event);
-    let mut workers: [_; COUNT] = workers(&ring, &group, Some(keys)).try_into().ok().unwrap();
+    let mut workers: [_; COUNT] = workers(&ring, &group, Some(keys), wait).try_into().ok().unwrap();
     publish(&mut producer, &[SECOND]);
     assert_eq!(work(&mut workers[0]), [0]);
     (producer, workers, after)
@@ -283,6 +361,101 @@ fn loom_what_is_known_of_a_key_comes_before_its_event() {
     });
 }
 
+/// O36: keys that have moved to another worker move again.
+#[test]
+fn loom_keys_move_back() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        let (mut of_first, mut of_second) = known();
+        first.group().resize(2);
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let giver = thread::spawn(move || {
+            first.hand_over(&mut of_first, false);
+            first
+        });
+        let mut seen = step(&mut second, &mut of_second);
+        let mut first = giver.join().unwrap();
+        (0..2).for_each(|_| seen.extend(step(&mut second, &mut of_second)));
+        assert_eq!((seen, work(&mut first)), (vec![1], vec![]));
+        first.group().resize(1);
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(work(&mut first), []);
+        assert!(second.has_transfer(), "the keys begin to move back");
+        drop((producer, first, second, after));
+    });
+}
+
+/// O36: a worker polls while another one begins to move keys. It gives their state to their next
+/// owners.
+#[test]
+fn loom_a_worker_polls_as_keys_begin_to_move() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        publish(&mut producer, &[SECOND]);
+        let (mut of_first, _) = known();
+        let giver = thread::spawn(move || {
+            if first.has_transfer() {
+                first.hand_over(&mut of_first, false);
+                assert!(!of_first.has_it);
+            }
+            first
+        });
+        assert_eq!(work(&mut second), [], "the keys begin to move");
+        drop((producer, giver.join().unwrap(), second, after));
+    });
+}
+
+/// O36 and O7: a worker that sleeps without a mark is woken to give its state. No event would wake
+/// it, and none is routed until it has given.
+#[test]
+fn loom_a_worker_that_sleeps_gives_its_state() {
+    check_less(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over_waiting(SLEEP);
+        first.group().resize(2);
+        let (mut of_first, _) = known();
+        let giver = thread::spawn(move || {
+            assert_eq!(first.wait(None), Err(WaitTimeoutError::TimedOut));
+            first.hand_over(&mut of_first, false);
+            assert!(!of_first.has_it);
+            first
+        });
+        publish(&mut producer, &[SECOND]);
+        work(&mut second);
+        drop((producer, giver.join().unwrap(), second, after));
+    });
+}
+
+/// O36: the state that a worker gets is not lost if the ring is drained just then.
+#[test]
+fn loom_keys_move_as_the_ring_is_drained() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        publish(&mut producer, &[FIRST]);
+        producer.close();
+        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let (mut of_first, mut of_second) = known();
+        let taker = thread::spawn(move || {
+            loop {
+                match second.poll() {
+                    Err(PollError::Closed) => return (of_second.has_it, second),
+                    _ if second.has_transfer() => second.hand_over(&mut of_second, false),
+                    _ => thread::yield_now(),
+                }
+            }
+        });
+        first.hand_over(&mut of_first, false);
+        while work(&mut first).is_empty() {
+            thread::yield_now(); // the other one is routing
+        }
+        let (has_second, second) = taker.join().unwrap();
+        assert!(has_second);
+        drop((producer, first, second, after));
+    });
+}
+
 /// O36 and O27: the state of a worker that leaves reaches the worker that takes its events over.
 #[test]
 fn loom_what_a_worker_knew_is_taken_over_before_its_events() {
@@ -300,6 +473,28 @@ fn loom_what_a_worker_knew_is_taken_over_before_its_events() {
         seen.extend(step(&mut second, &mut of_second));
         let first = leaver.join().unwrap();
         assert!(seen.iter().all(|&sequence| sequence == 1));
+        drop((producer, first, second, after));
+    });
+}
+
+/// O36: a worker that leaves while keys move gives the state of those that are for others. They get
+/// it before any worker takes over what it left.
+#[test]
+fn loom_a_worker_that_leaves_does_not_delay_a_move() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let (mut of_first, mut of_second) = known();
+        let leaver = thread::spawn(move || {
+            first.hand_over(&mut of_first, true);
+            first
+        });
+        let mut seen = step(&mut second, &mut of_second);
+        let first = leaver.join().unwrap();
+        (0..2).for_each(|_| seen.extend(step(&mut second, &mut of_second)));
+        assert_eq!(seen, [1]);
         drop((producer, first, second, after));
     });
 }
@@ -369,9 +564,7 @@ fn loom_park_until_keys_are_given() {
 #[test]
 fn loom_what_a_worker_knew_is_not_lost_at_the_end() {
     // A close and a leave wake all threads, which takes many steps.
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(1);
-    builder.check(|| {
+    check_up_to(1, || {
         let (producer, [mut first, mut second], after) = handing_over();
         first.group().resize(2);
         let (mut of_first, mut of_second) = known();
@@ -394,9 +587,7 @@ fn loom_what_a_worker_knew_is_not_lost_at_the_end() {
 /// O37: the last worker to end sees the state that another one left and that no event needed.
 #[test]
 fn loom_what_a_worker_knew_is_with_the_last_one() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(1);
-    builder.check(|| {
+    check_up_to(1, || {
         let (producer, [mut first, mut second], after) = handing_over();
         first.group().resize(2);
         let (mut of_first, mut of_second) = known();
@@ -420,9 +611,7 @@ fn loom_what_a_worker_knew_is_with_the_last_one() {
 /// O37: of two workers that leave at the same time, one has the state of the other.
 #[test]
 fn loom_what_a_worker_knew_is_with_the_last_that_leaves() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(1);
-    builder.check(|| {
+    check_up_to(1, || {
         let (producer, [mut first, mut second], after) = handing_over();
         first.group().resize(2);
         let (mut of_first, mut of_second) = known();

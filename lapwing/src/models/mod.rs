@@ -19,11 +19,13 @@ mod publication;
 mod tap;
 mod workers;
 
+use std::time::Duration;
+
 use crate::consumer::{Access, Acknowledger, Batch};
 use crate::error::PollError;
 use crate::producer::{Multi, Sequencer, Single};
 use crate::protocol::parking::asymmetric::IS_LIGHT_NOTHING;
-use crate::wait::{Blocking, BusySpin};
+use crate::wait::{Blocking, BusySpin, Sleeping};
 use crate::{Builder, Disruptor, MultiProducer, Poller, Producer, Sequence, SingleProducer, Stage};
 
 /// Runs a model in which no thread parks or closes the ring, without the fences that only these
@@ -36,8 +38,13 @@ pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
 
 /// Runs a model with at most two preemptions: for models of three threads, or of many steps.
 pub(super) fn check_less(model: impl Fn() + Sync + Send + 'static) {
+    check_up_to(2, model);
+}
+
+/// Runs a model with at most this many preemptions.
+pub(super) fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
+    builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
@@ -46,6 +53,10 @@ pub(super) type Taken = Vec<(Sequence, u64)>;
 
 /// Parks after the first failed poll.
 const PARK: Blocking = Blocking { yields: 0 };
+
+/// Sleeps without a mark after the first failed poll. Loom has no time, so such a sleep ends by a
+/// wake-up or never.
+const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: Duration::from_secs(10) };
 
 /// A ring with one producer in which every thread parks.
 pub(super) fn single_ring(capacity: usize) -> Builder<'static, u64, Single> {

@@ -1,8 +1,10 @@
-//! A model of the record that says which thread holds a claim.
+//! Models of the record that says which thread holds a claim.
 
 use loom::thread;
 
+use super::{check_without_fences, multi, take};
 use crate::open_claim::{OpenClaim, OpenClaims};
+use crate::protocol::claims::oldest_own_claim;
 use crate::sync::NOTES_CLAIMS;
 
 /// O38: a producer claims on this thread and then on another one. The second claim is not this
@@ -22,6 +24,27 @@ fn loom_a_claim_of_another_thread_is_not_ones_own() {
         });
         assert_ne!(claims.oldest_of_this_thread(|_| true), Some(2));
         drop(other.join().unwrap());
+    });
+    NOTES_CLAIMS.set(false);
+}
+
+/// O38: the slot of a claim is claimed again by another thread while this one asks for its open
+/// claims. Its own claim has ended.
+#[test]
+fn loom_a_claim_whose_slot_is_claimed_again_is_not_open() {
+    NOTES_CLAIMS.set(true);
+    check_without_fences(|| {
+        let (mut first, mut poller) = multi(1);
+        let mut second = first.clone();
+        let ring = first.shared();
+        first.publish(|event| *event = 1).unwrap();
+        let other = thread::spawn(move || {
+            take(&mut poller).unwrap();
+            second.try_publish(|event| *event = 2).unwrap();
+            (second, poller)
+        });
+        assert_eq!(oldest_own_claim(&ring.control), None);
+        drop((first, other.join().unwrap()));
     });
     NOTES_CLAIMS.set(false);
 }

@@ -1,18 +1,18 @@
 //! Models of threads that park, and of the threads that wake them. A lost wake-up shows as a
 //! deadlock.
 
-use std::time::Duration;
-
 use loom::thread;
 
-use super::{PARK, acknowledged, check_less, multi, side_by_side, single, single_ring, take};
+use super::{
+    PARK, SLEEP, acknowledged, check_less, check_up_to, multi, side_by_side, single, single_ring,
+    take,
+};
 use crate::consumer::Consumer;
 use crate::error::{HaltCause, PublishError, RingError};
 use crate::graph::Graph;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::{ENDED, EventCount, FOLLOW_UP};
 use crate::sync::{Arc, AtomicU64, Ordering};
-use crate::wait::Sleeping;
 use crate::{Action, Disruptor, Poller, SingleProducer};
 
 /// O6: an empty ring with one producer.
@@ -82,6 +82,22 @@ fn loom_park_on_two_publications() {
             events += poller.wait().unwrap().iter().count();
         }
         drop((publisher.join(), other.join()));
+    });
+}
+
+/// O6: the producer stops counting its claims. On a system without an asymmetric fence, its
+/// publications still run the fence.
+#[test]
+fn loom_park_on_publication_of_one_that_stops_counting() {
+    loom::model(|| {
+        let (mut producer, mut poller) = single(2);
+        let publisher = thread::spawn(move || {
+            producer.shared().control.follow_up_publications(false);
+            producer.publish(|event| *event = 1).unwrap();
+            producer
+        });
+        assert_eq!(poller.wait().unwrap().as_slice(), [1]);
+        drop(publisher.join());
     });
 }
 
@@ -260,9 +276,7 @@ fn loom_park_on_two_upstream_stages() {
 /// park after its check would never be woken.
 #[test]
 fn loom_park_where_one_has_left_and_another_is_behind() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(4);
-    model.check(|| {
+    check_up_to(4, || {
         let mut graph = Graph::new();
         let before = graph.stage("before").poller();
         let left = graph.stage("left").after(before).poller();
@@ -366,10 +380,6 @@ fn loom_close_against_park() {
         closer.join().unwrap();
     });
 }
-
-/// Sleeps without a mark after the first failed poll. Loom has no time, so such a sleep ends by a
-/// wake-up or never.
-const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: Duration::from_secs(10) };
 
 /// A ring with one producer in which no thread parks with a mark, so that no thread checks for
 /// parked ones.

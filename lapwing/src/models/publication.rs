@@ -8,13 +8,29 @@ use super::{
 };
 use crate::error::{BatchError, TryPublishError};
 use crate::producer::Single;
+use crate::protocol::failures::Failures;
+use crate::protocol::memory::Reserved;
 use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::tuning::own_count::COUNTS;
 use crate::wait::BusySpin;
 use crate::{Action, Builder, MultiProducer, Poller};
 
 /// O1: an event that is read has been written.
 #[test]
 fn loom_publish_then_read() {
+    publish_then_read();
+}
+
+/// O1: the same with a producer that keeps a count of its claims.
+#[test]
+fn loom_publish_then_read_of_one_that_counts() {
+    COUNTS.set(true);
+    publish_then_read();
+    COUNTS.set(false);
+}
+
+/// Publishes two events while another thread polls.
+fn publish_then_read() {
     check_without_fences(|| {
         let (mut producer, mut poller) = single(2);
         let publisher = thread::spawn(move || {
@@ -23,12 +39,12 @@ fn loom_publish_then_read() {
             }
             producer // not dropped here: closing is another model
         });
-        for _ in 0..2 {
-            for (sequence, event) in take(&mut poller).unwrap_or_default() {
-                assert_eq!(event, sequence + 7);
-            }
-        }
-        drop(publisher.join());
+        let mut seen = take(&mut poller).unwrap_or_default();
+        seen.extend(take(&mut poller).unwrap_or_default());
+        let producer = publisher.join().unwrap();
+        seen.extend(take(&mut poller).unwrap_or_default());
+        assert_eq!(seen, [(0, 7), (1, 8)]);
+        drop(producer);
     });
 }
 
@@ -315,6 +331,20 @@ fn loom_failed_event_is_seen_downstream() {
             assert!(batch.is_failed(0));
         }
         skipper.join().unwrap();
+    });
+}
+
+/// O17: two workers of a group skip an event each, in any order. A stage downstream of them learns
+/// that there are failed events up to the later one.
+#[test]
+fn loom_two_workers_skip_an_event_each() {
+    check_without_fences(|| {
+        let failures = Arc::new(Failures::new(Reserved::reserve(2).unwrap()));
+        let others = Arc::clone(&failures);
+        let other = thread::spawn(move || others.mark(0));
+        failures.mark(1);
+        other.join().unwrap();
+        assert!(failures.is_any_from(0) && failures.is_any_from(1) && !failures.is_any_from(2));
     });
 }
 

@@ -10,21 +10,23 @@ use std::iter;
 
 use loom::thread;
 
-use super::{PARK, check_less, check_without_fences};
+use super::{PARK, check_less, check_without_fences, single_ring};
 use crate::ab_tests::AbTests;
-use crate::consumer::{SharedKeys, Source, StageReader, Worker};
+use crate::consumer::{Outcome, SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
-use crate::error::PollError;
+use crate::error::{HaltCause, PollError};
 use crate::producer::Producer;
 use crate::protocol::control::{Control, ONLY_TURN};
 use crate::protocol::group::Group;
 use crate::protocol::memory::Reserved;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::watch::Watch;
+use crate::protocol::reading::UNLIMITED;
 use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::{Factory, RingBuffer};
 use crate::protocol::seats::{Place, Seating};
 use crate::sync::{Arc, AtomicU8, Ordering};
+use crate::wait::{WaitStrategy, Waiting};
 use crate::{Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are active, and a stage downstream of it. They
@@ -35,30 +37,31 @@ pub(super) fn ring_with_group(
     size: usize,
     owners: Option<Reserved<AtomicU8>>,
 ) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, StageReader<u64>) {
-    ring_with(capacity, workers, |control, words| Group::new(control, words, size, owners))
+    ring_with(capacity, workers, true, |control, words| Group::new(control, words, size, owners))
 }
 
-/// The same with the group that `make` returns.
+/// The same with the group that `make` returns. If a thread `parks`, the others check for it.
 pub(super) fn ring_with(
     capacity: usize,
     workers: usize,
+    parks: bool,
     make: impl FnOnce(Arc<Control>, Box<[usize]>) -> Group,
 ) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, StageReader<u64>) {
     let words: Box<[_]> = iter::once(0).chain(2..2 + workers).collect();
     let mut upstream = vec![Box::default(), words.clone()];
     upstream.resize_with(2 + workers, Box::default);
-    let ring = ring(capacity, upstream, 2);
+    let ring = ring(capacity, upstream, 2, parks);
     let group = Arc::new(make(Arc::clone(&ring.control), words));
-    let after = reader(&ring, 1);
+    let after = reader(&ring, 1, PARK);
     (Producer::new(ring.clone(), Box::new(PARK)), ring, group, after)
 }
 
 /// A ring with the words of `stages` stages, followed by those of workers.
-fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64> {
+fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize, parks: bool) -> Ring<u64> {
     let failures = upstream.iter().map(|_| None).collect();
     let seating = Seating::new(stages, upstream.len(), 0);
     let workers: Vec<_> = (stages..upstream.len()).collect();
-    let mut control = Control::new(capacity as u64, None, upstream, failures, seating, true);
+    let mut control = Control::new(capacity as u64, None, upstream, failures, seating, parks);
     control.stage_mut(0).set_workers(&workers);
     let buffer = RingBuffer::new(Reserved::reserve(capacity).unwrap(), Factory::of(|_| 0));
     Ring::new(
@@ -69,16 +72,20 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64
     )
 }
 
-pub(super) fn reader(ring: &Ring<u64>, stage: usize) -> StageReader<u64> {
-    StageReader::new(ring.clone(), Place::Graph(stage), Box::new(PARK), u64::MAX >> 1)
+fn reader(ring: &Ring<u64>, stage: usize, wait: impl WaitStrategy) -> StageReader<u64> {
+    StageReader::new(ring.clone(), Place::Graph(stage), Box::new(wait), UNLIMITED)
 }
 
 pub(super) fn workers(
     ring: &Ring<u64>,
     group: &Arc<Group>,
     keys: Option<SharedKeys<u64>>,
+    wait: impl WaitStrategy,
 ) -> Vec<Worker<u64>> {
-    let worker = |index| Worker::new(reader(ring, 0), Arc::clone(group), index, keys.clone());
+    let worker = |index| {
+        let source = reader(ring, 0, wait.clone());
+        Worker::new(source, Arc::clone(group), index, keys.clone())
+    };
     (0..group.max()).map(worker).collect()
 }
 
@@ -89,15 +96,15 @@ fn group_and_stage(
     size: usize,
 ) -> (SingleProducer<u64>, Vec<Worker<u64>>, StageReader<u64>) {
     let (producer, ring, group, after) = ring_with_group(capacity, count, size, None);
-    (producer, workers(&ring, &group, None), after)
+    (producer, workers(&ring, &group, None, PARK), after)
 }
 
 /// A ring with a group of workers and no other stage.
 fn group(capacity: usize, count: usize) -> (SingleProducer<u64>, Vec<Worker<u64>>) {
-    let ring = ring(capacity, vec![Box::default(); 1 + count], 1);
+    let ring = ring(capacity, vec![Box::default(); 1 + count], 1, true);
     let words = (0..=count).collect();
     let group = Arc::new(Group::new(Arc::clone(&ring.control), words, count, None));
-    let workers = workers(&ring, &group, None);
+    let workers = workers(&ring, &group, None, PARK);
     (Producer::new(ring, Box::new(PARK)), workers)
 }
 
@@ -260,6 +267,57 @@ fn loom_resize_against_sleep() {
     });
 }
 
+/// Parks while another thread leaves only the first worker active.
+#[derive(Clone)]
+struct ParksAsItBecomesInactive(Arc<Group>);
+
+impl WaitStrategy for ParksAsItBecomesInactive {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        let group = Arc::clone(&self.0);
+        let resizer = thread::spawn(move || group.resize(1));
+        waiting.park();
+        resizer.join().unwrap();
+    }
+}
+
+/// O26 and O7: a worker that becomes inactive while it is parked for an event wakes, and rests.
+#[test]
+fn loom_resize_against_a_parked_worker() {
+    loom::model(|| {
+        let (producer, ring, group, after) = ring_with_group(2, 2, 2, None);
+        let wait = ParksAsItBecomesInactive(Arc::clone(&group));
+        let mut second = Worker::new(reader(&ring, 0, wait), group, 1, None);
+        second.wait_once(None);
+        assert!(second.is_resting());
+        drop((producer, second, after));
+    });
+}
+
+/// O10: a worker that is parked until an upstream stage has finished an event learns of a halt.
+#[test]
+fn loom_halt_against_a_worker_behind_another_stage() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .stage("before")
+            .poller()
+            .stage("work")
+            .workers(1)
+            .read(|_| |_: &u64, _, _| {})
+            .build()
+            .unwrap();
+        let before = consumers.take_poller("before").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        let worker = consumers.into_iter().next().unwrap();
+        assert_eq!(*worker.run().outcome(), Outcome::Halted);
+        halter.join().unwrap();
+        drop((producer, before));
+    });
+}
+
 /// O7: a worker that is parked because it is inactive learns that the ring is closed.
 #[test]
 fn loom_close_against_an_inactive_worker() {
@@ -283,6 +341,24 @@ fn loom_stop_against_an_inactive_worker() {
 #[test]
 fn loom_stop_against_a_parked_worker() {
     stop_against_park(2);
+}
+
+/// O7 and O10: a worker that follows the one with the watch learns that it is to stop, even if no
+/// event comes and the watch is not handed on.
+#[test]
+fn loom_stop_against_a_worker_that_follows() {
+    loom::model(|| {
+        let (producer, mut workers) = group(2, 2);
+        let mut follower = workers.remove(1);
+        let group = Arc::clone(follower.group());
+        assert!(group.control.stages[0].watch.turn(0).take_watch());
+        let follower = thread::spawn(move || {
+            assert!(follower.wait_once(None));
+            follower
+        });
+        group.control.stop(group.word_of(1), ONLY_TURN);
+        drop((follower.join(), producer, workers));
+    });
 }
 
 /// Stops the second worker of a group, of which `size` are active, while it waits.
@@ -322,19 +398,37 @@ fn loom_a_worker_takes_over_what_another_left() {
     });
 }
 
-/// O26: of the last two workers that leave at once, one halts the ring.
+/// O26: in a closed ring, a worker stays until the claim of another one is finished, since that
+/// claim may be left behind.
+#[test]
+fn loom_a_worker_stays_for_what_another_may_leave() {
+    loom::model(|| {
+        let (mut producer, mut workers) = group(2, 2);
+        producer.publish(|event| *event = 1).unwrap();
+        drop(producer);
+        let mut first = workers.remove(0);
+        assert_eq!(first.poll().unwrap(), 0..1);
+        let leaver = thread::spawn(move || {
+            first.leave();
+            first
+        });
+        assert_eq!(workers[0].wait(None).unwrap(), 0..1);
+        workers[0].release(1);
+        drop((leaver.join(), workers));
+    });
+}
+
+/// O26: of the last two workers that leave at once, one is the last, and halts the ring.
 #[test]
 fn loom_last_two_workers_leave() {
     loom::model(|| {
         let (producer, mut workers) = group(2, 2);
         let ring = producer.shared();
         let mut other = workers.remove(1);
-        let leaver = thread::spawn(move || {
-            other.leave();
-            other
-        });
-        workers[0].leave();
-        let other = leaver.join().unwrap();
+        let leaver = thread::spawn(move || (other.leave(), other));
+        let is_last = workers[0].leave();
+        let (other_is_last, other) = leaver.join().unwrap();
+        assert!(is_last != other_is_last);
         assert!(ring.control.life.is_halted());
         drop((producer, workers, other));
     });

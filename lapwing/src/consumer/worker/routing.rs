@@ -56,7 +56,6 @@ impl<E> Worker<E> {
                 return Ok(self.claim.insert(claim).events.clone());
             }
             match self.route() {
-                Err(PollError::Closed) if self.has_transfer() => return Err(PollError::Empty),
                 Err(PollError::Closed) if self.group.has_left_something() => {
                     // The last worker takes over what is left, active or not, since there is no
                     // event left to handle. Another worker may just have done so.

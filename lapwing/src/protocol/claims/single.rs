@@ -126,9 +126,6 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
 /// Checks that the events up to `end`, just published, precede the close or halt that the caller
 /// saw.
 fn accepted(control: &Control, end: Sequence) -> Result<(), RingError> {
-    // The thread that ends the ring may not have closed the window yet, and no further claim may be
-    // granted.
-    control.window.close();
     let why = why_ended(control);
     if control.life.settled_end() >= end { Ok(()) } else { Err(why) }
 }

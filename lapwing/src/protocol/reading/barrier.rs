@@ -92,9 +92,8 @@ pub(crate) struct NextEvent<'a, A> {
 impl<A: ReadAdvice> Awaited for NextEvent<'_, A> {
     fn seems_over(&self) -> bool {
         match self.barrier.notices {
-            Some(notices) if self.control.life.is_open() => {
-                notices.show(self.next) || self.control.is_stopping(self.stage, self.turn)
-            }
+            // No thread stops a receiver of a channel.
+            Some(notices) if self.control.life.is_open() => notices.show(self.next),
             _ => self.is_over(),
         }
     }

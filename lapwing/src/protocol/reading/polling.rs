@@ -177,7 +177,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     #[inline]
     fn poll_single(&mut self) -> Option<Range<Sequence>> {
         let is_one_enough = self.expects_one && matches!(self.last, LastLook::Nothing { .. });
-        if !is_one_enough || !self.barrier.notices()?.show(self.next) || !self.is_still_open() {
+        // A notice is given once the publication is accepted, so a close counts the event (O8).
+        if !is_one_enough || !self.barrier.notices()?.show(self.next) {
             return None;
         }
         self.known = self.next + 1;
@@ -189,8 +190,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     #[inline]
     fn is_still_open(&self) -> bool {
         let control = &self.ring.control;
-        // O8: between the load of the cursor, or of a notice that follows it, and the check for a
-        // close.
+        // O8: between the load of the cursor and the check for a close.
         control.fence.light();
         control.life.is_open()
     }
@@ -254,9 +254,9 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             return Err(PollError::Closed);
         }
         Ok(match span {
-            Span::Empty => Span::Empty,
             Span::Events(limit) => Span::Events(limit.min(end)),
-            Span::Tombstones(limit) => Span::Tombstones(limit.min(end)),
+            // With several producers, a close counts every claim.
+            Span::Empty | Span::Tombstones(_) => span,
         })
     }
 }

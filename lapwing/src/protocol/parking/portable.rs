@@ -1,8 +1,9 @@
-//! Blocks a thread with a lock and a condition variable, for platforms without a futex, for Miri
-//! and for models.
+//! Blocks a thread with a lock and a condition variable, for platforms without a futex, for Miri,
+//! for models and for shuttle.
 
 use std::time::Duration;
 
+use crate::sync::threads::sleep;
 use crate::sync::{AtomicU32, Condvar, Mutex, Ordering};
 
 /// The threads that are blocked on a word.
@@ -24,6 +25,11 @@ impl Portable {
         }
         match timeout {
             None => drop(self.advanced.wait(guard).expect("no code panics under this lock")),
+            // A condition variable of shuttle knows no time limit.
+            Some(timeout) if cfg!(lapwing_shuttle) => {
+                drop(guard);
+                sleep(timeout);
+            }
             Some(timeout) => drop(
                 self.advanced.wait_timeout(guard, timeout).expect("no code panics under this lock"),
             ),

@@ -335,9 +335,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     where
         'env: 'scope,
     {
-        self.start_on(|name, body| {
-            spawn_scoped(scope, name, body).map(Handle::Scoped)
-        })
+        self.start_on(|name, body| spawn_scoped(scope, name, body).map(Handle::Scoped))
     }
 
     fn start_on<'scope>(

@@ -59,12 +59,12 @@ pub(crate) const IS_CHECKED: bool = cfg!(any(loom, lapwing_shuttle));
 /// The threads that the library starts, and the locks of code that no model runs. The standard
 /// library's in a model too.
 pub(crate) mod threads {
+    use std::io;
     #[cfg(not(lapwing_shuttle))]
     pub(crate) use std::{
         sync::{Condvar, Mutex, MutexGuard, mpsc},
         thread::{Builder, JoinHandle, Scope, ScopedJoinHandle, current, sleep},
     };
-    use std::io;
 
     #[cfg(lapwing_shuttle)]
     pub(crate) use shuttle::{

@@ -6,51 +6,56 @@
 //! producer ──┘          └──> right ──┘
 //! ```
 
-use lapwing::wait::Blocking;
-use lapwing::{Disruptor, MultiProducer};
+use lapwing::wait::{Blocking, BusySpin, WaitStrategy, Yielding};
+use lapwing::{Disruptor, Stage};
 use shuttle::thread;
 
-use crate::event::{Event, Log, Seen, in_order};
-use crate::explore::explore;
+use crate::event::Event;
+use crate::explore::{PARK, explore};
+use crate::feed::{claim_each, publish};
+use crate::record::{Log, merged};
 
-/// Publishes three events and gives up one claim. Returns what was accepted.
-fn publish(mut producer: MultiProducer<Event>, first: u64) -> Seen {
-    let mut accepted = Seen::new();
-    for value in first..first + 3 {
-        if value == first + 1 {
-            drop(producer.claim().unwrap());
-        }
-        let sequence = producer.publish(|event| event.write(value)).unwrap();
-        accepted.push((sequence, value));
-    }
-    accepted
-}
-
-fn diamond() {
-    let park = Blocking { yields: 0 };
-    let [left, right, last] = [(); 3].map(|()| Log::default());
-    let (producer, consumers) = Disruptor::multi_producer(2, Event::default)
-        .wait(park)
-        .producer_wait(park)
+fn diamond(capacity: usize, producers: impl WaitStrategy, [left, right, last]: [Stage; 3]) {
+    let logs = [(); 3].map(|()| Log::default());
+    let (mut producer, consumers) = Disruptor::multi_producer(capacity, Event::default)
+        .producer_wait(producers)
         .side_by_side(|side| {
-            side.stage("left").read(left.reader()).stage("right").read(right.reader())
+            side.stage(left).read(logs[0].reader()).stage(right).read(logs[1].reader())
         })
-        .stage("last")
-        .read(last.reader())
+        .stage(last)
+        .read(logs[2].reader())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
-    let other = producer.clone();
-    let producers = [(producer, 100), (other, 200)]
-        .map(|(producer, first)| thread::spawn(move || publish(producer, first)));
-    let accepted = in_order(producers.map(|thread| thread.join().unwrap()));
+    let mut other = producer.clone();
+    let threads = [
+        thread::spawn(move || publish(&mut producer, 100..103)),
+        thread::spawn(move || claim_each(&mut other, 200..203)),
+    ];
+    let accepted = merged(threads.map(|thread| thread.join().unwrap()));
+    assert_eq!(accepted.len(), 5);
     running.join().unwrap();
-    for log in [left, right, last] {
+    for log in logs {
         assert_eq!(log.seen(), accepted);
     }
 }
 
 #[test]
-fn a_diamond_with_two_producers() {
-    explore("diamond", diamond);
+fn diamond_whose_threads_park() {
+    explore("diamond", || {
+        diamond(2, PARK, ["left", "right", "last"].map(|name| Stage::new(name).wait(PARK)));
+    });
+}
+
+/// A thread that spins beside threads that park.
+#[test]
+fn diamond_of_several_strategies() {
+    explore("strategies", || {
+        let stages = [
+            Stage::new("left").wait(BusySpin),
+            Stage::new("right").wait(PARK),
+            Stage::new("last").wait(Yielding::default()),
+        ];
+        diamond(4, Blocking { yields: 1 }, stages);
+    });
 }

@@ -1,37 +1,30 @@
-//! An event that notices misuse of its slot, and records of who was to see what.
+//! An event that notices if its slot is misused.
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lapwing::Sequence;
 use shuttle::thread;
-
-/// The events that a producer published or a consumer saw: sequence and value of each, in order.
-pub(crate) type Seen = Vec<(Sequence, u64)>;
 
 /// Lets the scheduler choose another thread.
 pub(crate) fn switch() {
     thread::sleep(Duration::ZERO);
 }
 
-/// An event. Each access takes a while and fails if a second thread writes meanwhile.
+/// A number. Each access lets other threads run, and fails if one of them accesses the event too, unless both only read.
 ///
-/// The standard library's atomics are not seen by the scheduler.
+/// The atomics are those of the standard library, so no access to them is a step of the schedule.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
     value: AtomicU64,
-    /// Threads that read, or -1 while one writes.
+    /// How many threads read; -1 while one writes.
     users: AtomicI32,
 }
 
 impl Event {
-    /// Replaces the value.
     pub(crate) fn write(&mut self, value: u64) {
         self.change(|_| value);
     }
 
-    /// Replaces the value by one that is computed from it.
     pub(crate) fn change(&mut self, change: impl FnOnce(u64) -> u64) {
         let users = self.users.swap(-1, Ordering::Relaxed);
         assert_eq!(users, 0, "an event is written while another thread has it");
@@ -39,46 +32,16 @@ impl Event {
         switch();
         self.value.store(change(old), Ordering::Relaxed);
         let users = self.users.swap(0, Ordering::Relaxed);
-        assert_eq!(users, -1, "an event is read while another thread writes it");
+        assert_eq!(users, -1, "another thread has an event while it is written");
     }
 
-    /// The value.
     pub(crate) fn read(&self) -> u64 {
         let users = self.users.fetch_add(1, Ordering::Relaxed);
         assert!(users >= 0, "an event is read while another thread writes it");
         let value = self.value.load(Ordering::Relaxed);
         switch();
         let users = self.users.fetch_sub(1, Ordering::Relaxed);
-        assert!(users > 0, "an event is written while another thread reads it");
-        assert_eq!(self.value.load(Ordering::Relaxed), value);
+        assert!(users > 0, "another thread writes an event while it is read");
         value
     }
-}
-
-/// What one consumer saw, and whatever else it is told to note. Clones share it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Seen>>);
-
-impl Log {
-    pub(crate) fn note(&self, sequence: Sequence, value: u64) {
-        self.0.lock().unwrap().push((sequence, value));
-    }
-
-    /// A handler that notes each event.
-    pub(crate) fn reader(&self) -> impl FnMut(&Event, Sequence, bool) + Send + 'static {
-        let log = self.clone();
-        move |event, sequence, _| log.note(sequence, event.read())
-    }
-
-    pub(crate) fn seen(&self) -> Seen {
-        self.0.lock().unwrap().clone()
-    }
-}
-
-/// What all of `parts` have, in the order of the sequences.
-pub(crate) fn in_order(parts: impl IntoIterator<Item = Seen>) -> Seen {
-    let mut all: Seen = parts.into_iter().flatten().collect();
-    all.sort_unstable();
-    assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0), "one sequence twice: {all:?}");
-    all
 }

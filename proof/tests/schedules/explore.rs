@@ -4,6 +4,7 @@ use std::env;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use lapwing::wait::Blocking;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, Runner};
 
@@ -13,6 +14,9 @@ const SCHEDULES: usize = 4_000;
 const PCT_DEPTH: usize = 3;
 /// Stack of a thread, in bytes.
 const STACK: usize = 256 << 10;
+
+/// Parks at once: a wake-up that is lost is then a deadlock.
+pub(crate) const PARK: Blocking = Blocking { yields: 0 };
 
 /// Runs `topology` under many schedules, and prints how many.
 pub(crate) fn explore(name: &str, topology: fn()) {
@@ -26,7 +30,9 @@ pub(crate) fn explore(name: &str, topology: fn()) {
     let random_seconds = began.elapsed().as_secs_f64();
     let pct = run(PctScheduler::new(PCT_DEPTH, schedules - schedules / 2), topology);
     let pct_seconds = began.elapsed().as_secs_f64() - random_seconds;
-    println!("{name}: {random} random schedules in {random_seconds:.1} s, {pct} of PCT in {pct_seconds:.1} s");
+    println!(
+        "{name}: {random} random schedules in {random_seconds:.1} s, {pct} of PCT in {pct_seconds:.1} s"
+    );
 }
 
 /// Runs the schedule in the file `path`.

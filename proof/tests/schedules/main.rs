@@ -14,6 +14,17 @@
 //! the test `NAME`.
 #![cfg(lapwing_shuttle)]
 
+mod channel;
 mod diamond;
+mod endings;
 mod event;
 mod explore;
+mod feed;
+mod joining;
+mod keyed_workers;
+mod monitor;
+mod outcomes;
+mod pipeline;
+mod record;
+mod tap;
+mod workers;

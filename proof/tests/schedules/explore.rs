@@ -2,48 +2,50 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use lapwing::wait::Blocking;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, Runner};
 
-/// Schedules of each topology, half of them random.
-const SCHEDULES: usize = 4_000;
-/// Changes of priority that PCT makes in a schedule, plus one: most faults need no more.
-const PCT_DEPTH: usize = 3;
-/// Stack of a thread, in bytes.
-const STACK: usize = 256 << 10;
-
-/// Parks at once: a wake-up that is lost is then a deadlock.
+/// Parks at once. A wake-up that is lost is then a deadlock.
 pub(crate) const PARK: Blocking = Blocking { yields: 0 };
+
+/// Schedules of each topology and scheduler, unless `LAPWING_SCHEDULES` sets another number.
+const SCHEDULES: usize = 3_000;
+/// PCT changes priorities at one place less than this. It finds each fault that needs no more changes, with a
+/// probability that is known.
+const PCT_DEPTH: usize = 3;
+/// Bytes of the stack of a thread.
+const STACK: usize = 256 << 10;
 
 /// Runs `topology` under many schedules, and prints how many.
 pub(crate) fn explore(name: &str, topology: fn()) {
     if let Ok(path) = env::var("LAPWING_SCHEDULE") {
-        return repeat(&path, topology);
+        let schedule = ReplayScheduler::new_from_file(&path).expect("the file of a schedule");
+        return run(name, "repeated", schedule, topology);
     }
-    let asked = env::var("LAPWING_SCHEDULES").ok();
+    let asked = env::var("LAPWING_SCHEDULES");
     let schedules = asked.map_or(SCHEDULES, |count| count.parse().expect("a number of schedules"));
-    let began = Instant::now();
-    let random = run(RandomScheduler::new(schedules / 2), topology);
-    let random_seconds = began.elapsed().as_secs_f64();
-    let pct = run(PctScheduler::new(PCT_DEPTH, schedules - schedules / 2), topology);
-    let pct_seconds = began.elapsed().as_secs_f64() - random_seconds;
-    println!(
-        "{name}: {random} random schedules in {random_seconds:.1} s, {pct} of PCT in {pct_seconds:.1} s"
-    );
+    run(name, "random", RandomScheduler::new(schedules), topology);
+    run(name, "PCT", PctScheduler::new(PCT_DEPTH, schedules), topology);
 }
 
-/// Runs the schedule in the file `path`.
-fn repeat(path: &str, topology: fn()) {
-    let schedule = ReplayScheduler::new_from_file(path).expect("the file of a schedule");
-    run(schedule, topology);
-    println!("the schedule of {path} does not fail");
-}
-
-fn run(scheduler: impl Scheduler + 'static, topology: fn()) -> usize {
-    Runner::new(scheduler, config()).run(topology)
+fn run(name: &str, kind: &str, scheduler: impl Scheduler + 'static, topology: fn()) {
+    let only = env::var("LAPWING_SCHEDULER");
+    if only.is_ok_and(|only| only != kind) {
+        return;
+    }
+    let begun = Arc::new(AtomicUsize::new(0));
+    let progress = Progress { name, kind, start: Instant::now(), begun: Arc::clone(&begun) };
+    Runner::new(scheduler, config()).run(move || {
+        begun.fetch_add(1, Ordering::Relaxed);
+        topology();
+    });
+    drop(progress);
 }
 
 fn config() -> Config {
@@ -53,4 +55,22 @@ fn config() -> Config {
     config.failure_persistence =
         FailurePersistence::File(Some(PathBuf::from(env!("CARGO_TARGET_TMPDIR"))));
     config
+}
+
+/// Prints what was run when it is dropped, also by a failure.
+struct Progress<'a> {
+    name: &'a str,
+    kind: &'a str,
+    start: Instant,
+    begun: Arc<AtomicUsize>,
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        let Self { name, kind, start, begun } = self;
+        let schedules = begun.load(Ordering::Relaxed);
+        let seconds = start.elapsed().as_secs_f64();
+        let verdict = if thread::panicking() { "fails in the last of" } else { "holds in" };
+        println!("{name} {verdict} {schedules} {kind} schedules, {seconds:.1} s");
+    }
 }

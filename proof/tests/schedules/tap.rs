@@ -14,7 +14,7 @@ fn value(sequence: Sequence) -> u64 {
 /// Reads until the tap is closed. Returns the number of received and of missed events.
 fn read(mut reader: TapReader<u64>) -> u64 {
     let mut next = 0;
-    while let Some(reading) = reader.next() {
+    for reading in reader.by_ref() {
         assert_eq!(reading.event, value(reading.sequence));
         assert!(reading.sequence >= next + reading.missed, "{reading:?} after {next}");
         next = reading.sequence + 1;

@@ -27,4 +27,5 @@ mod outcomes;
 mod pipeline;
 mod record;
 mod tap;
+mod wake_ups;
 mod workers;

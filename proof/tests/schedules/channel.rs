@@ -1,9 +1,11 @@
-//! Channels of a slot or two: several senders, and receivers that leave. Four threads.
+//! Channels of two slots: one or two senders, and receivers that leave. Three or four threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lapwing::channel::{Builder, MultiSender};
+use lapwing::channel::{Builder, Receiver, Sender};
+use lapwing::producer::Sequencer;
+use lapwing::wait::Blocking;
 use shuttle::thread;
 
 use crate::explore::{PARK, explore};
@@ -29,7 +31,11 @@ impl Drop for Token {
 }
 
 /// Sends four values, two of them in a batch. Returns the values that were accepted.
-fn send(mut sender: MultiSender<Token>, first: u64, left: &Arc<AtomicUsize>) -> Vec<u64> {
+fn send<S: Sequencer>(
+    mut sender: Sender<Token, S>,
+    first: u64,
+    left: &Arc<AtomicUsize>,
+) -> Vec<u64> {
     let mut sent = Vec::new();
     for value in first..first + 2 {
         match sender.send(Token::new(value, left)) {
@@ -44,15 +50,20 @@ fn send(mut sender: MultiSender<Token>, first: u64, left: &Arc<AtomicUsize>) -> 
     sent
 }
 
-/// Two senders. The receiver receives at most `most` values and leaves.
-fn channel(most: usize) {
+/// The receiver receives at most `most` values and leaves.
+fn channel<S: Sequencer>(senders: Vec<Sender<Token, S>>, mut receiver: Receiver<Token>, most: usize)
+where
+    Sender<Token, S>: Send + 'static,
+{
     let left = Arc::new(AtomicUsize::new(0));
-    let builder = Builder::new(2).sender_wait(PARK).receiver_wait(PARK);
-    let (sender, mut receiver) = builder.mpsc::<Token>().unwrap();
-    let senders = [(sender.clone(), 10), (sender, 20)].map(|(sender, first)| {
-        let left = Arc::clone(&left);
-        thread::spawn(move || send(sender, first, &left))
-    });
+    let senders: Vec<_> = (10..)
+        .step_by(10)
+        .zip(senders)
+        .map(|(first, sender)| {
+            let left = Arc::clone(&left);
+            (first, thread::spawn(move || send(sender, first, &left)))
+        })
+        .collect();
     let reader = thread::spawn(move || {
         let mut received = Vec::new();
         while received.len() < most
@@ -63,34 +74,56 @@ fn channel(most: usize) {
         received
     });
     let received = reader.join().unwrap();
-    for sent in senders.map(|sender| sender.join().unwrap()) {
-        let own: Vec<u64> = received
-            .iter()
-            .copied()
-            .filter(|value| value / 10 == sent.first().unwrap_or(&0) / 10)
-            .collect();
+    let is_drained = received.len() < most;
+    for (first, sender) in senders {
+        let sent = sender.join().unwrap();
+        let own = received.iter().copied().filter(|value| (first..first + 4).contains(value));
+        let own: Vec<u64> = own.collect();
         assert!(sent.starts_with(&own), "{own:?} of {sent:?}");
-        assert!(most < 8 || own == sent, "{own:?} is not all of {sent:?}");
+        assert!(!is_drained || own == sent, "{own:?} is not all of {sent:?}");
     }
     assert_eq!(left.load(Ordering::Relaxed), 0, "each value is dropped once");
 }
 
+fn of_one_sender(most: usize) {
+    let (sender, receiver) = builder().spsc().unwrap();
+    channel(vec![sender], receiver, most);
+}
+
+fn of_two_senders(most: usize) {
+    let (sender, receiver) = builder().mpsc().unwrap();
+    channel(vec![sender.clone(), sender], receiver, most);
+}
+
+fn builder() -> Builder<Blocking, Blocking> {
+    Builder::new(2).sender_wait(PARK).receiver_wait(PARK)
+}
+
+#[test]
+fn channel_with_one_sender() {
+    explore("channel", || of_one_sender(9));
+}
+
 #[test]
 fn channel_with_two_senders() {
-    explore("channel", || channel(8));
+    explore("channel, two senders", || of_two_senders(9));
 }
 
 #[test]
 fn receiver_that_leaves() {
-    explore("receiver leaves", || channel(3));
+    explore("receiver leaves", || of_one_sender(2));
+}
+
+#[test]
+fn receiver_that_leaves_two_senders() {
+    explore("receiver leaves two senders", || of_two_senders(3));
 }
 
 /// Two receivers, of which one leaves.
 #[test]
 fn broadcast_to_two_receivers() {
     explore("broadcast", || {
-        let builder = Builder::new(2).sender_wait(PARK).receiver_wait(PARK);
-        let (mut sender, receivers) = builder.broadcast::<u64>(2).unwrap();
+        let (mut sender, receivers) = builder().broadcast::<u64>(2).unwrap();
         let readers: Vec<_> = receivers
             .into_iter()
             .zip([2, 9])

@@ -101,12 +101,15 @@ fn halt_against_one_producer() {
     });
 }
 
-/// Two threads close the ring at the same time.
+/// Two threads close the ring at the same time. After a close nothing is accepted.
 #[test]
 fn closes_against_two_producers() {
     explore("close, several producers", || {
-        let (feeds, producer, stages) = two_producers();
-        let closer = thread::spawn(move || producer.close());
+        let (feeds, mut producer, stages) = two_producers();
+        let closer = thread::spawn(move || {
+            producer.close();
+            assert!(producer.try_publish(|event| event.write(0)).is_err(), "the ring is closed");
+        });
         stages.running.close();
         let accepted = merged(feeds.map(|feed| feed.join().unwrap()));
         closer.join().unwrap();
@@ -189,5 +192,26 @@ fn poller_of_a_ring_that_ends() {
                 assert!(accepted.starts_with(&seen), "{seen:?} of {accepted:?}");
             }
         }
+    });
+}
+
+/// Few steps, so that the close meets each of them often.
+#[test]
+fn close_against_three_events() {
+    explore("close, three events", || {
+        let (mut producer, mut consumers) = Disruptor::single_producer(4, Event::default)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .stage("poller")
+            .poller()
+            .build()
+            .unwrap();
+        let mut poller = consumers.take_poller("poller").unwrap();
+        let reader = thread::spawn(move || read_all(&mut poller));
+        let running = consumers.start().unwrap();
+        let feed = thread::spawn(move || publish(&mut producer, 10..13));
+        running.close();
+        let accepted = feed.join().unwrap();
+        assert_eq!(reader.join().unwrap(), (accepted, RingError::Closed));
     });
 }

@@ -15,7 +15,7 @@ use shuttle::{Config, FailurePersistence, Runner};
 pub(crate) const PARK: Blocking = Blocking { yields: 0 };
 
 /// Schedules of each topology and scheduler, unless `LAPWING_SCHEDULES` sets another number.
-const SCHEDULES: usize = 3_000;
+const SCHEDULES: usize = 5_000;
 /// PCT changes priorities at one place less than this. It finds each fault that needs no more changes, with a
 /// probability that is known.
 const PCT_DEPTH: usize = 3;
@@ -52,6 +52,8 @@ fn config() -> Config {
     let mut config = Config::new();
     config.stack_size = STACK;
     config.silence_warnings = true;
+    // Other threads would see that a thread panics, and some would panic in a destructor.
+    config.ungraceful_shutdown_config.immediately_return_on_panic = true;
     config.failure_persistence =
         FailurePersistence::File(Some(PathBuf::from(env!("CARGO_TARGET_TMPDIR"))));
     config

@@ -6,7 +6,7 @@
 //!                      └──> seat: one guest after another
 //! ```
 
-use lapwing::error::SeatError;
+use lapwing::error::{HaltCause, RingError, SeatError};
 use lapwing::graph::{Seats, StartAt};
 use lapwing::producer::Sequencer;
 use lapwing::{Builder, Disruptor, Poller, Sequence};
@@ -15,7 +15,7 @@ use shuttle::thread;
 use crate::event::{Event, switch};
 use crate::explore::{PARK, explore};
 use crate::feed::{claim_each, publish};
-use crate::record::{Events, Log, merged};
+use crate::record::{Events, Log, merged, read_all};
 
 /// What a guest saw, and the sequences that it was there for.
 struct Visit {
@@ -89,4 +89,38 @@ fn guests_with_a_seat_each() {
 #[test]
 fn guests_that_share_a_seat_behind_several_producers() {
     explore("joining, one seat", || joining(Disruptor::multi_producer(4, Event::default), 1));
+}
+
+/// A guest joins while the only other consumer leaves, which halts the ring unless the guest was first.
+#[test]
+fn guest_against_the_last_consumer_that_leaves() {
+    explore("joining as the last one leaves", || {
+        let (mut producer, mut consumers) = Disruptor::single_producer(2, Event::default)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .seats(1)
+            .stage("poller")
+            .poller()
+            .build()
+            .unwrap();
+        let (mut poller, seats) = (consumers.take_poller("poller").unwrap(), consumers.seats());
+        let leaves = thread::spawn(move || read_batch(&mut poller, &mut Events::new()));
+        let guest = thread::spawn(move || {
+            let mut poller = match seats.take("guest", StartAt::Now) {
+                Ok(seat) => seat.poller(),
+                Err(error) => {
+                    assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers));
+                    return None;
+                }
+            };
+            Some((poller.sequence(), read_all(&mut poller)))
+        });
+        let feed = thread::spawn(move || publish(&mut producer, 10..15));
+        let accepted = feed.join().unwrap();
+        leaves.join().unwrap();
+        if let Some((begins, (seen, end))) = guest.join().unwrap() {
+            assert_eq!((accepted.len(), end), (5, RingError::Closed), "the ring has a consumer");
+            assert_eq!(seen, accepted[begins as usize..]);
+        }
+    });
 }

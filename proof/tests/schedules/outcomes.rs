@@ -98,34 +98,45 @@ fn events_that_are_skipped_and_tried_again() {
     });
 }
 
-/// A stage stops. The stage after it then sees what the stage before it has finished.
+/// A stage stops after two events. The stage after it then sees what the stage before it has finished.
+fn stopping(before: Stage, after: Stage) {
+    let logs = [(); 3].map(|()| Log::default());
+    let log = logs[1].clone();
+    let stops = move |event: &Event, sequence: Sequence, _: bool| {
+        log.note(sequence, event.read());
+        if log.seen().len() == 2 { Action::Stop } else { Action::Continue }
+    };
+    let (mut producer, consumers) = Disruptor::single_producer(2, Event::default)
+        .wait(PARK)
+        .producer_wait(PARK)
+        .stage(before)
+        .read(logs[0].reader())
+        .stage("between")
+        .read(stops)
+        .stage(after)
+        .read(logs[2].reader())
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let feed = thread::spawn(move || publish(&mut producer, 10..16));
+    let accepted = feed.join().unwrap();
+    let report = running.join().unwrap();
+    let [before, between, after] = logs.map(|log| log.seen());
+    assert_eq!((&before, &after), (&accepted, &accepted));
+    assert_eq!(between, accepted[..2]);
+    let between = report.stages().find(|stage| stage.name() == "between").unwrap();
+    assert_eq!(*between.outcome(), Outcome::Stopped);
+}
+
 #[test]
 fn stage_that_stops() {
-    explore("stage that stops", || {
-        let [before, between, after] = [(); 3].map(|()| Log::default());
-        let log = between.clone();
-        let stops = move |event: &Event, sequence: Sequence, _: bool| {
-            log.note(sequence, event.read());
-            if log.seen().len() == 2 { Action::Stop } else { Action::Continue }
-        };
-        let (mut producer, consumers) = Disruptor::single_producer(2, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .stage("before")
-            .read(before.reader())
-            .stage("between")
-            .read(stops)
-            .stage("after")
-            .read(after.reader())
-            .build()
-            .unwrap();
-        let running = consumers.start().unwrap();
-        let feed = thread::spawn(move || publish(&mut producer, 10..17));
-        let accepted = feed.join().unwrap();
-        let report = running.join().unwrap();
-        assert_eq!((before.seen(), after.seen()), (accepted.clone(), accepted.clone()));
-        assert_eq!(between.seen(), accepted[..2]);
-        assert_eq!(*report.stages().nth(1).unwrap().outcome(), Outcome::Stopped);
+    explore("stage that stops", || stopping(Stage::new("before"), Stage::new("after")));
+}
+
+#[test]
+fn stage_that_stops_between_stages_that_share_a_thread() {
+    explore("stage that stops, shared thread", || {
+        stopping(Stage::new("before").on_thread("both"), Stage::new("after").on_thread("both"));
     });
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use lapwing::producer::Sequencer;
-use lapwing::{Builder, Disruptor, Producer, Sequence, Stage};
+use lapwing::{Builder, Disruptor, Producer, Running, Sequence, Stage};
 use shuttle::sync::{Barrier, Condvar, Mutex};
 use shuttle::thread::{self, JoinHandle};
 
@@ -146,33 +146,45 @@ fn single_slots_for_two_producers() {
     });
 }
 
-/// Two workers that handle an event each at the same time.
+/// Workers of which two handle an event each at the same time.
+fn meeting(workers: usize, max: usize, meanwhile: fn(&Running<'_>)) {
+    let meeting = Arc::new(Barrier::new(2));
+    let (mut producer, consumers) = Disruptor::single_producer(2, Event::default)
+        .wait(PARK)
+        .producer_wait(PARK)
+        .stage(Stage::new("work").max_batch(1))
+        .workers(workers)
+        .up_to(max)
+        .read(|_worker| {
+            let meeting = Arc::clone(&meeting);
+            move |event: &Event, _: Sequence, _| {
+                event.read();
+                meeting.wait();
+            }
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let feed = thread::spawn(move || {
+        for value in 0..6 {
+            producer.publish(|event| event.write(value)).unwrap();
+        }
+    });
+    meanwhile(&running);
+    feed.join().unwrap();
+    running.join().unwrap();
+}
+
 #[test]
 fn workers_that_meet() {
-    explore("workers that meet", || {
-        let meeting = Arc::new(Barrier::new(2));
-        let (mut producer, consumers) = Disruptor::single_producer(2, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .stage(Stage::new("work").max_batch(1))
-            .workers(3)
-            .read(|_worker| {
-                let meeting = Arc::clone(&meeting);
-                move |event: &Event, _: Sequence, _| {
-                    event.read();
-                    meeting.wait();
-                }
-            })
-            .build()
-            .unwrap();
-        let running = consumers.start().unwrap();
-        let feed = thread::spawn(move || {
-            for value in 0..6 {
-                producer.publish(|event| event.write(value)).unwrap();
-            }
-        });
-        feed.join().unwrap();
-        running.join().unwrap();
+    explore("workers that meet", || meeting(3, 3, |_| {}));
+}
+
+/// The second worker rests until the group is resized.
+#[test]
+fn workers_that_meet_after_a_resize() {
+    explore("workers that meet after a resize", || {
+        meeting(1, 2, |running| running.workers("work").unwrap().resize(2).unwrap());
     });
 }
 

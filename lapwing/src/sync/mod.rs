@@ -134,8 +134,8 @@ pub(crate) fn notes_claims() -> bool {
 }
 
 /// Returns the number of CPUs that the calling thread may use, by its affinity mask and the quota
-/// of its cgroup. Returns one under a checker: in a model, which calls this often, and under shuttle,
-/// whose schedules must not depend on the machine.
+/// of its cgroup. Returns one under a checker: in a model, which calls this often, and under
+/// shuttle, whose schedules must not depend on the machine.
 pub(crate) fn available_cpus() -> u64 {
     let asked = || std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
     if IS_CHECKED { 1 } else { asked() }

@@ -2,8 +2,8 @@
 //!
 //! A sleep ends after one switch to another thread, and its length has passed by then. So does a
 //! [park](crate::protocol::parking) with a time limit: it ends whether another thread has woken it
-//! or not. A park without a limit ends only by a wake-up, so shuttle finds a lost one as a deadlock.
-//! Each yield and each pause hint takes [`STEP`].
+//! or not. A park without a limit ends only by a wake-up, so shuttle finds a lost one as a
+//! deadlock. Each yield and each pause hint takes [`STEP`].
 //!
 //! Only differences of times matter, and all threads of a schedule run on one thread of the system.
 //! A replayed schedule therefore finds the same times.

@@ -130,7 +130,8 @@ fn halt_against_two_producers() {
     });
 }
 
-/// Of two pollers, one leaves early and the other after it. The last one that leaves an open ring halts it.
+/// Of two pollers, one leaves early and the other after it. The last one that leaves an open ring
+/// halts it.
 #[test]
 fn consumers_that_leave() {
     explore("leaving", || {

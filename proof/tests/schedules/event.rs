@@ -10,7 +10,8 @@ pub(crate) fn switch() {
     thread::sleep(Duration::ZERO);
 }
 
-/// A number. Each access lets other threads run, and fails if one of them accesses the event too, unless both only read.
+/// A number. Each access lets other threads run, and fails if one of them accesses the event too,
+/// unless both only read.
 ///
 /// The atomics are those of the standard library, so no access to them is a step of the schedule.
 #[derive(Debug, Default)]

@@ -8,7 +8,10 @@ use std::thread;
 use std::time::Instant;
 
 use lapwing::wait::Blocking;
-use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
+use shuttle::scheduler::{
+    PctScheduler, RandomScheduler, ReplayScheduler, Scheduler,
+    UncontrolledNondeterminismCheckScheduler,
+};
 use shuttle::{Config, FailurePersistence, Runner};
 
 /// Parks at once. A wake-up that is lost is then a deadlock.
@@ -16,8 +19,10 @@ pub(crate) const PARK: Blocking = Blocking { yields: 0 };
 
 /// Schedules of each topology and scheduler, unless `LAPWING_SCHEDULES` sets another number.
 const SCHEDULES: usize = 5_000;
-/// PCT changes priorities at one place less than this. It finds each fault that needs no more changes, with a
-/// probability that is known.
+/// Schedules that run twice, which shows that a failure can be repeated.
+const REPEATED: usize = 20;
+/// PCT changes priorities at one place less than this. It finds each fault that needs no more
+/// changes, with a probability that is known.
 const PCT_DEPTH: usize = 3;
 /// Bytes of the stack of a thread.
 const STACK: usize = 256 << 10;
@@ -26,10 +31,12 @@ const STACK: usize = 256 << 10;
 pub(crate) fn explore(name: &str, topology: fn()) {
     if let Ok(path) = env::var("LAPWING_SCHEDULE") {
         let schedule = ReplayScheduler::new_from_file(&path).expect("the file of a schedule");
-        return run(name, "repeated", schedule, topology);
+        return run(name, "given", schedule, topology);
     }
     let asked = env::var("LAPWING_SCHEDULES");
     let schedules = asked.map_or(SCHEDULES, |count| count.parse().expect("a number of schedules"));
+    let repeated = UncontrolledNondeterminismCheckScheduler::new(RandomScheduler::new(REPEATED));
+    run(name, "repeated", repeated, topology);
     run(name, "random", RandomScheduler::new(schedules), topology);
     run(name, "PCT", PctScheduler::new(PCT_DEPTH, schedules), topology);
 }

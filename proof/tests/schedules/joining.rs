@@ -91,7 +91,8 @@ fn guests_that_share_a_seat_behind_several_producers() {
     explore("joining, one seat", || joining(Disruptor::multi_producer(4, Event::default), 1));
 }
 
-/// A guest joins while the only other consumer leaves, which halts the ring unless the guest was first.
+/// A guest joins while the only other consumer leaves, which halts the ring unless the guest was
+/// first.
 #[test]
 fn guest_against_the_last_consumer_that_leaves() {
     explore("joining as the last one leaves", || {

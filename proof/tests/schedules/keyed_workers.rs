@@ -1,5 +1,5 @@
-//! A group of workers by key, with state for each key, and a stage after it. The group is resized, or one of its workers
-//! leaves, while two producers publish. Six threads.
+//! A group of workers by key, with state for each key, and a stage after it. The group is resized,
+//! or one of its workers leaves, while two producers publish. Six threads.
 
 use std::collections::BTreeMap;
 use std::mem;

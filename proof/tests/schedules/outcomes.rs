@@ -1,4 +1,5 @@
-//! Handlers that fail: some events are skipped, others are tried again, and a stage stops. Five threads.
+//! Handlers that fail: some events are skipped, others are tried again, and a stage stops. Five
+//! threads.
 //!
 //! ```text
 //!                       ┌──> risk ──> book
@@ -98,7 +99,8 @@ fn events_that_are_skipped_and_tried_again() {
     });
 }
 
-/// A stage stops after two events. The stage after it then sees what the stage before it has finished.
+/// A stage stops after two events. The stage after it then sees what the stage before it has
+/// finished.
 fn stopping(before: Stage, after: Stage) {
     let logs = [(); 3].map(|()| Log::default());
     let log = logs[1].clone();

@@ -1,5 +1,5 @@
-//! One producer and three stages in a row, of which the first two write and the last is a poller. Four threads, or three
-//! if the first two stages share one.
+//! One producer and three stages in a row, of which the first two write and the last is a poller.
+//! Four threads, or three if the first two stages share one.
 //!
 //! ```text
 //! producer ──> [ring] ──> add ──> double ──> poller

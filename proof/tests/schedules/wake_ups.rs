@@ -1,5 +1,5 @@
-//! Threads that wait for one event or one free slot at a time. A wake-up that is lost is a deadlock here, since nothing
-//! that happens later repairs it.
+//! Threads that wait for one event or one free slot at a time. A wake-up that is lost is a deadlock
+//! here, since nothing that happens later repairs it.
 
 use std::sync::Arc;
 
@@ -188,8 +188,8 @@ fn workers_that_meet_after_a_resize() {
     });
 }
 
-/// Publishes one event of each key, and then events of two keys that have different workers. A worker that has such an
-/// event waits for the other one, which has to route the next event itself.
+/// Publishes one event of each key, and then events of two keys that have different workers. A
+/// worker that has such an event waits for the other one, which has to route the next event itself.
 #[test]
 fn workers_by_key_that_meet() {
     const KEYS: u64 = 4;

@@ -1,5 +1,5 @@
-//! A group of workers that share events, and a stage after it. The group is resized, or one of its workers leaves, while
-//! the producer publishes. Six threads.
+//! A group of workers that share events, and a stage after it. The group is resized, or one of its
+//! workers leaves, while the producer publishes. Six threads.
 //!
 //! ```text
 //!                      ┌──> work-0 ──┐

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lapwing::channel::{Builder, Receiver, Sender};
 use lapwing::producer::Sequencer;
-use lapwing::wait::Blocking;
+use lapwing::wait::{Blocking, BusySpin, WaitStrategy};
 use shuttle::thread;
 
 use crate::explore::{PARK, explore};
@@ -85,23 +85,30 @@ where
     assert_eq!(left.load(Ordering::Relaxed), 0, "each value is dropped once");
 }
 
-fn of_one_sender(most: usize) {
-    let (sender, receiver) = builder().spsc().unwrap();
+fn of_one_sender(receiver_wait: impl WaitStrategy, most: usize) {
+    let (sender, receiver) = builder(receiver_wait).spsc().unwrap();
     channel(vec![sender], receiver, most);
 }
 
 fn of_two_senders(most: usize) {
-    let (sender, receiver) = builder().mpsc().unwrap();
+    let (sender, receiver) = builder(PARK).mpsc().unwrap();
     channel(vec![sender.clone(), sender], receiver, most);
 }
 
-fn builder() -> Builder<Blocking, Blocking> {
-    Builder::new(2).sender_wait(PARK).receiver_wait(PARK)
+fn builder<R: WaitStrategy>(receiver_wait: R) -> Builder<R, Blocking> {
+    Builder::new(2).sender_wait(PARK).receiver_wait(receiver_wait)
 }
 
 #[test]
 fn channel_with_one_sender() {
-    explore("channel", || of_one_sender(9));
+    explore("channel", || of_one_sender(PARK, 9));
+}
+
+/// A receiver that spins polls the notice beside each value.
+#[test]
+fn receivers_that_spin() {
+    explore("receiver spins", || of_one_sender(BusySpin, 9));
+    explore("receiver spins and leaves", || of_one_sender(BusySpin, 2));
 }
 
 #[test]
@@ -111,7 +118,7 @@ fn channel_with_two_senders() {
 
 #[test]
 fn receiver_that_leaves() {
-    explore("receiver leaves", || of_one_sender(2));
+    explore("receiver leaves", || of_one_sender(PARK, 2));
 }
 
 #[test]
@@ -123,7 +130,7 @@ fn receiver_that_leaves_two_senders() {
 #[test]
 fn broadcast_to_two_receivers() {
     explore("broadcast", || {
-        let (mut sender, receivers) = builder().broadcast::<u64>(2).unwrap();
+        let (mut sender, receivers) = builder(PARK).broadcast::<u64>(2).unwrap();
         let readers: Vec<_> = receivers
             .into_iter()
             .zip([2, 9])

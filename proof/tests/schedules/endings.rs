@@ -6,7 +6,10 @@
 //! producer ──┘
 //! ```
 
-use lapwing::error::{HaltCause, RingError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lapwing::error::{HaltCause, RingError, TryPublishError};
 use lapwing::{Consumers, Disruptor, MultiProducer, Running};
 use shuttle::thread::{self, JoinHandle};
 
@@ -152,7 +155,7 @@ fn consumers_that_leave() {
                 seen
             })
         });
-        let (mut one, mut other) = (producer.clone(), producer);
+        let (mut one, mut other, mut last) = (producer.clone(), producer.clone(), producer);
         let feeds = [
             thread::spawn(move || publish(&mut one, 10..14)),
             thread::spawn(move || publish(&mut other, 20..24)),
@@ -161,7 +164,8 @@ fn consumers_that_leave() {
         for seen in readers.map(|reader| reader.join().unwrap()) {
             assert!(accepted.starts_with(&seen), "{seen:?} of {accepted:?}");
         }
-        drop(consumers);
+        let halted = TryPublishError::Halted(HaltCause::NoConsumers);
+        assert_eq!(last.try_publish(|_| {}), Err(halted));
     });
 }
 
@@ -196,7 +200,7 @@ fn poller_of_a_ring_that_ends() {
     });
 }
 
-/// Few steps, so that the close meets each of them often.
+/// Few steps, so that the close meets each of them often. After the close nothing is accepted.
 #[test]
 fn close_against_three_events() {
     explore("close, three events", || {
@@ -210,9 +214,39 @@ fn close_against_three_events() {
         let mut poller = consumers.take_poller("poller").unwrap();
         let reader = thread::spawn(move || read_all(&mut poller));
         let running = consumers.start().unwrap();
-        let feed = thread::spawn(move || publish(&mut producer, 10..13));
+        let is_closed = Arc::new(AtomicBool::new(false));
+        let is_closed_before = Arc::clone(&is_closed);
+        let feed = thread::spawn(move || {
+            let mut accepted = Events::new();
+            for value in 10..13 {
+                let is_late = is_closed_before.load(Ordering::Relaxed);
+                accepted.extend(publish(&mut producer, value..value + 1));
+                assert!(!is_late || accepted.last().is_none_or(|&(_, last)| last != value));
+            }
+            accepted
+        });
         running.close();
+        is_closed.store(true, Ordering::Relaxed);
         let accepted = feed.join().unwrap();
         assert_eq!(reader.join().unwrap(), (accepted, RingError::Closed));
+    });
+}
+
+/// Two threads close the ring, and nothing else happens. Each of them has closed it when it
+/// returns.
+#[test]
+fn two_closes() {
+    explore("two closes", || {
+        let (producer, _consumers) =
+            Disruptor::multi_producer(4, Event::default).stage("poller").poller().build().unwrap();
+        let closers = [producer.clone(), producer].map(|mut producer| {
+            thread::spawn(move || {
+                producer.close();
+                assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Closed));
+            })
+        });
+        for closer in closers {
+            closer.join().unwrap();
+        }
     });
 }

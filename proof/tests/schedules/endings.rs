@@ -15,7 +15,7 @@ use shuttle::thread::{self, JoinHandle};
 
 use crate::event::Event;
 use crate::explore::{PARK, explore};
-use crate::feed::{claim_each, publish, publish_pairs};
+use crate::feed::{claim_each, publish, publish_pairs, publish_what_fits};
 use crate::record::{Events, Log, merged, read_all};
 
 struct Stages {
@@ -62,7 +62,7 @@ fn two_producers() -> ([JoinHandle<Events>; 2], MultiProducer<Event>, Stages) {
     let (mut one, mut other) = (producer.clone(), producer.clone());
     let feeds = [
         thread::spawn(move || {
-            merged([claim_each(&mut one, 100..103), publish(&mut one, 110..113)])
+            merged([claim_each(&mut one, 100..103), publish_what_fits(&mut one, 110..113)])
         }),
         thread::spawn(move || publish_pairs(&mut other, 200..206)),
     ];

@@ -52,3 +52,20 @@ pub(crate) fn claim_each<S: Sequencer>(
     }
     accepted
 }
+
+/// Publishes `values` in batches of at most three, as many as there are free slots.
+pub(crate) fn publish_what_fits<S: Sequencer>(
+    producer: &mut Producer<Event, S>,
+    values: Range<u64>,
+) -> Events {
+    let (mut accepted, mut left) = (Events::new(), values);
+    while !left.is_empty() {
+        let Ok(mut claim) = producer.claim_up_to(left.clone().count().min(3)) else { break };
+        let first = left.start;
+        claim.slots().iter_mut().zip(first..).for_each(|(event, value)| event.write(value));
+        let Ok(sequences) = claim.publish() else { break };
+        left.start += sequences.end - sequences.start;
+        accepted.extend(sequences.zip(first..));
+    }
+    accepted
+}

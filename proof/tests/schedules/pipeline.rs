@@ -11,7 +11,7 @@ use shuttle::thread;
 
 use crate::event::Event;
 use crate::explore::{PARK, explore};
-use crate::feed::{claim_each, publish, publish_pairs};
+use crate::feed::{claim_each, publish, publish_pairs, publish_what_fits};
 use crate::record::{changed, merged, read_all};
 
 fn pipeline(add: Stage, double: Stage) {
@@ -33,8 +33,9 @@ fn pipeline(add: Stage, double: Stage) {
         publish(&mut producer, 10..12),
         publish_pairs(&mut producer, 20..24),
         claim_each(&mut producer, 30..33),
+        publish_what_fits(&mut producer, 40..43),
     ]);
-    assert_eq!(accepted.len(), 8);
+    assert_eq!(accepted.len(), 11);
     running.shutdown().unwrap();
     let (seen, end) = reader.join().unwrap();
     assert_eq!((seen, end), (changed(&accepted, |value| (value + 1) * 2), RingError::Closed));

@@ -1,4 +1,6 @@
 //! A tap of two slots, its writer as a stage, and two readers that may miss events. Five threads.
+//!
+//! An entry is copied in one step here. What a copy overlaps with is the subject of the models.
 
 use lapwing::tap::{TapReader, tap};
 use lapwing::{Disruptor, Sequence};

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that every target compiles without a warning, under the lints of Cargo.toml and clippy.toml.
-# Further passes check the code that Linux does not use (no futex, no membarrier), the models, and the build
-# without tuning.
+# Further passes check the code that Linux does not use (no futex, no membarrier), the models, the build without tuning,
+# and the topologies under a controlled scheduler.
 # `--locked`: a Cargo.lock that does not match the manifests fails the check instead of being updated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,10 +11,14 @@ cargo clippy --locked --workspace --all-targets -- -D warnings
 cargo clippy --locked --package lapwing --features predicted-branch -- -D warnings
 
 target="${CARGO_TARGET_DIR:-target}"
-pass() { # pass <cfg> <suffix of the target directory, which another script shares>
-    RUSTFLAGS="${RUSTFLAGS:-} --cfg $1" CARGO_TARGET_DIR="$target-$2" \
-        cargo clippy --locked --package lapwing --all-targets -- -D warnings
+pass() { # pass <suffix of the target directory, which another script shares> <flags> <packages and targets>
+    local suffix=$1 flags=$2
+    shift 2
+    RUSTFLAGS="${RUSTFLAGS:-} $flags" CARGO_TARGET_DIR="$target-$suffix" cargo clippy --locked "$@" -- -D warnings
 }
-pass lapwing_portable portable
-pass loom loom
-pass lapwing_plain plain
+pass portable '--cfg lapwing_portable' --package lapwing --all-targets
+pass loom '--cfg loom' --package lapwing --all-targets
+pass plain '--cfg lapwing_plain' --package lapwing --all-targets
+# Most tests of the library need the threads of the system.
+pass shuttle '--cfg lapwing_shuttle --cfg lapwing_portable' \
+    --package lapwing --package lapwing-proof --lib --test schedules

@@ -65,7 +65,7 @@ MUTANTS = {
         ("O8", "[[control.published.flags() & ENDED == 0]] { Ok(()) } else { accepted", "true",
          "loom_close_against_the_second_of_two_events"),
         ("O33", "[[control.fence.light();]]\n        if", DROP, "loom_no_claim_after_a_halt"),
-        ("O33", "            [[control.window.close();]]\n        }", DROP, "loom_no_claim_after_a_close"),
+        ("O33", "let _ = check_open(control);", DROP, "loom_no_claim_after_a_close"),
         ("O33",
          "[[check_open(control)?;]]\n        let next = self.next(control);\n        let claim = next..next + count",
          DROP, "loom_no_claim_after_a_halt"),

@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
+use crate::sync::now;
+
 /// Whether `deadline` has passed. Reads the clock only if there is one.
 pub(crate) fn has_passed(deadline: Option<Instant>) -> bool {
-    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    deadline.is_some_and(|deadline| now() >= deadline)
 }
 
 /// The earlier of `deadline`, if there is one, and `limit`.

@@ -4,9 +4,11 @@
 //! Nothing is allocated or freed while the lock is held: a global allocator may publish, and
 //! publishing may take a lock of the ring.
 
-// Always the standard library's types: no model depends on such a list.
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+// The standard library's types also in models, none of which depends on such a list.
+use std::sync::{Arc, PoisonError, Weak};
 use std::{fmt, mem};
+
+use crate::sync::threads::{Mutex, MutexGuard};
 
 /// Weak references to records that their ends own.
 pub(crate) struct Registry<T>(Mutex<Vec<Weak<T>>>);

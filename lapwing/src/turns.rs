@@ -29,7 +29,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::deadline::{earlier, has_passed};
-use crate::sync::{Figure, Ordering};
+use crate::sync::{Figure, Ordering, now};
 
 /// A wait for free slots that is longer than this starts turns.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -120,7 +120,7 @@ impl Turns {
     }
 
     fn is_over(&self) -> bool {
-        self.end_of_turn().is_none_or(|end| Instant::now() >= end)
+        self.end_of_turn().is_none_or(|end| now() >= end)
     }
 
     /// When the turn ends; `None` while producers take no turns.
@@ -156,7 +156,7 @@ impl Turns {
     /// Gives the next turn to the first producer in the queue. Returns its thread, which the caller
     /// wakes.
     fn call_next(&self, queue: &mut Queue) -> Option<Thread> {
-        let end = self.made_at.elapsed() + queue.length_of_turn();
+        let end = (now() - self.made_at) + queue.length_of_turn();
         let next = queue.waiting.pop_front();
         let ends_ns = if next.is_some() { end.as_nanos() as u64 } else { 0 };
         self.set_end(ends_ns);
@@ -169,7 +169,7 @@ impl Turns {
     /// Sleeps in the queue, until `deadline` at most. Returns whether the producer was called.
     fn sleep_until_called(&self, ticket: Ticket, deadline: Instant) -> bool {
         while self.lock().has(ticket) {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(now());
             if left.is_zero() {
                 return !self.lock().remove(ticket);
             }
@@ -186,7 +186,7 @@ impl Turns {
 impl Default for Turns {
     fn default() -> Self {
         Self {
-            made_at: Instant::now(),
+            made_at: now(),
             ends_ns: Figure::new(0),
             called: Figure::new(0),
             queue: Mutex::default(),
@@ -301,7 +301,7 @@ impl<'a> Turn<'a> {
         drop(queue);
         if !is_called {
             wake(next);
-            let end = earlier(deadline, Instant::now() + longest_sleep);
+            let end = earlier(deadline, now() + longest_sleep);
             self.missed |= self.turns.sleep_until_called(*self.ticket, end);
         }
     }
@@ -309,7 +309,7 @@ impl<'a> Turn<'a> {
     /// When the next wait ends, at `deadline` at the latest.
     pub(crate) fn limit_wait(&mut self, deadline: Option<Instant>) -> Option<Instant> {
         self.has_asked = false;
-        let starves_at = *self.starves_at.get_or_insert_with(|| Instant::now() + self.patience);
+        let starves_at = *self.starves_at.get_or_insert_with(|| now() + self.patience);
         Some(earlier(deadline, starves_at))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::sync::now;
+
 /// A pause of a stage, and what the stage does after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pause {
@@ -14,7 +16,7 @@ pub(crate) struct Pause {
 impl Pause {
     /// Begins a pause now.
     pub(super) fn new(pause: Duration, restarts: bool) -> Self {
-        Self { until: Instant::now().checked_add(pause), restarts }
+        Self { until: now().checked_add(pause), restarts }
     }
 
     /// Combines two pauses. A stage has two if the thread's wait strategy panics during the first.
@@ -25,7 +27,7 @@ impl Pause {
 
     /// The remaining time; `None` once it is over.
     pub(super) fn left(&self) -> Option<Duration> {
-        let now = Instant::now();
+        let now = now();
         let left = self.until.map_or(Duration::MAX, |until| until.saturating_duration_since(now));
         (!left.is_zero()).then_some(left)
     }

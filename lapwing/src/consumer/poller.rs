@@ -19,6 +19,7 @@ use crate::error::{PollError, RingError, WaitTimeoutError};
 #[cfg(all(test, loom))]
 use crate::protocol::reading::Spun;
 use crate::protocol::reading::UNLIMITED;
+use crate::sync::now;
 
 /// The reading end of a stage without a handler.
 ///
@@ -206,7 +207,7 @@ impl<E, A: Access> Poller<E, A> {
     /// wait.
     #[inline]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
-        let deadline = Instant::now().checked_add(timeout);
+        let deadline = now().checked_add(timeout);
         let range = self.wait_until(deadline)?;
         Ok(Batch::new(&mut self.source, range))
     }

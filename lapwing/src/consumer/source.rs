@@ -2,7 +2,6 @@
 //! of a stage that is not a worker (`stage_reader`), that of a worker (`worker`).
 
 use std::ops::Range;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::finished::Outcome;
@@ -17,6 +16,7 @@ use crate::protocol::group::{Group, KeyTransfer};
 use crate::protocol::reading::{Drained, Spun};
 use crate::protocol::ring::Ring;
 use crate::sync::Arc;
+use crate::sync::threads::sleep;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Pacing};
 
@@ -177,7 +177,7 @@ pub(crate) trait Source<E> {
         while self.is_held_by(pause)
             && let Some(left) = pause.left()
         {
-            thread::sleep(left.min(LONGEST_SLEEP));
+            sleep(left.min(LONGEST_SLEEP));
         }
     }
 

@@ -15,13 +15,13 @@ use crate::protocol::control::{Control, StageIndex};
 use crate::protocol::reading::{Drained, Spun, UNLIMITED};
 use crate::protocol::ring::Ring;
 use crate::protocol::seats::Place;
-use crate::sync::Arc;
+use crate::sync::{Arc, IS_CHECKED};
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
 /// Rounds of polls before a strategy waits. Four rounds take 3 to 8 µs, in which most answers come.
 /// A model needs one.
-const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
+const ROUNDS_BEFORE_A_WAIT: u32 = if IS_CHECKED { 1 } else { 4 };
 
 /// A reader, and the strategy with which it waits. It has the alignment of its reader.
 #[repr(align(64))]

@@ -11,7 +11,7 @@
 //! except for a stage with a timeout or a pause. A release wakes no other stage of this thread,
 //! which is running.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::catch::catch;
 use super::source::pace;
@@ -22,7 +22,7 @@ use crate::deadline::earlier;
 use crate::protocol::parking::Awaited;
 use crate::protocol::parking::event_count::EventCount;
 use crate::protocol::reading::Drained;
-use crate::sync::Arc;
+use crate::sync::{Arc, now};
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
@@ -126,7 +126,7 @@ impl<'env> Crew<'env> {
         let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.control(), &control));
         let mut deadline = tasks.iter().filter_map(|(_, task)| task.deadline()).min();
         if !is_one_ring || !control.has_shared_threads {
-            let soon = Instant::now() + LONGEST_SLEEP;
+            let soon = now() + LONGEST_SLEEP;
             deadline = Some(earlier(deadline, soon));
         }
         let limit = control.turns.limit_wait(deadline);

@@ -1,11 +1,12 @@
 //! Where stages leave their results when they end, and where other threads wait for the threads of
 //! the stages.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Instant;
 
 use crate::consumer::Finished;
-use crate::sync::Arc;
+use crate::sync::threads::{Condvar, Mutex, MutexGuard};
+use crate::sync::{Arc, now};
 
 /// The results of the stages that have ended, and how many threads of the ring have ended.
 #[derive(Debug, Default)]
@@ -61,7 +62,7 @@ impl Completion {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(now());
             if left.is_zero() {
                 return false;
             }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::thread::{self, Scope};
 use std::vec;
 
 use super::completion::Completion;
@@ -16,6 +15,7 @@ use crate::error::{StartError, TakeError};
 use crate::protocol::control::Control;
 use crate::protocol::group::Group;
 use crate::sync::Arc;
+use crate::sync::threads::{Builder, Scope, spawn_scoped};
 use crate::topology::Seats;
 
 /// The reading ends of a ring that is not started yet.
@@ -295,7 +295,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         'env: 'static,
         E: 'static,
     {
-        self.start_on(|name, body| thread::Builder::new().name(name).spawn(body).map(Handle::Owned))
+        self.start_on(|name, body| Builder::new().name(name).spawn(body).map(Handle::Owned))
     }
 
     /// Starts the [threads](Self::threads) in a [scope](thread::scope), so that handlers may borrow
@@ -335,9 +335,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     where
         'env: 'scope,
     {
-        self.start_on(|name, body| {
-            thread::Builder::new().name(name).spawn_scoped(scope, body).map(Handle::Scoped)
-        })
+        self.start_on(|name, body| spawn_scoped(scope, name, body).map(Handle::Scoped))
     }
 
     fn start_on<'scope>(

@@ -1,7 +1,6 @@
 //! The thread of one or of several stages: which stages share it, its name, its CPU.
 
 use std::io;
-use std::sync::mpsc;
 
 use super::affinity::pin_current_thread;
 use super::completion::{Completion, ThreadEnd};
@@ -9,6 +8,7 @@ use super::running::Handle;
 use crate::consumer::{Consumer, run_together};
 use crate::error::StartError;
 use crate::sync::Arc;
+use crate::sync::threads::mpsc;
 
 /// What a thread does.
 pub(super) type Body<'scope> = Box<dyn FnOnce() + Send + 'scope>;

@@ -26,8 +26,8 @@ mod text;
 mod throughput;
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::PoisonError;
+use std::time::Duration;
 
 pub use ab_test::{AbTest, AbTestSubject, AbTimes};
 pub use bottleneck::Bottleneck;
@@ -40,7 +40,8 @@ use crate::description::Description;
 use crate::lifecycle::{Consumers, Running};
 use crate::producer::{Producer, Sequencer};
 use crate::protocol::control::Control;
-use crate::sync::Arc;
+use crate::sync::threads::{Mutex, MutexGuard};
+use crate::sync::{Arc, now};
 use history::History;
 use look::Look;
 
@@ -140,10 +141,10 @@ impl Monitor {
         // Threads that share a monitor take turns. So the memory never goes back to an older
         // snapshot.
         let mut history = self.history();
-        let began = Instant::now();
+        let began = now();
         let look = Look::at(&self.control);
         let mut snapshot = Snapshot::new(began, &look, &self.control, &self.description);
-        history.compare(&mut snapshot, began, Instant::now());
+        history.compare(&mut snapshot, began, now());
         snapshot
     }
 

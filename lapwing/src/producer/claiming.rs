@@ -2,13 +2,14 @@
 //! Not here: what a claim can do (`claim`, `batch`), claims of as many slots as are free (`up_to`),
 //! how a producer waits (`wait`).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Sequencer;
 use super::{Claim, ClaimBatch, Producer};
 use crate::Sequence;
 use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 use crate::protocol::claims::Claims;
+use crate::sync::now;
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the next slot. Fill and publish it, or drop the claim to give it up.
@@ -277,6 +278,6 @@ impl<E, S: Sequencer> Producer<E, S> {
         timeout: Duration,
     ) -> Result<Sequence, PublishTimeoutError> {
         self.try_claim_sequences(count)
-            .or_else(|_| self.wait_to_claim_until(count, Instant::now().checked_add(timeout)))
+            .or_else(|_| self.wait_to_claim_until(count, now().checked_add(timeout)))
     }
 }

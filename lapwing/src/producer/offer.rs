@@ -2,13 +2,13 @@
 //! that a program can choose at run time.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Sequencer;
 use super::{Claim, ClaimBatch, Producer, Slots};
 use crate::Sequence;
 use crate::error::{BatchError, OfferError, TryPublishError};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, now};
 
 /// What [`offer`](Producer::offer) and [`offer_batch`](Producer::offer_batch) do if the ring is
 /// full.
@@ -226,7 +226,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         match when_full {
             WhenFull::Wait => Ok(Some(self.wait_to_claim(count)?)),
             WhenFull::Timeout(timeout) => {
-                let deadline = Instant::now().checked_add(timeout);
+                let deadline = now().checked_add(timeout);
                 Ok(Some(self.wait_to_claim_until(count, deadline)?))
             }
             WhenFull::Refuse => Err(OfferError::Full),

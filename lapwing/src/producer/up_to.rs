@@ -1,12 +1,13 @@
 //! Claiming as many slots as are free, and their number. Not here: batches of a given size
 //! (`claiming`).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Sequencer;
 use super::{ClaimBatch, Producer};
 use crate::error::BatchError;
 use crate::protocol::claims::{self, Claims};
+use crate::sync::now;
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the free slots, at least one and at most `max`. Fill and publish them together, or
@@ -138,7 +139,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         timeout: Duration,
     ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        let deadline = Instant::now().checked_add(timeout);
+        let deadline = now().checked_add(timeout);
         let range =
             self.wait_until(1, deadline, |claims, control| claims.try_claim_up_to(control, most));
         Ok(ClaimBatch::new(self, range?))

@@ -12,7 +12,7 @@ use crate::protocol::claims::{self, Claims, oldest_own_claim};
 use crate::protocol::control::Control;
 use crate::protocol::parking::Awaited;
 use crate::protocol::parking::event_count::EventCount;
-use crate::sync::Ordering;
+use crate::sync::{IS_CHECKED, Ordering};
 use crate::turns::Turn;
 use crate::wait::{WaitStrategy, Waiting};
 
@@ -183,7 +183,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         let control = &self.ring.control;
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
         let held = oldest_own_claim(control);
-        let has_rivals = control.stamps.is_some() && self.strategy.parks() && !cfg!(loom);
+        let has_rivals = control.stamps.is_some() && self.strategy.parks() && !IS_CHECKED;
         // Consumers wait for this thread, so it does not wait for other producers.
         let is_needed = runs_a_stage || held.is_some();
         let mut turn =

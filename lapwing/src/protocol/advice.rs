@@ -12,11 +12,11 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::sync::{pause, spin_loop};
+use crate::sync::{IS_CHECKED, pause, spin_loop};
 
 /// Polls of a consumer between two checks of its time limit and of a stop. A model polls once,
 /// since more polls show nothing new.
-pub(crate) const POLLS: u32 = if cfg!(loom) { 1 } else { 256 };
+pub(crate) const POLLS: u32 = if IS_CHECKED { 1 } else { 256 };
 
 /// Advice for the claims of one producer. Each method has a default that is always correct.
 pub trait ClaimAdvice: Debug + Send {

@@ -1,12 +1,12 @@
 //! How a reader of a tap waits: it polls, because the writer wakes no reader.
 
 use std::iter::FusedIterator;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::reader::{Reading, TapReader};
 use crate::error::{TapError, TapTimeoutError};
-use crate::sync::yield_now;
+use crate::sync::threads::sleep;
+use crate::sync::{now, yield_now};
 use crate::wait::Sleeping;
 
 impl<E: Copy> TapReader<E> {
@@ -41,13 +41,13 @@ impl<E: Copy> TapReader<E> {
     /// polls as the iterator does, so it may return later than `timeout` by the time that the
     /// system takes to wake the thread. [`try_next`](Self::try_next) does not wait.
     pub fn next_timeout(&mut self, timeout: Duration) -> Result<Reading<E>, TapTimeoutError> {
-        self.wait(Instant::now().checked_add(timeout))
+        self.wait(now().checked_add(timeout))
     }
 
     /// Waits as [`Sleeping`] does by default, but without its spins: a reader that polls without
     /// pause would keep taking the cache line that the writer stores to.
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Reading<E>, TapTimeoutError> {
-        let Sleeping { yields, sleep, .. } = Sleeping::default();
+        let Sleeping { yields, sleep: length, .. } = Sleeping::default();
         let mut looks = 0_u32;
         loop {
             match self.try_next() {
@@ -55,7 +55,7 @@ impl<E: Copy> TapReader<E> {
                 Err(TapError::Closed) => return Err(TapTimeoutError::Closed),
                 Err(TapError::Empty) => {}
             }
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let left = deadline.map(|at| at.saturating_duration_since(now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(TapTimeoutError::TimedOut);
             }
@@ -63,7 +63,7 @@ impl<E: Copy> TapReader<E> {
                 looks += 1;
                 yield_now();
             } else {
-                thread::sleep(left.map_or(sleep, |left| left.min(sleep)));
+                sleep(left.map_or(length, |left| left.min(length)));
             }
         }
     }

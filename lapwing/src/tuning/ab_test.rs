@@ -25,6 +25,7 @@ use std::time::Instant;
 
 use crate::Sequence;
 use crate::ab_tests::Record;
+use crate::sync::now;
 
 /// Events of a timed stretch, which take about ten microseconds in a stream.
 pub(crate) const EVENTS_PER_STRETCH: u64 = 1 << 12;
@@ -142,7 +143,7 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
     #[cold]
     #[inline(never)]
     pub(crate) fn next(&mut self, first: Sequence) {
-        self.next_at(first, Instant::now());
+        self.next_at(first, now());
     }
 
     fn next_at(&mut self, first: Sequence, now: Instant) {

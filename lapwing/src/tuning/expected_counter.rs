@@ -18,10 +18,11 @@
 use std::ops::Range;
 
 use crate::Sequence;
+use crate::sync::IS_CHECKED;
 
 /// A producer expects the counter after more than this many claims in a row; in a model, after each
 /// claim.
-const EXPECTED_AFTER: u32 = if cfg!(loom) { 0 } else { 16 };
+const EXPECTED_AFTER: u32 = if IS_CHECKED { 0 } else { 16 };
 
 /// The latest run of claims of one producer, in which no other producer claimed.
 #[derive(Debug, Default)]

@@ -24,12 +24,12 @@ use super::ab_test::AbTest;
 use crate::Sequence;
 use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::advice::POLLS;
-use crate::sync::{delay, pause};
+use crate::sync::{IS_CHECKED, delay, pause};
 
 /// Time per event in nanoseconds above which no thread waits for the consumer.
 const SLOW_NS: u64 = 10_000;
 /// Number of polls of the second way that are followed by pause hints.
-const PAUSED: u32 = if cfg!(loom) { 1 } else { 11 };
+const PAUSED: u32 = if IS_CHECKED { 1 } else { 11 };
 /// Pause hints after each of these polls; a hint takes 10 to 45 ns.
 const HINTS: u32 = 3;
 

@@ -11,6 +11,8 @@
 
 use std::time::Instant;
 
+use crate::sync::now;
+
 /// Least work of a claim in nanoseconds, if enough events are available: several times the cost of
 /// a claim.
 const LEAST_NS: u64 = 2_000;
@@ -44,13 +46,13 @@ impl Share {
 
     /// Records that the worker has claimed `events`.
     pub(crate) fn begin(&mut self, events: u64) {
-        self.claimed = Some((Instant::now(), events));
+        self.claimed = Some((now(), events));
     }
 
     /// Records that the worker has finished its claim.
     pub(crate) fn end(&mut self) {
         if let Some((start, events)) = self.claimed.take() {
-            let claim_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let claim_ns = u64::try_from((now() - start).as_nanos()).unwrap_or(u64::MAX);
             self.learn(claim_ns / events.max(1));
         }
     }

@@ -16,14 +16,14 @@
 //! where a yield takes a time slice (`beside_busy_threads`).
 
 use std::mem;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::beside_busy_threads::BesideBusyThreads;
 use super::cpu_load::{CpuLoad, Yield};
 use super::polls::{LOOKS_PER_CLOCK, PARKING};
 use super::spinner::Spinner;
 use super::{Pacing, WaitStrategy, Waiting};
-use crate::sync::pause;
+use crate::sync::{now, pause};
 use crate::tuning::stream;
 
 /// Shortest gap other than none, in pause hints.
@@ -273,9 +273,9 @@ fn learnt(gap: u32, events: u64) -> u32 {
 
 /// Polls a few times with short pauses. Returns how long that took, in nanoseconds.
 fn spin(waiting: &Waiting<'_>) -> u32 {
-    let start = Instant::now();
+    let start = now();
     let _ = waiting.look(LOOKS_PER_CLOCK, || pause(1));
-    nanoseconds(start.elapsed())
+    nanoseconds(now() - start)
 }
 
 /// Yields, and records whether another thread ran. Returns the cost in nanoseconds, which is more
@@ -342,11 +342,11 @@ impl WaitStrategy for Adaptive {
         if let Some(cost_ns) = self.stay_awake(waiting) {
             return self.learn(NEAR_NS.saturating_add(cost_ns));
         }
-        let start = Instant::now();
+        let start = now();
         if !waiting.is_expired() {
             waiting.park();
         }
-        self.learn(nanoseconds(start.elapsed()).saturating_add(self.budget_ns()));
+        self.learn(nanoseconds(now() - start).saturating_add(self.budget_ns()));
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {

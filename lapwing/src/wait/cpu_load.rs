@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use super::spinner::Spinner;
 use crate::Sequence;
 use crate::protocol::control::Control;
-use crate::sync::{Figure, Ordering, yield_now};
+use crate::sync::{Figure, Ordering, now, yield_now};
 
 /// After a yield that let another thread run, this many yields must let none run before the
 /// oversubscription is over: half a millisecond.
@@ -111,7 +111,7 @@ impl<'a> CpuLoad<'a> {
         if !self.may_yield(before) {
             return Yield::Refused;
         }
-        let (start, claimed) = (Instant::now(), self.control.claimed());
+        let (start, claimed) = (now(), self.control.claimed());
         self.note(start, after_yield(start), claimed, before)
     }
 
@@ -191,7 +191,7 @@ impl<'a> CpuLoad<'a> {
 
     /// Milliseconds since the ring was made.
     fn now_ms(self) -> u64 {
-        u64::try_from(self.control.made_at.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from((now() - self.control.made_at).as_millis()).unwrap_or(u64::MAX)
     }
 
     fn left(self) -> u64 {
@@ -209,7 +209,7 @@ impl<'a> CpuLoad<'a> {
 #[cfg(not(all(test, not(loom))))]
 fn after_yield(_start: Instant) -> Instant {
     yield_now();
-    Instant::now()
+    now()
 }
 
 /// The same in a test: pretends that the yield let no other thread run, however busy the machine

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::Waiting;
+use crate::sync::now;
 
 /// Polls of a spinning strategy between two reads of the clock. A read costs as much as one or two
 /// polls. A yielding strategy reads the clock each time, since other threads may have used the CPU
@@ -49,7 +50,7 @@ impl Waiting<'_> {
         let has_passed = |end: Option<Instant>, now| end.is_some_and(|end| now >= end);
         let mut end_of_phase = None;
         while !self.look(per_clock, &step) {
-            let now = Instant::now();
+            let now = now();
             if has_passed(self.deadline, now) {
                 return true;
             }

@@ -14,7 +14,7 @@ use crate::protocol::life::Life;
 use crate::protocol::parking::Awaited;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::UNSEEN_SLEEP;
-use crate::sync::{spin_loop, yield_now};
+use crate::sync::{now, spin_loop, yield_now};
 
 /// The length of the shortest sleep.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(1);
@@ -253,9 +253,9 @@ impl<'a> Waiting<'a> {
     /// Sleeps once, for as short as the system can, unless the wait is over: about 65 µs on Linux,
     /// which adds its timer slack. Costs the other side nothing. Returns how long it took.
     pub(super) fn nap(&self) -> Duration {
-        let start = Instant::now();
+        let start = now();
         self.sleep(SHORTEST_SLEEP);
-        start.elapsed()
+        now() - start
     }
 
     /// Sleeps for `duration`, or until the time limit if that is earlier. Does not sleep if the
@@ -312,7 +312,7 @@ impl<'a> Waiting<'a> {
 
     /// Time until the deadline, if there is one.
     fn time_left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.deadline.map(|deadline| deadline.saturating_duration_since(now()))
     }
 
     /// Parks until another thread wakes this one: when what it waits for may be available, or after

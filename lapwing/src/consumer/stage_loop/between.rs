@@ -11,6 +11,7 @@ use crate::consumer::catch::catch;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;
 use crate::protocol::group::KeyTransfer;
+use crate::sync::now;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     /// Notifies the handler that no event has come within the timeout.
@@ -21,7 +22,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     }
 
     pub(super) fn timeout_from_now(&self) -> Option<Instant> {
-        self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+        self.timeout.and_then(|timeout| now().checked_add(timeout))
     }
 
     /// Hands over the state of keys that change owner. Returns how the stage ends, if it does.

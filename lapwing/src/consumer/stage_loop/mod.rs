@@ -29,7 +29,7 @@ use crate::consumer::{Finished, Outcome};
 use crate::error::{HaltCause, PollError, WaitTimeoutError};
 use crate::on_this_thread::OnThisThread;
 use crate::protocol::control::Control;
-use crate::sync::Arc;
+use crate::sync::{Arc, now};
 use crate::wait::AnyWaitStrategy;
 
 /// A running stage.
@@ -236,7 +236,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
                 Ok(Turn::Idle)
             }
             Err(PollError::Empty) => {
-                if self.expires.is_some_and(|at| at <= Instant::now()) {
+                if self.expires.is_some_and(|at| at <= now()) {
                     self.expires = None;
                     self.expire();
                 }

@@ -2,9 +2,10 @@
 //! say how the stages ended (`shutdown`).
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Handle, Running};
+use crate::sync::now;
 
 /// What dropping `Running` does, unless the thread panics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl Running<'_> {
     /// Does not join them.
     pub(super) fn wait_for_threads(&self, timeout: Duration) -> bool {
         // A timeout that is too long for the clock is no limit.
-        let deadline = Instant::now().checked_add(timeout);
+        let deadline = now().checked_add(timeout);
         self.completion.wait(self.threads.len(), deadline)
     }
 }

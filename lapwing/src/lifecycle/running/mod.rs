@@ -5,7 +5,6 @@ mod dropping;
 mod shutdown;
 
 use std::fmt;
-use std::thread::{self, JoinHandle, ScopedJoinHandle};
 
 use dropping::OnDrop;
 pub use shutdown::ShutdownError;
@@ -20,6 +19,7 @@ use crate::error::HaltCause;
 use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
 use crate::protocol::group::Group;
 use crate::sync::Arc;
+use crate::sync::threads::{JoinHandle, ScopedJoinHandle, current};
 
 /// The threads that run the stages of a ring.
 ///
@@ -146,7 +146,7 @@ impl Handle<'_> {
             Self::Owned(handle) => handle.thread().id(),
             Self::Scoped(handle) => handle.thread().id(),
         };
-        id == thread::current().id()
+        id == current().id()
     }
 
     /// Waits for the thread. The report says what its stages did, or that they left nothing.

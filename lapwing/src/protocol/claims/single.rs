@@ -74,9 +74,7 @@ impl<A: ClaimAdvice> SingleClaims<A> {
         control.window.open(if keeps_count { 0 } else { self.limit.window() });
         // O33: between the store of the window and the load of the flag.
         control.fence.light();
-        if control.published.flags() & ENDED != 0 {
-            control.window.close();
-        }
+        let _ = check_open(control); // closes the window of a ring that has ended
     }
 }
 

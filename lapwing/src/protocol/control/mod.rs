@@ -45,7 +45,7 @@ use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::{EventCount, FOLLOW_UP};
 use crate::protocol::seats::Seating;
 use crate::protocol::stamps::Stamps;
-use crate::sync::{Arc, AtomicU64, Figure, Ordering};
+use crate::sync::{Arc, AtomicU64, Figure, Ordering, now};
 use crate::turns::Turns;
 
 pub(crate) use crate::description::StageIndex;
@@ -145,7 +145,7 @@ impl Control {
             published: Padded::default(),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
-            made_at: Instant::now(),
+            made_at: now(),
             cpu_load: Padded::default(),
             turns: Padded::default(),
             stamps,

@@ -29,7 +29,7 @@ use crate::error::HaltCause;
 use crate::padded::Padded;
 use crate::protocol::control::{Control, IDLE, ONLY_TURN, StageIndex};
 use crate::protocol::memory::Reserved;
-use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering, yield_now};
 
 pub(crate) use moves::KeyTransfer;
 pub use moves::MovedKeys;
@@ -255,7 +255,13 @@ impl Group {
     /// belongs to the caller.
     #[cold]
     pub(crate) fn take_over(&self) -> Option<Claim> {
-        (0..self.max()).find_map(|slot| self.take_over_from(slot))
+        let claim = (0..self.max()).find_map(|slot| self.take_over_from(slot));
+        if claim.is_none() && self.has_orphans() {
+            // Another worker has taken it and not counted that yet. Until then this one does not
+            // park.
+            yield_now();
+        }
+        claim
     }
 
     /// Takes over the claim in the word with the index `slot`, if there is one.

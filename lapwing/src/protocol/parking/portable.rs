@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::sync::{AtomicU32, Condvar, Mutex, Ordering};
+use crate::sync::{AtomicU32, Condvar, Mutex, Ordering, wait_timeout};
 
 /// The threads that are blocked on a word.
 #[derive(Debug, Default)]
@@ -24,9 +24,7 @@ impl Portable {
         }
         match timeout {
             None => drop(self.advanced.wait(guard).expect("no code panics under this lock")),
-            Some(timeout) => drop(
-                self.advanced.wait_timeout(guard, timeout).expect("no code panics under this lock"),
-            ),
+            Some(timeout) => wait_timeout(&self.advanced, guard, timeout),
         }
     }
 

@@ -1,0 +1,127 @@
+//! Consumers that join a running ring and leave it, while producers publish. Five threads.
+//!
+//! ```text
+//! producer ──> [ring] ─┬──> ledger
+//!                      ├──> seat: one guest after another
+//!                      └──> seat: one guest after another
+//! ```
+
+use lapwing::error::{HaltCause, RingError, SeatError};
+use lapwing::graph::{Seats, StartAt};
+use lapwing::producer::Sequencer;
+use lapwing::{Builder, Disruptor, Poller, Sequence};
+use shuttle::thread;
+
+use crate::event::{Event, switch};
+use crate::explore::{PARK, explore};
+use crate::feed::{claim_each, publish};
+use crate::record::{Events, Log, merged, read_all};
+
+/// What a guest saw, and the sequences that it was there for.
+struct Visit {
+    begins: Sequence,
+    ends: Sequence,
+    seen: Events,
+}
+
+/// Takes a seat, reads two batches at most, and leaves.
+fn visit(seats: &Seats<Event>, name: &str, start: StartAt) -> Option<Visit> {
+    let mut poller = loop {
+        match seats.take(name, start) {
+            Ok(seat) => break seat.poller(),
+            Err(SeatError::NoFreeSeat { .. }) => thread::yield_now(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let begins = poller.sequence();
+    let mut seen = Events::new();
+    for _ in 0..2 {
+        read_batch(&mut poller, &mut seen);
+    }
+    Some(Visit { begins, ends: poller.sequence(), seen })
+}
+
+fn read_batch(poller: &mut Poller<Event>, seen: &mut Events) {
+    if let Ok(mut batch) = poller.wait() {
+        seen.extend(batch.iter().map(|(sequence, event)| (sequence, event.read())));
+    }
+}
+
+fn joining<S: Sequencer>(ring: Builder<'static, Event, S>, seats: usize) {
+    let ledger = Log::default();
+    let (mut producer, consumers) = ring
+        .wait(PARK)
+        .producer_wait(PARK)
+        .seats(seats)
+        .stage("ledger")
+        .read(ledger.reader())
+        .build()
+        .unwrap();
+    let seats = consumers.seats();
+    let running = consumers.start().unwrap();
+    let guests = [("now", StartAt::Now), ("oldest", StartAt::Oldest)].map(|(name, start)| {
+        let seats = seats.clone();
+        thread::spawn(move || [visit(&seats, name, start), visit(&seats, name, start)])
+    });
+    drop(seats);
+    let feed = thread::spawn(move || {
+        let first = publish(&mut producer, 10..14);
+        switch();
+        merged([first, claim_each(&mut producer, 20..23)])
+    });
+    let accepted = feed.join().unwrap();
+    running.join().unwrap();
+    assert_eq!(ledger.seen(), accepted);
+    for Visit { begins, ends, seen } in
+        guests.into_iter().flat_map(|guest| guest.join().unwrap()).flatten()
+    {
+        let there =
+            accepted.iter().copied().filter(|(sequence, _)| (begins..ends).contains(sequence));
+        assert_eq!(seen, there.collect::<Events>(), "from {begins} to {ends}");
+    }
+}
+
+#[test]
+fn guests_with_a_seat_each() {
+    explore("joining", || joining(Disruptor::single_producer(2, Event::default), 2));
+}
+
+#[test]
+fn guests_that_share_a_seat_behind_several_producers() {
+    explore("joining, one seat", || joining(Disruptor::multi_producer(4, Event::default), 1));
+}
+
+/// A guest joins while the only other consumer leaves, which halts the ring unless the guest was
+/// first.
+#[test]
+fn guest_against_the_last_consumer_that_leaves() {
+    explore("joining as the last one leaves", || {
+        let (mut producer, mut consumers) = Disruptor::single_producer(2, Event::default)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .seats(1)
+            .stage("poller")
+            .poller()
+            .build()
+            .unwrap();
+        let (mut poller, seats) = (consumers.take_poller("poller").unwrap(), consumers.seats());
+        let leaves = thread::spawn(move || read_batch(&mut poller, &mut Events::new()));
+        let guest = thread::spawn(move || {
+            let mut poller = match seats.take("guest", StartAt::Now) {
+                Ok(seat) => seat.poller(),
+                Err(error) => {
+                    assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers));
+                    return None;
+                }
+            };
+            Some((poller.sequence(), read_all(&mut poller)))
+        });
+        let feed = thread::spawn(move || publish(&mut producer, 10..15));
+        let accepted = feed.join().unwrap();
+        leaves.join().unwrap();
+        if let Some((begins, (seen, end))) = guest.join().unwrap() {
+            assert_eq!((accepted.len(), end), (5, RingError::Closed), "the ring has a consumer");
+            assert_eq!(seen, accepted[begins as usize..]);
+        }
+    });
+}

@@ -64,7 +64,7 @@ MUTANTS = {
          "control.notify_published(); control.fence.light();", "loom_park_twice_on_publication"),
         ("O8", "[[control.published.flags() & ENDED == 0]] { Ok(()) } else { accepted", "true",
          "loom_close_against_the_second_of_two_events"),
-        ("O33", "[[control.fence.light();]]\n        if", DROP, "loom_no_claim_after_a_halt"),
+        ("O33", "[[control.fence.light();]]\n        let _", DROP, "loom_no_claim_after_a_halt"),
         ("O33", "let _ = check_open(control);", DROP, "loom_no_claim_after_a_close"),
         ("O33",
          "[[check_open(control)?;]]\n        let next = self.next(control);\n        let claim = next..next + count",

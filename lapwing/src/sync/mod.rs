@@ -49,10 +49,7 @@ pub(crate) use loom::{
 pub(crate) use threads::{Condvar, Mutex};
 
 /// Waits for a notification, or until `timeout` has passed. Releases the lock.
-#[cfg(all(
-    not(lapwing_shuttle),
-    any(loom, miri, lapwing_portable, not(target_os = "linux"))
-))]
+#[cfg(all(not(lapwing_shuttle), any(loom, miri, lapwing_portable, not(target_os = "linux"))))]
 pub(crate) fn wait_timeout(
     condition: &Condvar,
     guard: std::sync::MutexGuard<'_, ()>,

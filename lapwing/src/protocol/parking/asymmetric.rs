@@ -66,7 +66,6 @@ mod platform {
 #[cfg(all(test, loom))]
 pub(crate) use platform::IS_LIGHT_NOTHING;
 
-use std::thread;
 use std::time::Duration;
 
 use crate::sync::{Ordering, fence};
@@ -122,7 +121,7 @@ impl AsymmetricFence {
     #[cold]
     pub(crate) fn heavy_or_wait(self) {
         if !self.heavy() {
-            thread::sleep(LONGEST_BUFFERING);
+            std::thread::sleep(LONGEST_BUFFERING);
         }
     }
 }

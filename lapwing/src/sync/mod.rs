@@ -48,13 +48,14 @@ pub(crate) use loom::{
 #[cfg(all(not(loom), any(miri, lapwing_portable, not(target_os = "linux"))))]
 pub(crate) use threads::{Condvar, Mutex};
 
+#[cfg(loom)]
+type Guard<'a> = loom::sync::MutexGuard<'a, ()>;
+#[cfg(all(not(any(loom, lapwing_shuttle)), any(miri, lapwing_portable, not(target_os = "linux"))))]
+type Guard<'a> = std::sync::MutexGuard<'a, ()>;
+
 /// Waits for a notification, or until `timeout` has passed. Releases the lock.
 #[cfg(all(not(lapwing_shuttle), any(loom, miri, lapwing_portable, not(target_os = "linux"))))]
-pub(crate) fn wait_timeout(
-    condition: &Condvar,
-    guard: std::sync::MutexGuard<'_, ()>,
-    timeout: std::time::Duration,
-) {
+pub(crate) fn wait_timeout(condition: &Condvar, guard: Guard<'_>, timeout: std::time::Duration) {
     drop(condition.wait_timeout(guard, timeout).expect("no code panics under this lock"));
 }
 

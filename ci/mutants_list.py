@@ -425,7 +425,7 @@ MUTANTS = {
          "loom_a_worker_takes_over_what_another_left"),
         ("O27", "swap(0, Ordering::Acquire)", RELAXED, "loom_a_worker_takes_over_what_another_left"),
         ("O27", "[[self.left_behind[slot].swap(0, Ordering::Acquire)]]",
-         "self.left_behind[slot].load(Ordering::Acquire)", "loom_a_worker_takes_over_what_another_left"),
+         "self.left_behind[slot].load(Ordering::Acquire)", "loom_one_of_two_workers_takes_over_what_another_left"),
         ("O26", "[[for Claim]] { word, events } in claims {",
          "if $M { self.roster.left.fetch_or(1 << worker, Ordering::Relaxed); } $T",
          "loom_last_two_workers_leave"),

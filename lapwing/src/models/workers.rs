@@ -398,6 +398,24 @@ fn loom_a_worker_takes_over_what_another_left() {
     });
 }
 
+/// O27: of two workers, one takes over a claim that was left behind.
+#[test]
+fn loom_one_of_two_workers_takes_over_what_another_left() {
+    loom::model(|| {
+        let (mut producer, mut workers) = group(2, 3);
+        producer.publish(|event| *event = 1).unwrap();
+        let mut first = workers.remove(0);
+        assert_eq!(first.poll().unwrap(), 0..1);
+        first.leave();
+        let mut second = workers.remove(0);
+        let taker = thread::spawn(move || (second.poll().is_ok(), second));
+        let is_here = workers[0].poll().is_ok();
+        let (is_there, second) = taker.join().unwrap();
+        assert!(is_here != is_there, "by one of the two");
+        drop((producer, workers, first, second));
+    });
+}
+
 /// O26: in a closed ring, a worker stays until the claim of another one is finished, since that
 /// claim may be left behind.
 #[test]

@@ -298,8 +298,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.start_on(|name, body| Builder::new().name(name).spawn(body).map(Handle::Owned))
     }
 
-    /// Starts the [threads](Self::threads) in a [scope](thread::scope), so that handlers may borrow
-    /// from outside of it. The rest is the same as for [`start`](Self::start).
+    /// Starts the [threads](Self::threads) in a [scope](std::thread::scope), so that handlers may
+    /// borrow from outside of it. The rest is the same as for [`start`](Self::start).
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -284,6 +284,8 @@ MUTANTS = {
         ("O7", "self.room.wake_all();", DROP, "loom_a_consumer_that_left_has_read_its_last"),
     ],
     "protocol/parking/watch.rs": [
+        ("O29", "[[for follower in &self.followers {\n            follower.notify();\n        }]]",
+         "let _ = self.followers.iter().any(EventCount::notify);", "loom_what_all_followers_must_see_wakes_each"),
         ("O29", "[[is_taken.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()]]",
          "is_taken.load(Ordering::Relaxed) == 0 && { is_taken.store(1, Ordering::Relaxed); true }",
          "loom_a_watch_is_handed_to_one_that_goes"),

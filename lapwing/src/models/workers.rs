@@ -398,6 +398,27 @@ fn loom_a_worker_takes_over_what_another_left() {
     });
 }
 
+/// O29: what all followers must see wakes each of them, not only the first.
+#[test]
+fn loom_what_all_followers_must_see_wakes_each() {
+    check_less(|| {
+        let watch = Arc::new(Watch::new(3));
+        let has_stopped = Arc::new(AtomicU8::new(0));
+        assert!(watch.turn(0).take_watch());
+        let followers = [1, 2].map(|waiter| {
+            let (watch, has_stopped) = (Arc::clone(&watch), Arc::clone(&has_stopped));
+            thread::spawn(move || {
+                let is_over = || has_stopped.load(Ordering::Relaxed) != 0;
+                watch.turn(waiter).follow(AsymmetricFence::Full, || None, is_over)
+            })
+        });
+        has_stopped.store(1, Ordering::Relaxed);
+        AsymmetricFence::Full.light();
+        watch.wake_all();
+        assert_eq!(followers.map(|follower| follower.join().unwrap()), [false; 2]);
+    });
+}
+
 /// O27: of two workers, one takes over a claim that was left behind.
 #[test]
 fn loom_one_of_two_workers_takes_over_what_another_left() {

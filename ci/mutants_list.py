@@ -16,6 +16,9 @@ DROP = ""
 
 MUTANTS = {
     "protocol/claims/gate.rs": [
+        ("I1", "let is_open = |first| [[!stamps.is_settled(first) && control.gate() <= first]];",
+         "control.gate() <= first && !stamps.is_settled(first)",
+         "loom_a_claim_whose_slot_is_claimed_again_is_not_open"),
         ("O12", "    [[fence(Ordering::Acquire);]]\n", DROP, "loom_halt_against_claim"),
         ("O12", "control.life.check_open()?;", DROP, "loom_two_closers_multi"),
         ("O14", "if [[is_joining]] {", "false", "loom_claim_as_one_leaves_and_another_joins"),
@@ -53,6 +56,11 @@ MUTANTS = {
          "loom_no_publication_after_a_halt"),
     ],
     "protocol/claims/single.rs": [
+        ("O8", "[[control.fence.light();\n        control.notify_published();\n"
+               "        if control.published.flags() & ENDED == 0 { Ok(()) } else { accepted(control, end) }]]",
+         "let flags = control.published.flags(); control.fence.light(); control.notify_published(); "
+         "if flags & ENDED == 0 { Ok(()) } else { accepted(control, end) }",
+         "loom_join_after_a_close_that_refused_an_event"),
         ("O1", "cursor.store(end, Ordering::Release)", RELAXED, "loom_publish_then_read"),
         ("O6 O8", "control.cursor.store(end, Ordering::Release);",
          "if $M { let all = if control.published.flags() == 0 { Ok(()) } else { self.follow_up(control, end) }; "
@@ -185,10 +193,18 @@ MUTANTS = {
          "loom_two_stages_park_on_publication"),
     ],
     "protocol/control/stage.rs": [
+        ("O3", "let ancestors: BTreeSet<StageIndex> = [[near.iter().copied().chain(further).collect()]];",
+         "near.iter().copied().chain(further).take(near.len()).collect()",
+         "loom_a_stage_behind_one_that_left_waits_for_the_one_before_it"),
         ("O10", "[[self.stop.load(Ordering::Relaxed) >= turn]]", "self.stop.load(Ordering::Relaxed) > 0",
          "loom_stop_of_a_consumer_that_has_left"),
     ],
     "protocol/life.rs": [
+        ("O9", "[[let state = self.state.load(Ordering::Acquire);\n        // O9, Relaxed: stored before `CLOSED`.\n"
+               "        (state & CLOSED != 0).then(|| self.end.load(Ordering::Relaxed))]]",
+         "let end = self.end.load(Ordering::Relaxed); let state = self.state.load(Ordering::Acquire); "
+         "(state & CLOSED != 0).then_some(end)",
+         "loom_join_after_a_close_that_refused_an_event"),
         ("O9", "state.load(Ordering::Acquire)", RELAXED, "loom_close_against_publish"),
         ("O9", "fetch_or(CLOSED, Ordering::Release)", RELAXED, "loom_close_against_publish"),
         ("O9", "self.end.store(end, Ordering::Relaxed);",
@@ -200,6 +216,9 @@ MUTANTS = {
          "loom_a_second_halt_accepts_no_refused_event"),
     ],
     "protocol/failures.rs": [
+        ("O17", "[[self.newest.fetch_max(sequence + 1, Ordering::Relaxed);]]",
+         "self.newest.store(sequence + 1, Ordering::Relaxed);",
+         "loom_two_workers_skip_an_event_each"),
         ("O17", "self.mark_of(sequence).store(sequence + 1, Ordering::Relaxed);", DROP,
          "loom_failed_event_is_seen_downstream"),
         ("O17", "self.newest.fetch_max(sequence + 1, Ordering::Relaxed);", DROP, "loom_two_workers_skip_an_event_each"),
@@ -303,6 +322,9 @@ MUTANTS = {
          "loom_publish_then_read loom_publish_then_read_by_one_that_spins"),
     ],
     "protocol/reading/barrier.rs": [
+        ("O30 O7", "Some(notices) if [[self.control.life.is_open()]] => notices",
+         "true",
+         "loom_polling_receiver_learns_that_the_sender_left"),
         ("O3", "[[upstream::end(control, &self.upstream).unwrap_or_else(|| cursor::end(control))]]",
          "cursor::end(control)", "loom_a_stage_that_spins_comes_after_the_one_before_it"),
         ("O3", "limit.min([[finished]])", "{ let _ = finished; u64::MAX }",
@@ -352,6 +374,9 @@ MUTANTS = {
         ("O30", "load(Ordering::Acquire)", RELAXED, "loom_notice_brings_its_value"),
     ],
     "protocol/seats/joining.rs": [
+        ("O15 O14", "if [[result.is_err()]] {",
+         "false",
+         "loom_a_consumer_that_comes_too_late_frees_its_seat"),
         ("O2", "else { [[gate.min(self.slowest_seat())]] }", "gate", "loom_join_as_the_last_one_leaves"),
         ("O15", "self.seating.raise_granted(limit);", DROP, "loom_join_at_the_oldest_against_publish_multi"),
         ("O15", "self.seating.raise_granted(limit);",
@@ -459,6 +484,16 @@ MUTANTS = {
         ("O36", "self.owing.load(Ordering::Acquire) & own", RELAXED, "loom_a_worker_polls_as_keys_begin_to_move"),
     ],
     "protocol/group/routes.rs": [
+        ("O28", "[[let swap = routes.lock.compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed);]]\n"
+                "        swap.ok()?;\n        // From now on, dropping the router releases the lock.\n"
+                "        let next = Cell::new([[group.claimed()]]);",
+         ("let early = if $M { group.claimed() } else { 0 }; $T", "early"),
+         "loom_two_route_one_after_another"),
+        ("O26 O7", "[[group.control.stages[word].released.wake_all();]]", DROP,
+         "loom_a_worker_that_goes_to_sleep_unseen_is_routed_to"),
+        ("O28", "let routed = [[self.claimed()]];",
+         "self.control.stages[self.words[0]].sequence.load(Ordering::Relaxed)",
+         "loom_two_route_one_after_another"),
         ("O25", "            [[self.control.advance(word, events.start);]]", DROP,
          "loom_a_worker_that_joins_by_key_holds_its_events"),
         ("O28", "compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed)", RELAXED,
@@ -503,6 +538,9 @@ MUTANTS = {
         ("O28", "if [[first != reader.next]] {", "false", "loom_two_route_one_after_another"),
     ],
     "consumer/worker/wait.rs": [
+        ("O6", "self.control.behind(self.group.words(), [[end.saturating_sub(1)]])",
+         "end",
+         "loom_fused_worker_beside_the_stage_after_its_group"),
         ("O8", "None => [[false]],", "is_over()", "loom_close_against_an_inactive_worker"),
         ("O26", "|| [[group.has_orphans()]] || is_there()", "false", "loom_a_worker_takes_over_what_another_left"),
         ("O6", "Some(end) => [[end <= next || is_over()]],", "next < end && is_over()",
@@ -578,6 +616,9 @@ MUTANTS = {
          "loom_tap_loses_nothing_that_there_is_room_for"),
     ],
     "wait/waiting.rs": [
+        ("O29", "[[turn.hand_on_watch(self.fence);]]",
+         "if self.is_over() { turn.hand_on_watch(self.fence); }",
+         "loom_two_idle_workers_get_an_event_each"),
         ("O7", "if [[self.is_over()]] {\n            return None;\n        }\n        let longest", "false",
          "loom_halt_against_sleep"),
         ("O29", "turn.hand_on_watch(self.fence);", DROP, "loom_two_idle_workers_get_an_event_each"),

@@ -340,14 +340,21 @@ fn step(worker: &mut Worker<u64>, known: &mut Known) -> Vec<Sequence> {
     seen
 }
 
+/// Two workers of which the first has begun to move keys to the second. An event of the second is
+/// published, and not routed until the first has given the state of its keys.
+fn moving() -> (SingleProducer<u64>, [Worker<u64>; 2], StageReader<u64>) {
+    let (mut producer, [mut first, second], after) = handing_over();
+    first.group().resize(2);
+    publish(&mut producer, &[SECOND]);
+    assert_eq!(work(&mut first), [], "the keys begin to move");
+    (producer, [first, second], after)
+}
+
 /// O36: the state of a key reaches its next owner before the first event of that key does.
 #[test]
 fn loom_what_is_known_of_a_key_comes_before_its_event() {
     check_without_fences(|| {
-        let (mut producer, [mut first, mut second], after) = handing_over();
-        first.group().resize(2);
-        publish(&mut producer, &[SECOND]);
-        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let (producer, [mut first, mut second], after) = moving();
         let (mut of_first, mut of_second) = known();
         let taker = thread::spawn(move || {
             let mut seen = step(&mut second, &mut of_second);
@@ -365,11 +372,8 @@ fn loom_what_is_known_of_a_key_comes_before_its_event() {
 #[test]
 fn loom_keys_move_back() {
     check_without_fences(|| {
-        let (mut producer, [mut first, mut second], after) = handing_over();
+        let (mut producer, [mut first, mut second], after) = moving();
         let (mut of_first, mut of_second) = known();
-        first.group().resize(2);
-        publish(&mut producer, &[SECOND]);
-        assert_eq!(work(&mut first), [], "the keys begin to move");
         let giver = thread::spawn(move || {
             first.hand_over(&mut of_first, false);
             first
@@ -482,10 +486,7 @@ fn loom_what_a_worker_knew_is_taken_over_before_its_events() {
 #[test]
 fn loom_a_worker_that_leaves_does_not_delay_a_move() {
     check_without_fences(|| {
-        let (mut producer, [mut first, mut second], after) = handing_over();
-        first.group().resize(2);
-        publish(&mut producer, &[SECOND]);
-        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let (producer, [mut first, mut second], after) = moving();
         let (mut of_first, mut of_second) = known();
         let leaver = thread::spawn(move || {
             first.hand_over(&mut of_first, true);
@@ -540,10 +541,7 @@ impl KeyTransfer for Destination {
 #[test]
 fn loom_park_until_keys_are_given() {
     check_less(|| {
-        let (mut producer, [mut first, mut second], after) = handing_over();
-        first.group().resize(2);
-        publish(&mut producer, &[SECOND]);
-        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let (producer, [mut first, mut second], after) = moving();
         let (mut of_first, mut of_second) = known();
         let taker = thread::spawn(move || {
             while let Err(error) = second.wait(None) {

@@ -6,3 +6,22 @@
 
 pub mod one_thread;
 pub mod threads;
+
+use std::env;
+
+use proptest::test_runner::{Config, FileFailurePersistence};
+
+/// Returns the configuration of a property test that runs `quick` cases unless `PROPTEST_CASES` sets
+/// another number. The seed of a failure is kept beside the test.
+#[must_use]
+pub fn cases(quick: u32) -> Config {
+    let asked = Config::default();
+    let is_asked = env::var_os("PROPTEST_CASES").is_some();
+    Config {
+        cases: if is_asked { asked.cases } else { quick },
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
+            "proptest-regressions",
+        ))),
+        ..asked
+    }
+}

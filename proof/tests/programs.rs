@@ -8,9 +8,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use lapwing_proof::cases;
 use lapwing_proof::threads::{check, programs};
 use proptest::prelude::*;
-use proptest::test_runner::FileFailurePersistence;
 
 /// Programs of the quick form.
 const PROGRAMS: u32 = 800;
@@ -21,17 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const PATIENCE_WITH_SMALLER: Duration = Duration::from_secs(3);
 
 fn config() -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    let is_asked = std::env::var_os("PROPTEST_CASES").is_some();
-    ProptestConfig {
-        cases: if is_asked { asked.cases } else { PROGRAMS },
-        max_shrink_iters: 10_000,
-        max_shrink_time: 120_000,
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
-            "proptest-regressions",
-        ))),
-        ..asked
-    }
+    ProptestConfig { max_shrink_iters: 10_000, max_shrink_time: 120_000, ..cases(PROGRAMS) }
 }
 
 proptest! {

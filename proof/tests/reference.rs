@@ -4,24 +4,15 @@
 //! script that fails, and its seed is kept in `proof/tests/reference.proptest-regressions`, which
 //! belongs into the repository.
 
+use lapwing_proof::cases;
 use lapwing_proof::one_thread::{driver, script};
 use proptest::prelude::*;
-use proptest::test_runner::FileFailurePersistence;
 
 /// Scripts of the quick form.
 const SCRIPTS: u32 = 2_000;
 
 fn config() -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    let is_asked = std::env::var_os("PROPTEST_CASES").is_some();
-    ProptestConfig {
-        cases: if is_asked { asked.cases } else { SCRIPTS },
-        max_shrink_iters: 100_000,
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
-            "proptest-regressions",
-        ))),
-        ..asked
-    }
+    ProptestConfig { max_shrink_iters: 100_000, ..cases(SCRIPTS) }
 }
 
 proptest! {

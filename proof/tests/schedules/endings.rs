@@ -16,7 +16,7 @@ use shuttle::thread::{self, JoinHandle};
 use crate::event::Event;
 use crate::explore::{PARK, explore};
 use crate::feed::{claim_each, publish, publish_pairs, publish_what_fits};
-use crate::record::{Events, Log, merged, read_all};
+use crate::record::{Events, Log, merged, start_reader};
 
 struct Stages {
     running: Running<'static>,
@@ -180,8 +180,7 @@ fn poller_of_a_ring_that_ends() {
             .poller()
             .build()
             .unwrap();
-        let mut poller = consumers.take_poller("poller").unwrap();
-        let reader = thread::spawn(move || read_all(&mut poller));
+        let reader = start_reader(&mut consumers, "poller");
         let running = consumers.start().unwrap();
         let mut feed = producer.clone();
         let feed = thread::spawn(move || publish(&mut feed, 10..13));
@@ -211,8 +210,7 @@ fn close_against_three_events() {
             .poller()
             .build()
             .unwrap();
-        let mut poller = consumers.take_poller("poller").unwrap();
-        let reader = thread::spawn(move || read_all(&mut poller));
+        let reader = start_reader(&mut consumers, "poller");
         let running = consumers.start().unwrap();
         let is_closed = Arc::new(AtomicBool::new(false));
         let is_closed_before = Arc::clone(&is_closed);

@@ -7,12 +7,11 @@
 
 use lapwing::error::RingError;
 use lapwing::{Disruptor, Stage};
-use shuttle::thread;
 
 use crate::event::Event;
 use crate::explore::{PARK, explore};
 use crate::feed::{claim_each, publish, publish_pairs, publish_what_fits};
-use crate::record::{changed, merged, read_all};
+use crate::record::{changed, merged, start_reader};
 
 fn pipeline(add: Stage, double: Stage) {
     let (mut producer, mut consumers) = Disruptor::single_producer(2, Event::default)
@@ -26,8 +25,7 @@ fn pipeline(add: Stage, double: Stage) {
         .poller()
         .build()
         .unwrap();
-    let mut poller = consumers.take_poller("poller").unwrap();
-    let reader = thread::spawn(move || read_all(&mut poller));
+    let reader = start_reader(&mut consumers, "poller");
     let running = consumers.start().unwrap();
     let accepted = merged([
         publish(&mut producer, 10..12),

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use lapwing::error::RingError;
-use lapwing::{Poller, Sequence};
+use lapwing::{Consumers, Poller, Sequence};
+use shuttle::thread::{self, JoinHandle};
 
 use crate::event::Event;
 
@@ -44,6 +45,15 @@ pub(crate) fn merged(parts: impl IntoIterator<Item = Events>) -> Events {
 /// The values that a stage has changed.
 pub(crate) fn changed(events: &Events, change: impl Fn(u64) -> u64) -> Events {
     events.iter().map(|&(sequence, value)| (sequence, change(value))).collect()
+}
+
+/// Starts a thread that reads with the poller of this name until the ring ends.
+pub(crate) fn start_reader(
+    consumers: &mut Consumers<'static, Event>,
+    name: &str,
+) -> JoinHandle<(Events, RingError)> {
+    let mut poller = consumers.take_poller(name).unwrap();
+    thread::spawn(move || read_all(&mut poller))
 }
 
 /// Reads until the ring ends. Returns the events and how it ended.

@@ -80,7 +80,8 @@ pub(super) struct Board {
     violation: Mutex<Option<(Violation, String)>>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks, also after a panic of another thread.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -2,11 +2,11 @@
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::board::Board;
+use super::board::{Board, locked};
 use super::memory::{self, Memory};
 use super::plan::Plan;
 use super::violation::Violation;
@@ -147,8 +147,4 @@ fn run_episode(plan: Plan, board: &Arc<Board>) {
 
 fn print(line: &Line) -> std::io::Result<()> {
     output::print(&serde_json::to_string(line)?)
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

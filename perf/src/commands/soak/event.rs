@@ -2,7 +2,7 @@
 //! stages leave on it.
 //!
 //! ```text
-//! number   the how-manieth event of its producer      } any mixture of two events
+//! number   of the event among those of its producer      } any mixture of two events
 //! seal     a function of number, lane and seed        } fails the seal
 //! lane     which producer
 //! written  how many writing stages have finished it; plain memory

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use crate::measure::statistics::median;
+
 /// What growth cannot be told from noise: pages of the program that are used for the first
 /// time, and parts of the heap.
 pub(super) const NOISE_BYTES: i64 = 4 << 20;
@@ -33,17 +35,11 @@ impl Memory {
         if self.samples.len() < FEWEST {
             return None;
         }
-        let after_warm_up = median(&self.samples[part..2 * part]);
-        let at_end = median(&self.samples[self.samples.len() - part..]);
-        Some(at_end as i64 - after_warm_up as i64)
+        let typical = |part: &[u64]| median(part.iter().map(|&bytes| bytes as f64));
+        let after_warm_up = typical(&self.samples[part..2 * part])?;
+        let at_end = typical(&self.samples[self.samples.len() - part..])?;
+        Some((at_end - after_warm_up) as i64)
     }
-}
-
-/// Returns the median of a part that is not empty.
-fn median(samples: &[u64]) -> u64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_unstable();
-    sorted[sorted.len() / 2]
 }
 
 /// Returns the resident memory of this process, in bytes.

@@ -2,9 +2,9 @@
 //! accepted equals what each stage has seen.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use super::board::{Board, Entry};
+use super::board::{Board, Entry, locked};
 use super::checker::Place;
 use super::event::{LANES, Laps};
 use super::faults::{Failing, Kind};
@@ -171,10 +171,10 @@ impl World {
             return Ok(());
         }
         for (lane, accepted) in self.accepted().into_iter().enumerate() {
-            if let Some(tally) = lock(&seen.shares).as_ref() {
+            if let Some(tally) = locked(&seen.shares).as_ref() {
                 tally[lane].check(lane, accepted)?;
             } else {
-                let seen = lock(&seen.all).map_or(0, |all| all[lane]);
+                let seen = locked(&seen.all).map_or(0, |all| all[lane]);
                 if seen != accepted {
                     return Err(Violation::Unequal { lane, accepted, seen });
                 }
@@ -184,19 +184,15 @@ impl World {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Seen {
     /// Keeps what a stage that sees everything has seen.
     pub(super) fn keep(&self, numbers: [u64; LANES]) {
-        *lock(&self.all) = Some(numbers);
+        *locked(&self.all) = Some(numbers);
     }
 
     /// Adds what a worker has seen.
     pub(super) fn add(&self, tally: &Tally) {
-        let mut shares = lock(&self.shares);
+        let mut shares = locked(&self.shares);
         let sums = shares.get_or_insert_default();
         sums.iter_mut().zip(tally).for_each(|(sums, seen)| sums.merge(seen));
     }

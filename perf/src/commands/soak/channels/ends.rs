@@ -10,35 +10,33 @@ pub(super) trait Receives: Send + 'static {
     fn receive(&mut self, turn: u64, see: impl FnMut(&Value)) -> bool;
 }
 
+/// Sees what a call found that does not wait. Returns whether there may be more.
+fn tried(found: Result<Value, TryRecvError>, mut see: impl FnMut(&Value)) -> bool {
+    match found {
+        Ok(value) => {
+            see(&value);
+            true
+        }
+        Err(TryRecvError::Empty) => true,
+        Err(TryRecvError::Disconnected) => false,
+    }
+}
+
 impl Receives for Receiver<Value> {
     fn receive(&mut self, turn: u64, mut see: impl FnMut(&Value)) -> bool {
         match turn % 8 {
             0 => self.recv().map(|value| see(&value)).is_ok(),
-            1 => match self.try_recv() {
-                Ok(value) => {
-                    see(&value);
-                    true
-                }
-                Err(TryRecvError::Empty) => true,
-                Err(TryRecvError::Disconnected) => false,
-            },
+            1 => tried(self.try_recv(), see),
             _ => self.recv_batch().map(|values| values.for_each(|value| see(&value))).is_ok(),
         }
     }
 }
 
 impl Receives for BroadcastReceiver<Value> {
-    fn receive(&mut self, turn: u64, mut see: impl FnMut(&Value)) -> bool {
+    fn receive(&mut self, turn: u64, see: impl FnMut(&Value)) -> bool {
         match turn % 8 {
             0 => self.recv_with(see).is_ok(),
-            1 => match self.try_recv() {
-                Ok(value) => {
-                    see(&value);
-                    true
-                }
-                Err(TryRecvError::Empty) => true,
-                Err(TryRecvError::Disconnected) => false,
-            },
+            1 => tried(self.try_recv(), see),
             _ => self.recv_batch().map(|mut values| values.iter().for_each(see)).is_ok(),
         }
     }

@@ -92,7 +92,7 @@ impl Rules<'_> {
         self.check_order(seen, sequence)
     }
 
-    /// Checks that it comes after all stages upstream, and before all stages downstream.
+    /// Checks that the consumer saw the event after all stages upstream and before all downstream.
     fn check_order(&self, seen: &Seen, sequence: Sequence) -> Result<(), String> {
         for (stage, _) in self.upstream.iter().filter(|(_, done)| done.contains(&sequence)) {
             let mark = 1 << stage;

@@ -1,0 +1,23 @@
+//! A matching engine with risk checks.
+//!
+//! - [`types`]: commands go in, reports come out.
+//! - [`plain`]: the same rules in plain collections, written to be read. Tests compare the two.
+//! - [`state`]: the whole state, its hash, and snapshots.
+//!
+//! The rules are in `exchange/README.md`.
+
+pub mod plain;
+pub mod state;
+pub mod types;
+
+use state::State;
+use types::{Command, Report};
+
+/// A state machine that follows the rules of the exchange.
+pub trait Exchange {
+    /// Carries out one command and hands each report to `sink`, in order.
+    fn apply(&mut self, command: &Command, sink: &mut impl FnMut(Report));
+
+    /// Returns the whole state.
+    fn state(&self) -> State;
+}

@@ -1,0 +1,175 @@
+//! What clients and operators ask for.
+
+use bytemuck::{CheckedBitPattern, NoUninit};
+
+use super::{AccountId, OrderId, Price, Quantity, Side, SymbolId};
+
+/// One input of the exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Enter an order.
+    New(NewOrder),
+    /// Take an open order out of the book.
+    Cancel(Cancel),
+    /// Change price, quantity or both of an open order.
+    Replace(Replace),
+    /// Open a book.
+    AddSymbol(SymbolSpec),
+    /// Open an account, with no cash and with limits of zero.
+    AddAccount(AccountId),
+    /// Add cash to an account or take some away.
+    Deposit(Deposit),
+    /// Set all limits of an account. Open orders stay, whatever the new limits.
+    SetLimits(AccountId, Limits),
+}
+
+/// A new order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewOrder {
+    /// The account that pays or delivers.
+    pub account: AccountId,
+    /// The name of the order, above all earlier ones of the account.
+    pub order: OrderId,
+    /// The book.
+    pub symbol: SymbolId,
+    /// Buy or sell.
+    pub side: Side,
+    /// What may happen to the order.
+    pub kind: OrderKind,
+    /// What happens if it meets an order of its own account.
+    pub self_trade: SelfTrade,
+    /// The worst acceptable price. 0 for a market order.
+    pub price: Price,
+    /// How much.
+    pub quantity: Quantity,
+}
+
+/// What may happen to a new order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u8)]
+pub enum OrderKind {
+    /// Trades what it can at its price or better. The rest enters the book.
+    Limit,
+    /// Enters the book, or is rejected if it could trade.
+    PostOnly,
+    /// Trades what it can at its price or better. The rest is cancelled.
+    ImmediateOrCancel,
+    /// Trades all of its quantity at its price or better, or nothing.
+    FillOrKill,
+    /// Immediate-or-cancel at the far edge of the symbol's price band.
+    Market,
+}
+
+impl OrderKind {
+    /// Whether the order may enter the book.
+    #[must_use]
+    pub const fn may_rest(self) -> bool {
+        matches!(self, Self::Limit | Self::PostOnly)
+    }
+}
+
+/// What happens if an incoming order meets a resting order of its own account. The incoming order
+/// decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u8)]
+pub enum SelfTrade {
+    /// What is left of the incoming order is cancelled.
+    CancelNewest,
+    /// The resting order is cancelled, and the incoming order goes on.
+    CancelOldest,
+    /// Both lose the smaller of their two quantities, without a trade.
+    Decrement,
+}
+
+/// The end of an open order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancel {
+    /// The account of the order.
+    pub account: AccountId,
+    /// The order.
+    pub order: OrderId,
+    /// The book.
+    pub symbol: SymbolId,
+}
+
+/// New terms of an open order. Its side stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replace {
+    /// The account of the order.
+    pub account: AccountId,
+    /// The order, which keeps its name.
+    pub order: OrderId,
+    /// The book.
+    pub symbol: SymbolId,
+    /// Whether it may trade on its way into the book.
+    pub kind: Resting,
+    /// What happens if it meets an order of its own account.
+    pub self_trade: SelfTrade,
+    /// The new price.
+    pub price: Price,
+    /// The new total, which includes what has traded. So a trade that happens while the command is
+    /// under way never makes the account trade more than it asks for.
+    pub quantity: Quantity,
+}
+
+/// The kinds of order that may enter the book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u8)]
+pub enum Resting {
+    /// It may trade first.
+    Limit,
+    /// The replacement is rejected if it could trade.
+    PostOnly,
+}
+
+/// A symbol and the bounds of its book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SymbolSpec {
+    /// Its name.
+    pub symbol: SymbolId,
+    /// The lowest valid price, at least 1.
+    pub lowest: Price,
+    /// The highest valid price.
+    pub highest: Price,
+    /// How many orders may rest in the book. Their memory is set aside when the book opens.
+    pub max_orders: u32,
+}
+
+impl SymbolSpec {
+    /// Whether an order may have this price.
+    #[must_use]
+    pub const fn has(&self, price: Price) -> bool {
+        self.lowest <= price && price <= self.highest
+    }
+
+    /// Returns the worst price at which a market order may trade.
+    #[must_use]
+    pub const fn edge(&self, side: Side) -> Price {
+        match side {
+            Side::Buy => self.highest,
+            Side::Sell => self.lowest,
+        }
+    }
+}
+
+/// Cash that comes or goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deposit {
+    /// The account.
+    pub account: AccountId,
+    /// The amount. A negative amount is a withdrawal.
+    pub amount: i64,
+}
+
+/// What an account may do. The default is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest quantity of one order.
+    pub max_order: Quantity,
+    /// The largest long position in a symbol that the open orders could lead to, in lots.
+    pub max_long: u32,
+    /// The largest short position in a symbol that the open orders could lead to, in lots.
+    pub max_short: u32,
+    /// The largest sum of price times quantity over all open orders.
+    pub max_open_notional: u64,
+}

@@ -1,12 +1,16 @@
 //! A matching engine with risk checks.
 //!
 //! - [`types`]: commands go in, reports come out.
+//! - [`engine`]: one state machine of [`risk`] and [`book`]s. The same commands give the same reports.
 //! - [`plain`]: the same rules in plain collections, written to be read. Tests compare the two.
 //! - [`state`]: the whole state, its hash, and snapshots.
 //!
 //! The rules are in `exchange/README.md`.
 
+pub mod book;
+pub mod engine;
 pub mod plain;
+pub mod risk;
 pub mod state;
 pub mod types;
 

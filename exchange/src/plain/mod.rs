@@ -12,8 +12,8 @@ use crate::Exchange;
 use crate::state::{BookState, State};
 use crate::types::{
     AccountId, Cancel, Cause, Command, Deposit, Limits, MAX_ACCOUNTS, MAX_BAND, MAX_ORDERS,
-    MAX_PRICE, MAX_SYMBOLS, NewOrder, OrderId, OrderKind, OrderRef, OrderState, Reason, Replace,
-    Report, Request, Resting, SymbolId, SymbolSpec,
+    MAX_PRICE, MAX_SYMBOLS, NewOrder, OrderKind, OrderRef, OrderState, Reason, Replace, Report,
+    Resting, SymbolId, SymbolSpec,
 };
 
 use accounts::{PlainAccount, Wish};
@@ -32,7 +32,6 @@ pub struct PlainExchange {
 impl Exchange for PlainExchange {
     fn apply(&mut self, command: &Command, sink: &mut impl FnMut(Report)) {
         self.commands += 1;
-        let (request, account, order, symbol) = subject(command);
         let result = match *command {
             Command::New(order) => self.new_order(&order, sink),
             Command::Cancel(cancel) => self.cancel(&cancel, sink),
@@ -43,7 +42,7 @@ impl Exchange for PlainExchange {
             Command::SetLimits(account, limits) => self.set_limits(account, limits, sink),
         };
         if let Err(reason) = result {
-            sink(Report::Rejected { request, account, order, symbol, reason });
+            sink(Report::rejected(command, reason));
         }
     }
 
@@ -234,20 +233,6 @@ impl PlainExchange {
         self.accounts.get_mut(&account).ok_or(Reason::UnknownAccount)?.limits = limits;
         sink(Report::LimitsSet(account, limits));
         Ok(())
-    }
-}
-
-/// Returns what a rejection says about the command.
-fn subject(command: &Command) -> (Request, AccountId, OrderId, SymbolId) {
-    let (no_account, no_order, no_symbol) = (AccountId(0), OrderId(0), SymbolId(0));
-    match *command {
-        Command::New(new) => (Request::New, new.account, new.order, new.symbol),
-        Command::Cancel(cancel) => (Request::Cancel, cancel.account, cancel.order, cancel.symbol),
-        Command::Replace(new) => (Request::Replace, new.account, new.order, new.symbol),
-        Command::AddSymbol(spec) => (Request::AddSymbol, no_account, no_order, spec.symbol),
-        Command::AddAccount(account) => (Request::AddAccount, account, no_order, no_symbol),
-        Command::Deposit(deposit) => (Request::Deposit, deposit.account, no_order, no_symbol),
-        Command::SetLimits(account, _) => (Request::SetLimits, account, no_order, no_symbol),
     }
 }
 

@@ -3,7 +3,9 @@
 //! Slab positions, free lists and hash seeds are no part of it. What follows from the orders, such as
 //! reserved cash, is a part of it, so that a state in which the two disagree is seen.
 
-use crate::types::{AccountId, Limits, OrderId, OrderRef, Price, Quantity, SymbolId, SymbolSpec};
+use crate::types::{
+    AccountId, Limits, OrderId, OrderRef, Price, Quantity, Side, SymbolId, SymbolSpec,
+};
 
 /// The state after a number of commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +75,20 @@ pub struct PositionState {
 }
 
 impl PositionState {
+    /// Returns a position without lots and open orders.
+    #[must_use]
+    pub const fn empty(symbol: SymbolId) -> Self {
+        Self { symbol, lots: 0, open_buy: 0, open_sell: 0 }
+    }
+
+    /// Returns the sum of the open quantities of a side.
+    pub const fn open_mut(&mut self, side: Side) -> &mut u64 {
+        match side {
+            Side::Buy => &mut self.open_buy,
+            Side::Sell => &mut self.open_sell,
+        }
+    }
+
     /// Whether there are lots or open orders.
     #[must_use]
     pub const fn is_used(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Identities, prices, quantities and sides.
 
-use bytemuck::{CheckedBitPattern, NoUninit};
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
 /// A price in ticks of its symbol. The smallest valid price is 1.
 pub type Price = u32;
@@ -9,15 +9,18 @@ pub type Price = u32;
 pub type Quantity = u32;
 
 /// An account, named by the operator with a small number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct AccountId(pub u32);
 
 /// A symbol, named by the operator with a small number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct SymbolId(pub u32);
 
 /// An order, named by its account. The ids of an account strictly increase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct OrderId(pub u64);
 
 /// The side of an order.

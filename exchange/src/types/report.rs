@@ -3,7 +3,7 @@
 use bytemuck::{CheckedBitPattern, NoUninit};
 
 use super::{
-    AccountId, Deposit, Limits, OrderId, Price, Quantity, Reason, Request, Side, SymbolId,
+    AccountId, Command, Deposit, Limits, OrderId, Price, Quantity, Reason, Request, Side, SymbolId,
     SymbolSpec,
 };
 
@@ -50,6 +50,25 @@ pub enum Report {
     Deposited(Deposit),
     /// Limits are set.
     LimitsSet(AccountId, Limits),
+}
+
+impl Report {
+    /// Returns the report of a command that is refused.
+    #[cold]
+    #[must_use]
+    pub const fn rejected(command: &Command, reason: Reason) -> Self {
+        let (no_account, no_order, no_symbol) = (AccountId(0), OrderId(0), SymbolId(0));
+        let (request, account, order, symbol) = match *command {
+            Command::New(new) => (Request::New, new.account, new.order, new.symbol),
+            Command::Cancel(old) => (Request::Cancel, old.account, old.order, old.symbol),
+            Command::Replace(new) => (Request::Replace, new.account, new.order, new.symbol),
+            Command::AddSymbol(spec) => (Request::AddSymbol, no_account, no_order, spec.symbol),
+            Command::AddAccount(account) => (Request::AddAccount, account, no_order, no_symbol),
+            Command::Deposit(deposit) => (Request::Deposit, deposit.account, no_order, no_symbol),
+            Command::SetLimits(account, _) => (Request::SetLimits, account, no_order, no_symbol),
+        };
+        Self::Rejected { request, account, order, symbol, reason }
+    }
 }
 
 /// An order at the time of a report.

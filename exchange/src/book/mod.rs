@@ -1,0 +1,143 @@
+//! The book of one symbol: price-time priority, in constant time for each order that is touched.
+//!
+//! - [`orders`]: resting orders in a slab, found by name.
+//! - [`ladder`]: one level for each price of the band, and the best prices.
+//! - [`bitmap`]: which levels are in use.
+//! - [`matching`]: an incoming order trades.
+//! - [`changes`]: cancel, reduce and replace.
+//!
+//! Not here: accounts, cash and limits, which are in [`risk`](crate::risk).
+
+mod bitmap;
+mod changes;
+mod ladder;
+mod matching;
+mod orders;
+
+use crate::state::{BookState, RestingOrder};
+use crate::types::{
+    Level, OrderKind, OrderRef, OrderState, Price, Quantity, Reason, Report, SelfTrade, Side,
+    SymbolSpec,
+};
+
+use ladder::Ladder;
+use orders::{NIL, Orders, Slot};
+
+/// The resting orders of a symbol.
+#[derive(Clone, Debug)]
+pub struct Book {
+    spec: SymbolSpec,
+    orders: Orders,
+    ladder: Ladder,
+}
+
+/// An order that has passed all checks and enters a book.
+#[derive(Clone, Copy, Debug)]
+pub struct Incoming {
+    /// The order. `open` is what may still trade.
+    pub order: OrderState,
+    /// What has traded.
+    pub filled: Quantity,
+    /// What happens if it meets an order of its own account.
+    pub self_trade: SelfTrade,
+}
+
+/// A place of a resting order. It is valid until the book changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Found(Slot);
+
+impl Book {
+    /// Opens an empty book and sets its memory aside.
+    #[must_use]
+    pub fn new(spec: SymbolSpec) -> Self {
+        Self { spec, orders: Orders::new(spec.max_orders), ladder: Ladder::new(&spec) }
+    }
+
+    /// Returns the symbol and its bounds.
+    #[must_use]
+    pub fn spec(&self) -> &SymbolSpec {
+        &self.spec
+    }
+
+    /// Returns the place of an open order.
+    #[must_use]
+    pub fn find(&self, id: OrderRef) -> Option<Found> {
+        self.orders.find(id).map(Found)
+    }
+
+    /// Returns the side of an open order and what the book knows about it.
+    #[must_use]
+    pub fn order(&self, Found(slot): Found) -> (Side, RestingOrder) {
+        let order = &self.orders[slot];
+        (order.side(), order.resting())
+    }
+
+    /// Checks what only the book knows about a new order.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BookFull`] if the order may rest and no place is free, [`Reason::WouldTrade`] if it
+    /// is post-only and could trade.
+    pub fn admits(&self, kind: OrderKind, side: Side, limit: Price) -> Result<(), Reason> {
+        if kind.may_rest() && self.orders.is_full() {
+            return Err(Reason::BookFull);
+        }
+        if kind == OrderKind::PostOnly && self.would_trade(side, limit) {
+            return Err(Reason::WouldTrade);
+        }
+        Ok(())
+    }
+
+    /// Whether an order could trade as soon as it enters.
+    #[must_use]
+    pub fn would_trade(&self, side: Side, limit: Price) -> bool {
+        self.ladder.best(side.opposite()).is_some_and(|price| side.accepts(limit, price))
+    }
+
+    /// Returns the orders of a side in the order in which they trade.
+    pub fn by_priority(&self, side: Side) -> impl Iterator<Item = RestingOrder> + '_ {
+        let queues = self.ladder.prices(side).map(|price| self.ladder[price].head);
+        queues.flat_map(|first| self.orders.queue(first)).map(|order| order.resting())
+    }
+
+    /// Returns the book in its canonical form.
+    #[must_use]
+    pub fn state(&self) -> BookState {
+        BookState {
+            spec: self.spec,
+            bids: self.by_priority(Side::Buy).collect(),
+            asks: self.by_priority(Side::Sell).collect(),
+        }
+    }
+
+    /// Puts an order at the end of its level.
+    fn append(&mut self, slot: Slot) {
+        let order = &self.orders[slot];
+        let level = self.ladder.enter(order.side(), order.price());
+        let last = level.push(slot, order.open);
+        self.orders.link(last, slot);
+    }
+
+    /// Takes an order out of its level. Its slot stays in use.
+    fn unlink(&mut self, slot: Slot) {
+        let order = self.orders[slot];
+        self.orders.unlink(slot);
+        let level = &mut self.ladder[order.price()];
+        level.remove(slot, &order);
+        if level.head == NIL {
+            self.ladder.leave(order.side(), order.price());
+        }
+    }
+
+    /// Returns the report of what rests at a price.
+    fn level(&self, side: Side, price: Price) -> Report {
+        let level = &self.ladder[price];
+        Report::Level(Level {
+            symbol: self.spec.symbol,
+            side,
+            price,
+            quantity: level.quantity,
+            orders: level.orders,
+        })
+    }
+}

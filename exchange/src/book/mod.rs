@@ -53,6 +53,18 @@ impl Book {
         Self { spec, orders: Orders::new(spec.max_orders), ladder: Ladder::new(&spec) }
     }
 
+    /// Returns a book in a state that [`State::check`](crate::state::State::check) has passed.
+    #[must_use]
+    pub fn from_state(state: &BookState) -> Self {
+        let mut book = Self::new(state.spec);
+        for (side, &RestingOrder { id, price, open, filled }) in state.orders() {
+            let order = OrderState { id, symbol: state.spec.symbol, side, price, open };
+            let slot = book.orders.insert(&order, filled);
+            book.append(slot);
+        }
+        book
+    }
+
     /// Returns the symbol and its bounds.
     #[must_use]
     pub fn spec(&self) -> &SymbolSpec {

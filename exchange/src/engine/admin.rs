@@ -2,10 +2,7 @@
 
 use super::Engine;
 use crate::book::Book;
-use crate::types::{
-    AccountId, Deposit, Limits, MAX_BAND, MAX_ORDERS, MAX_PRICE, MAX_SYMBOLS, Reason, Report,
-    SymbolSpec,
-};
+use crate::types::{AccountId, Deposit, Limits, MAX_SYMBOLS, Reason, Report, SymbolSpec};
 
 impl Engine {
     pub(super) fn add_symbol(
@@ -20,11 +17,8 @@ impl Engine {
         if self.books.get(index).is_some_and(Option::is_some) {
             return Err(Reason::Exists);
         }
-        check_bounds(spec)?;
-        if self.books.len() <= index {
-            self.books.resize_with(index + 1, || None);
-        }
-        self.books[index] = Some(Book::new(*spec));
+        spec.check_bounds()?;
+        self.set_book(spec.symbol, Book::new(*spec));
         sink(Report::SymbolAdded(*spec));
         Ok(())
     }
@@ -59,16 +53,4 @@ impl Engine {
         sink(Report::LimitsSet(account, limits));
         Ok(())
     }
-}
-
-/// Checks the band and the number of orders of a new symbol.
-pub(super) fn check_bounds(spec: &SymbolSpec) -> Result<(), Reason> {
-    let is_valid = spec.lowest >= 1 && spec.lowest <= spec.highest && spec.highest <= MAX_PRICE;
-    if !is_valid || spec.highest - spec.lowest >= MAX_BAND {
-        return Err(Reason::BadBand);
-    }
-    if spec.max_orders == 0 || spec.max_orders > MAX_ORDERS {
-        return Err(Reason::BadCapacity);
-    }
-    Ok(())
 }

@@ -15,8 +15,8 @@ mod orders;
 use crate::Exchange;
 use crate::book::Book;
 use crate::risk::Accounts;
-use crate::state::State;
-use crate::types::{Command, Reason, Report};
+use crate::state::{State, StateError};
+use crate::types::{Command, Reason, Report, SymbolId};
 
 /// The exchange.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +42,33 @@ impl Exchange for Engine {
 }
 
 impl Engine {
+    /// Returns an engine that goes on from a state.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError`] if no exchange can be in this state.
+    pub fn from_state(state: &State) -> Result<Self, StateError> {
+        state.check()?;
+        let mut engine = Self {
+            commands: state.commands,
+            accounts: Accounts::from_state(&state.accounts),
+            books: Vec::new(),
+        };
+        for book in &state.books {
+            engine.set_book(book.spec.symbol, Book::from_state(book));
+        }
+        Ok(engine)
+    }
+
+    /// Opens a book in the place of its symbol.
+    fn set_book(&mut self, symbol: SymbolId, book: Book) {
+        let index = symbol.0 as usize;
+        if self.books.len() <= index {
+            self.books.resize_with(index + 1, || None);
+        }
+        self.books[index] = Some(book);
+    }
+
     fn carry_out(
         &mut self,
         command: &Command,

@@ -128,6 +128,17 @@ impl Account {
         }
     }
 
+    pub(super) fn from_state(state: &AccountState) -> Self {
+        Self {
+            cash: state.cash,
+            reserved: state.reserved,
+            open_notional: state.open_notional,
+            last_order: state.last_order,
+            limits: state.limits,
+            positions: state.positions.clone(),
+        }
+    }
+
     pub(super) fn state(&self, id: AccountId) -> AccountState {
         let positions = self.positions.iter().copied();
         AccountState {

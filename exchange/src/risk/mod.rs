@@ -35,6 +35,17 @@ pub struct Wish {
 }
 
 impl Accounts {
+    /// Returns accounts in a state that [`State::check`](crate::state::State::check) has passed.
+    #[must_use]
+    pub fn from_state(state: &[AccountState]) -> Self {
+        let mut accounts = Self::default();
+        for account in state {
+            accounts.deposits += account.cash;
+            *accounts.place(account.id) = Some(Account::from_state(account));
+        }
+        accounts
+    }
+
     /// Whether the account exists.
     ///
     /// # Errors
@@ -53,11 +64,7 @@ impl Accounts {
         if id.0 >= MAX_ACCOUNTS {
             return Err(Reason::IdTooLarge);
         }
-        let index = id.0 as usize;
-        if self.accounts.len() <= index {
-            self.accounts.resize_with(index + 1, || None);
-        }
-        let place = &mut self.accounts[index];
+        let place = self.place(id);
         if place.is_some() {
             return Err(Reason::Exists);
         }
@@ -161,6 +168,15 @@ impl Accounts {
         if let Some(account) = self.get_mut(order.id.account) {
             account.release(order);
         }
+    }
+
+    /// Returns the place of an account that exists or is about to.
+    fn place(&mut self, id: AccountId) -> &mut Option<Account> {
+        let index = id.0 as usize;
+        if self.accounts.len() <= index {
+            self.accounts.resize_with(index + 1, || None);
+        }
+        &mut self.accounts[index]
     }
 
     fn account(&self, id: AccountId) -> Result<&Account, Reason> {

@@ -3,9 +3,15 @@
 //! Slab positions, free lists and hash seeds are no part of it. What follows from the orders, such as
 //! reserved cash, is a part of it, so that a state in which the two disagree is seen.
 
+mod check;
+mod snapshot;
+
 use crate::types::{
     AccountId, Limits, OrderId, OrderRef, Price, Quantity, Side, SymbolId, SymbolSpec,
 };
+
+pub use check::StateError;
+pub use snapshot::SnapshotError;
 
 /// The state after a number of commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +33,14 @@ pub struct BookState {
     pub bids: Vec<RestingOrder>,
     /// The asks in the order in which they trade.
     pub asks: Vec<RestingOrder>,
+}
+
+impl BookState {
+    /// Returns all orders with their sides, those of a side in the order in which they trade.
+    pub fn orders(&self) -> impl Iterator<Item = (Side, &RestingOrder)> {
+        let bids = self.bids.iter().map(|order| (Side::Buy, order));
+        bids.chain(self.asks.iter().map(|order| (Side::Sell, order)))
+    }
 }
 
 /// An order in a book.

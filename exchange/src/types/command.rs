@@ -2,7 +2,9 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 
-use super::{AccountId, OrderId, Price, Quantity, Side, SymbolId};
+use super::{
+    AccountId, MAX_BAND, MAX_ORDERS, MAX_PRICE, OrderId, Price, Quantity, Reason, Side, SymbolId,
+};
 
 /// One input of the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +138,22 @@ pub struct SymbolSpec {
 }
 
 impl SymbolSpec {
+    /// Checks the band and the number of orders.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadBand`] or [`Reason::BadCapacity`]
+    pub const fn check_bounds(&self) -> Result<(), Reason> {
+        let is_range = self.lowest >= 1 && self.lowest <= self.highest && self.highest <= MAX_PRICE;
+        if !is_range || self.highest - self.lowest >= MAX_BAND {
+            return Err(Reason::BadBand);
+        }
+        if self.max_orders == 0 || self.max_orders > MAX_ORDERS {
+            return Err(Reason::BadCapacity);
+        }
+        Ok(())
+    }
+
     /// Whether an order may have this price.
     #[must_use]
     pub const fn has(&self, price: Price) -> bool {

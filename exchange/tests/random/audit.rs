@@ -31,6 +31,7 @@ impl Audit {
         self.compare_orders(state);
         self.compare_levels(state);
         self.compare_money(state);
+        assert_eq!(state.check(), Ok(()));
         for book in &state.books {
             is_sorted_and_not_crossed(book);
         }

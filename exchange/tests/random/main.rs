@@ -2,10 +2,12 @@
 //!
 //! - [`drafts`]: commands that hit live orders, tight limits and extreme numbers.
 //! - [`audit`]: what must hold for any exchange, from its reports and its state alone.
+//! - [`snapshot`]: an engine goes on from a snapshot; damaged and forged ones are refused.
 #![cfg(not(miri))]
 
 mod audit;
 mod drafts;
+mod snapshot;
 
 use std::collections::BTreeSet;
 

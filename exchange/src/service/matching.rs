@@ -1,0 +1,74 @@
+//! The stage that carries out commands. Not here: the rules (`engine`).
+
+use lapwing::consumer::Shared;
+use lapwing::error::PublishError;
+use lapwing::{EventHandler, Sequence, SingleProducer};
+
+use super::events::{Input, Output};
+use super::snapshotting::Snapshotting;
+use crate::Exchange;
+use crate::engine::Engine;
+use crate::types::PackedReport;
+
+/// Applies each command to the engine, and publishes its reports into the output ring.
+#[derive(Debug)]
+pub struct Matching {
+    engine: Engine,
+    output: SingleProducer<Output>,
+    snapshots: Option<Snapshotting>,
+}
+
+impl Matching {
+    pub(super) fn new(
+        engine: Engine,
+        output: SingleProducer<Output>,
+        snapshots: Option<Snapshotting>,
+    ) -> Self {
+        Self { engine, output, snapshots }
+    }
+
+    /// Returns the engine after the last command.
+    #[must_use]
+    pub fn into_engine(self) -> Engine {
+        self.engine
+    }
+
+    /// Publishes all reports of a command, the last one marked.
+    fn carry_out(&mut self, input: &Input, sequence: Sequence) -> Result<(), PublishError> {
+        let Self { engine, output, .. } = self;
+        // The gateway admits only commands that have a meaning.
+        let Ok(command) = input.command.unpack() else { return Ok(()) };
+        let mut held: Option<Output> = None;
+        let mut result = Ok(());
+        let mut publish = |next: Output| {
+            if result.is_ok() {
+                result = output.publish(|slot| *slot = next).map(drop);
+            }
+        };
+        engine.apply(&command, &mut |report| {
+            let next = Output::new(input, sequence, PackedReport::from(&report));
+            if let Some(earlier) = held.replace(next) {
+                publish(earlier);
+            }
+        });
+        if let Some(last) = held {
+            publish(Output { is_last: 1, ..last });
+        }
+        result
+    }
+}
+
+impl EventHandler<Input, Shared, Result<(), PublishError>> for Matching {
+    fn on_event(
+        &mut self,
+        input: &Input,
+        sequence: Sequence,
+        _: bool,
+    ) -> Result<(), PublishError> {
+        self.carry_out(input, sequence)?;
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.offer(sequence + 1, &self.engine);
+        }
+        Ok(())
+    }
+}

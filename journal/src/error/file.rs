@@ -1,0 +1,56 @@
+//! A call that the system refused.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A call that the system refused, with its file.
+///
+/// ```
+/// use lapwing_journal::{Journal, error::OpenError};
+///
+/// let Err(OpenError::File(error)) = Journal::<u64>::open("/proc/no/such/folder") else { panic!() };
+/// assert!(error.to_string().starts_with("cannot open the folder: "));
+/// assert_eq!(error.file().to_str(), Some("/proc/no/such/folder"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct FileError {
+    action: &'static str,
+    file: PathBuf,
+    source: Arc<io::Error>,
+}
+
+impl FileError {
+    pub(crate) fn new(action: &'static str, file: PathBuf, source: io::Error) -> Self {
+        Self { action, file, source: Arc::new(source) }
+    }
+
+    /// Returns the file or folder.
+    #[must_use]
+    pub fn file(&self) -> &std::path::Path {
+        &self.file
+    }
+
+    /// Returns the kind of the system's error.
+    ///
+    /// [`StorageFull`](io::ErrorKind::StorageFull) is a full disk.
+    #[must_use]
+    pub fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { action, file, source } = self;
+        write!(f, "cannot {action}: {source}: file={}", file.display())
+    }
+}
+
+impl Error for FileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
+}

@@ -1,0 +1,87 @@
+//! Why recorded events were not read.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use lapwing::Sequence;
+
+use super::{BoxError, Damage, FileError, OpenError};
+
+/// Error of a [`Reader`](crate::Reader).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The system refused a call.
+    File(FileError),
+    /// A frame is unreadable.
+    Damaged(Damage),
+    /// The journal does not have the event.
+    NotRecorded {
+        /// The event that was asked for.
+        requested: Sequence,
+        /// The oldest event that is kept.
+        oldest: Sequence,
+        /// The sequence after the last event.
+        end: Sequence,
+    },
+    /// The [encoding](crate::Encoding) refused the bytes of an event.
+    Decode {
+        /// The event.
+        sequence: Sequence,
+        /// What the encoding returned.
+        error: Arc<BoxError>,
+    },
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::Damaged(damage) => damage.fmt(f),
+            Self::NotRecorded { requested, oldest, end } => write!(
+                f,
+                "the journal does not have the event: requested={requested}, kept={oldest}..{end}"
+            ),
+            Self::Decode { sequence, error } => {
+                write!(f, "cannot decode an event: {error}: sequence={sequence}")
+            }
+        }
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::File(error) => Some(error),
+            Self::Damaged(damage) => Some(damage),
+            Self::Decode { error, .. } => Some(&***error),
+            Self::NotRecorded { .. } => None,
+        }
+    }
+}
+
+impl From<FileError> for ReadError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<Damage> for ReadError {
+    fn from(damage: Damage) -> Self {
+        Self::Damaged(damage)
+    }
+}
+
+impl From<ReadError> for OpenError {
+    /// Recovery decodes no event and asks for none by its sequence.
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::File(error) => Self::File(error),
+            ReadError::Damaged(damage) => Self::Damaged(damage),
+            ReadError::NotRecorded { .. } | ReadError::Decode { .. } => {
+                unreachable!("recovery reads frames, not events")
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The open journal, as programs hold it.
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lapwing::Sequence;
+
+use crate::core::Core;
+use crate::encoding::{Encoding, Plain};
+use crate::error::{FileError, OpenError, ReadError, SyncError, WriteError};
+use crate::options::Options;
+use crate::reading::reader::Reader;
+use crate::recovery::Recovered;
+use crate::replay::Replay;
+use crate::retention;
+use crate::storage::Storage;
+use crate::syncer::{SyncPolicy, Syncer};
+use crate::writer::Writer;
+
+/// An open journal of events `E`, encoded by `T`.
+///
+/// The folder is locked until the journal and its [`Writer`] and [`Syncer`] are dropped. The last
+/// drop closes the journal if [`close`](Self::close) has not, and ignores errors.
+#[derive(Debug)]
+pub struct Journal<E, T = Plain> {
+    core: Arc<Core>,
+    events: PhantomData<fn(T) -> E>,
+}
+
+impl<E> Journal<E>
+where
+    Plain: Encoding<E>,
+{
+    /// Opens a journal of plain events with the default [`Options`], or creates it. What was never
+    /// synced and is not complete is cut.
+    ///
+    /// ```
+    /// use lapwing_journal::{Journal, error::OpenError};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = Journal::<u64>::open(folder.path())?;
+    /// let second = Journal::<u64>::open(folder.path());
+    /// assert!(matches!(second, Err(OpenError::Locked { file }) if file.ends_with("lock")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`OpenError::Locked`] if the journal is open for writing elsewhere.
+    /// - [`OpenError::Damaged`] if synced events are unreadable. Nothing was changed.
+    /// - [`OpenError::OtherShape`] and [`OpenError::Version`] if the journal is none of this
+    ///   program's.
+    /// - [`OpenError::File`] if the system refused a call.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Options::new().open(folder)
+    }
+}
+
+impl<E, T: Encoding<E>> Journal<E, T> {
+    pub(crate) fn on_storage(
+        storage: Arc<dyn Storage>,
+        options: &Options,
+    ) -> Result<Self, OpenError> {
+        let core = Arc::new(Core::open(storage, options.shape::<E, T>(), options)?);
+        Ok(Self { core, events: PhantomData })
+    }
+
+    /// Returns what was found when the journal was opened.
+    #[must_use]
+    pub fn recovered(&self) -> &Recovered {
+        &self.core.recovered
+    }
+
+    /// Returns the sequence after the last event that is written.
+    ///
+    /// Before the graph starts, this is where the ring begins. If a [`Replay`] publishes into the
+    /// ring, the ring begins where the replay does.
+    #[must_use]
+    pub fn next_sequence(&self) -> Sequence {
+        self.core.syncing.written()
+    }
+
+    /// Returns the sequence after the last event that is synced.
+    #[must_use]
+    pub fn synced(&self) -> Sequence {
+        self.core.syncing.durable()
+    }
+
+    /// Waits until the events below `end` are synced, for at most `timeout`. Returns the same as
+    /// [`synced`](Self::synced), which is below `end` if the time has passed.
+    ///
+    /// For a thread that is in no graph downstream of the [`Syncer`], such as a stage of another
+    /// ring.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = lapwing_journal::Journal::<u64>::open(folder.path())?;
+    /// journal.writer().write(&[7, 8], 0)?;
+    /// assert_eq!(journal.wait_synced(2, Duration::from_millis(1))?, 0);
+    /// journal.sync()?;
+    /// assert_eq!(journal.wait_synced(2, Duration::MAX)?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SyncError`] if a sync has failed.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the thread that syncs.
+    pub fn wait_synced(&self, end: Sequence, timeout: Duration) -> Result<Sequence, SyncError> {
+        self.core.syncing.wait(end, timeout)
+    }
+
+    /// Returns the writer, for one stage. It writes each batch as one frame.
+    #[must_use]
+    pub fn writer(&self) -> Writer<E, T> {
+        Writer::new(Arc::clone(&self.core))
+    }
+
+    /// Returns the syncer, for one stage downstream of the writer.
+    ///
+    /// Without a syncer, full segments are synced in the background, and the last one by
+    /// [`close`](Self::close).
+    #[must_use]
+    pub fn syncer(&self, policy: SyncPolicy) -> Syncer {
+        Syncer::new(Arc::clone(&self.core), policy)
+    }
+
+    /// Syncs all that is written when the call begins, and returns the end of it. For programs
+    /// without a syncer.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = lapwing_journal::Journal::<u64>::open(folder.path())?;
+    /// journal.writer().write(&[7, 8], 0)?;
+    /// assert_eq!(journal.synced(), 0);
+    /// assert_eq!(journal.sync()?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SyncError`] if this sync has failed, or one before it.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the disk.
+    pub fn sync(&self) -> Result<Sequence, SyncError> {
+        self.core.syncing.sync()
+    }
+
+    /// Returns a reader of the recorded events from `from` on, up to what is written now.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = lapwing_journal::Journal::<u64>::open(folder.path())?;
+    /// journal.writer().write(&[7, 8], 0)?;
+    /// let mut events = Vec::new();
+    /// journal.read(1)?.for_each(0, |sequence, event| events.push((sequence, *event)))?;
+    /// assert_eq!(events, [(1, 8)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::NotRecorded`] if `from` is older than what is kept, or after the end.
+    pub fn read(&self, from: Sequence) -> Result<Reader<E, T>, ReadError> {
+        Reader::new(Arc::clone(&self.core.storage), from, self.next_sequence())
+    }
+
+    /// Returns a replay of the recorded events from `from` on, up to what is written now.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::NotRecorded`] if `from` is older than what is kept, or after the end.
+    pub fn replay(&self, from: Sequence) -> Result<Replay<E, T>, ReadError> {
+        Ok(Replay::new(Arc::clone(&self.core), self.read(from)?))
+    }
+
+    /// Removes the segments whose events are all below `sequence` and synced. Returns their number.
+    /// The segment that is written is never removed.
+    ///
+    /// Call it with the sequence of the oldest [snapshot](crate::Snapshots) that is kept.
+    ///
+    /// ```
+    /// use lapwing_journal::Options;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = Options::new().segment_bytes(4096).open::<u64>(folder.path())?;
+    /// let mut writer = journal.writer();
+    /// for event in 0..1000 {
+    ///     writer.write(&[event], event)?;
+    /// }
+    /// journal.sync()?;
+    /// assert_eq!(journal.remove_before(500)?, 8);
+    /// assert!(journal.read(0).is_err() && journal.read(500).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] if the system refused a call. Some segments may be removed, the oldest first.
+    pub fn remove_before(&self, sequence: Sequence) -> Result<usize, FileError> {
+        let storage = &*self.core.storage;
+        retention::remove(storage, sequence.min(self.synced()))
+    }
+
+    /// Moves the segments whose events are all below `sequence` and synced to `archive`, a folder on
+    /// the same file system. Returns their number.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] if the system refused a call. Some segments may be moved, the oldest first.
+    pub fn archive_before(
+        &self,
+        sequence: Sequence,
+        archive: impl AsRef<Path>,
+    ) -> Result<usize, FileError> {
+        let storage = &*self.core.storage;
+        retention::archive(storage, sequence.min(self.synced()), archive.as_ref())
+    }
+
+    /// Syncs all that is written, marks the end as synced, and takes no more events.
+    ///
+    /// Call it when the graph has ended. With the mark, damage to the last frames is noticed.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::SyncFailed`] if a sync has failed, [`WriteError::File`] if the mark was not
+    /// written. What [`synced`](Self::synced) returns is safe in any case.
+    pub fn close(self) -> Result<(), WriteError> {
+        self.core.close()
+    }
+}

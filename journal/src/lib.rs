@@ -1,0 +1,101 @@
+//! A durable journal as a stage of a [Lapwing](lapwing) graph.
+//!
+//! A stage writes each batch of events as one frame. A second stage, downstream of it, syncs. Later
+//! stages run after the one they need: after *journal* their events are written, after *synced*
+//! they survive a power failure.
+//!
+//! ```text
+//! producer --> [ring] --> journal --> synced --> confirm
+//!                |           |          |
+//!                |           | one      | one fdatasync for all that was
+//!                |           | pwrite   | written during the last one
+//!                |           v          v
+//!                |         [ segments of the folder ]
+//!                \--> match, report, ...  (side by side with the journal)
+//! ```
+//!
+//! Ring and journal have the same sequences: the ring begins with
+//! [`Journal::next_sequence`]. After a restart, a [`Replay`] publishes the recorded events into the
+//! same graph, and the writer writes none of them again. [`Snapshots`] shorten it.
+//!
+//! ```
+//! use lapwing::Disruptor;
+//! use lapwing_journal::{Journal, SyncPolicy};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let journal = Journal::<u64>::open(folder.path())?;
+//! let mut confirmed = 0;
+//! let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
+//!     .first_sequence(journal.next_sequence())
+//!     .stage("journal").blocking().read_batch(journal.writer().handler())
+//!     .stage("synced").blocking().read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+//!     .stage("confirm").read(|_, _, _| confirmed += 1) // on disk
+//!     .build()?;
+//! std::thread::scope(|scope| -> Result<(), Box<dyn std::error::Error>> {
+//!     let running = consumers.start_scoped(scope)?;
+//!     for event in 0..5_000 {
+//!         producer.publish(|slot| *slot = event)?;
+//!     }
+//!     running.shutdown()?;
+//!     Ok(())
+//! })?;
+//! assert_eq!((confirmed, journal.synced()), (5_000, 5_000));
+//! journal.close()?;
+//!
+//! let journal = Journal::<u64>::open(folder.path())?;
+//! let mut sum = 0;
+//! journal.read(0)?.for_each(0, |_, event| sum += event)?;
+//! assert_eq!(sum, (0..5_000).sum());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is promised
+//!
+//! - An event that the stage *synced* has released is there after a crash of the program or of the
+//!   machine, in order and once. The disk must keep what a sync has confirmed, and must write a
+//!   sector of 512 bytes as a whole.
+//! - An event that is read after a restart was published with this sequence.
+//! - After a crash, what was never synced may be cut. [`Journal::recovered`] says so. If synced
+//!   events are unreadable, the journal is not opened, the [error](error::Damage) names file and
+//!   offset, and nothing is changed.
+//! - A [failed sync](error::SyncError) stops the journal and is never repeated.
+//! - A full disk is an [error of the writer](error::WriteError::is_full) that loses nothing. With a
+//!   [policy that retries](lapwing::consumer::Retries::of_batch), the graph continues once there is
+//!   space.
+//!
+//! What cannot be noticed: damage to frames at the very end of a journal that was not closed. It
+//! looks like a write that was never synced.
+//!
+//! The format is in `format/mod.rs`.
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+mod core; // an open journal: its state, and what changes it
+mod encoding; // events as bytes
+pub mod error; // why an operation failed
+#[cfg(feature = "faults")]
+pub mod faults; // a simulated disk
+mod format; // the bytes on disk
+pub mod inspect; // what is in a folder
+mod journal; // the open journal, for programs
+mod options; // settings
+mod reading; // recorded frames, in order
+mod recovery; // what is done when a journal is opened
+mod replay; // recorded events into a ring
+mod retention; // old segments are removed or archived
+mod segments; // the segment that is written, and the next ones
+mod snapshots; // the state of a stage at a sequence
+mod storage; // what is asked of a disk
+mod syncer; // the stage that syncs
+mod syncing; // how far the journal is written and synced
+mod writer; // the stage that writes
+
+pub use encoding::{Encoding, Plain};
+pub use journal::Journal;
+pub use options::Options;
+pub use reading::reader::{Frame, Reader};
+pub use recovery::Recovered;
+pub use replay::{Pace, Replay};
+pub use snapshots::{Latest, Snapshot, Snapshots};
+pub use syncer::{SyncPolicy, Syncer};
+pub use writer::Writer;

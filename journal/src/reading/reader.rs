@@ -1,0 +1,206 @@
+//! Recorded frames with their events, as programs read them.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use lapwing::Sequence;
+
+use super::walker::{Walker, open_segment, segments};
+use crate::encoding::Encoding;
+use crate::error::{Damage, Defect, OpenError, ReadError};
+use crate::format::bytes::u32_at;
+use crate::format::frame::FrameHeader;
+use crate::format::name;
+use crate::storage::{Storage, file_error};
+
+/// Reads recorded events in order. [`Journal::read`](crate::Journal::read) returns it.
+#[derive(Debug)]
+pub struct Reader<E, T> {
+    storage: Arc<dyn Storage>,
+    /// The segments that are not begun.
+    segments: VecDeque<Sequence>,
+    walker: Option<(Sequence, Walker)>,
+    /// The events that are left.
+    left: Range<Sequence>,
+    events: PhantomData<fn(T) -> E>,
+}
+
+impl<E, T: Encoding<E>> Reader<E, T> {
+    pub(crate) fn new(
+        storage: Arc<dyn Storage>,
+        from: Sequence,
+        end: Sequence,
+    ) -> Result<Self, ReadError> {
+        let firsts = segments(&*storage)?;
+        let oldest = firsts.first().copied().unwrap_or(end);
+        if from < oldest || from > end {
+            return Err(ReadError::NotRecorded { requested: from, oldest, end });
+        }
+        let begun = firsts.partition_point(|&first| first <= from).saturating_sub(1);
+        let segments = firsts[begun..].iter().copied().collect();
+        Ok(Self { storage, segments, walker: None, left: from..end, events: PhantomData })
+    }
+
+    /// Returns the sequences that are left to read. Some may be gaps.
+    #[must_use]
+    pub fn left(&self) -> Range<Sequence> {
+        self.left.clone()
+    }
+
+    /// Returns the next frame, or `None` at the end.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = lapwing_journal::Journal::<u64>::open(folder.path())?;
+    /// journal.writer().write(&[7, 8], 0)?;
+    /// let mut reader = journal.read(0)?;
+    /// let frame = reader.next_frame()?.unwrap();
+    /// assert_eq!(frame.sequences(), 0..2);
+    /// assert!(reader.next_frame()?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::Damaged`] if the frame is not readable, [`ReadError::File`] if the system
+    /// refused a call.
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_, E, T>>, ReadError> {
+        while !self.left.is_empty() {
+            let Some(header) = self.step()? else { continue };
+            let sequences = header.first.max(self.left.start)..header.end();
+            if sequences.is_empty() {
+                continue;
+            }
+            self.left.start = header.end();
+            let body = self.walker.as_ref().map_or([].as_slice(), |(_, walker)| walker.last_body());
+            return Ok(Some(Frame::new(header, body, sequences)));
+        }
+        Ok(None)
+    }
+
+    /// Reads one frame, or goes to the next segment.
+    fn step(&mut self) -> Result<Option<FrameHeader>, ReadError> {
+        let Some((first, walker)) = &mut self.walker else {
+            self.open_next(self.left.start)?;
+            return Ok(None);
+        };
+        let name = name::segment(*first);
+        let read = walker.next().map_err(file_error(&*self.storage, "read a segment", &name))?;
+        if let Some(frame) = read {
+            return Ok(Some(frame.header));
+        }
+        let (expected, offset) = (walker.expected(), walker.offset());
+        if self.segments.front() != Some(&expected) {
+            return Err(self.damage(&name, offset, expected));
+        }
+        self.open_next(expected)?;
+        Ok(None)
+    }
+
+    fn open_next(&mut self, expected: Sequence) -> Result<(), ReadError> {
+        let Some(first) = self.segments.pop_front() else {
+            return Err(self.damage("", 0, expected));
+        };
+        let opened = open_segment(&*self.storage, first).map_err(|error| match error {
+            OpenError::File(error) => ReadError::File(error),
+            _ => self.damage(&name::segment(first), 0, first),
+        });
+        let (file, header) = opened?;
+        let Some(header) = header else {
+            return Err(self.damage(&name::segment(first), 0, first));
+        };
+        self.walker = Some((first, Walker::new(file, header)));
+        Ok(())
+    }
+
+    fn damage(&self, name: &str, offset: u64, sequence: Sequence) -> ReadError {
+        let file = self.storage.path().join(name);
+        ReadError::Damaged(Damage { file, offset, sequence, defect: Defect::Frame })
+    }
+
+    /// Calls `handle` with each event. `event` is what events are decoded into.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`next_frame`](Self::next_frame), and [`ReadError::Decode`] if the encoding refuses
+    /// the bytes of an event.
+    pub fn for_each(
+        mut self,
+        mut event: E,
+        mut handle: impl FnMut(Sequence, &E),
+    ) -> Result<(), ReadError> {
+        while let Some(frame) = self.next_frame()? {
+            for (sequence, bytes) in frame.events() {
+                decode::<E, T>(sequence, bytes, &mut event)?;
+                handle(sequence, &event);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Decodes an event into `event`.
+pub(crate) fn decode<E, T: Encoding<E>>(
+    sequence: Sequence,
+    bytes: &[u8],
+    event: &mut E,
+) -> Result<(), ReadError> {
+    let decoded = T::decode(bytes, event);
+    decoded.map_err(|error| ReadError::Decode { sequence, error: Arc::new(error) })
+}
+
+/// A batch as it was written.
+#[derive(Debug)]
+pub struct Frame<'a, E, T> {
+    header: FrameHeader,
+    body: &'a [u8],
+    /// The events that were asked for.
+    sequences: Range<Sequence>,
+    events: PhantomData<fn(T) -> E>,
+}
+
+impl<'a, E, T: Encoding<E>> Frame<'a, E, T> {
+    fn new(header: FrameHeader, body: &'a [u8], sequences: Range<Sequence>) -> Self {
+        Self { header, body, sequences, events: PhantomData }
+    }
+
+    /// Returns the sequences of its events. If reading begins in the middle of a frame, these are
+    /// the events from there on.
+    #[must_use]
+    pub fn sequences(&self) -> Range<Sequence> {
+        self.sequences.clone()
+    }
+
+    /// Returns when the frame was written.
+    #[must_use]
+    pub fn recorded_at(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_nanos(self.header.recorded_ns)
+    }
+
+    /// Returns each event's sequence and bytes.
+    pub fn events(&self) -> impl Iterator<Item = (Sequence, &'a [u8])> + use<'a, E, T> {
+        let mut left = self.body;
+        let all = (self.header.first..self.header.end())
+            .map(move |sequence| (sequence, next_event(&mut left, T::EVENT_BYTES)));
+        let skipped = self.sequences.start - self.header.first;
+        all.skip(skipped as usize)
+    }
+}
+
+/// Takes the bytes of one event. The checksum was right, so they are as the writer left them.
+fn next_event<'a>(left: &mut &'a [u8], event_bytes: usize) -> &'a [u8] {
+    let length = match event_bytes {
+        0 if left.len() >= 4 => {
+            let length = u32_at(left, 0) as usize;
+            *left = &left[4..];
+            length
+        }
+        bytes => bytes,
+    };
+    let (event, rest) = left.split_at(length.min(left.len()));
+    *left = rest;
+    event
+}

@@ -1,0 +1,137 @@
+//! Finds the readable frames, and decides whether what follows them is damage. It changes nothing.
+
+use lapwing::Sequence;
+
+use super::evidence::{self, Evidence};
+use crate::error::{Damage, Defect, OpenError};
+use crate::format::frame::FrameHeader;
+use crate::format::name;
+use crate::format::segment::{self, SegmentHeader};
+use crate::reading::walker::{Walker, open_segment, segments};
+use crate::storage::{Storage, file_error};
+
+/// What the segments of a journal hold.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    /// The first sequences of all segments, in order.
+    pub(crate) segments: Vec<Sequence>,
+    /// The header of the segment in which the readable frames end.
+    pub(crate) last: SegmentHeader,
+    /// The index of that segment.
+    pub(crate) last_index: usize,
+    /// Where in that segment the readable frames end.
+    pub(crate) offset: u64,
+    /// The sequence after the readable frames.
+    pub(crate) end: Sequence,
+    /// The events below it were synced: a frame says so.
+    pub(crate) synced: Sequence,
+    /// Whether the last readable frame, if there is one, is the mark of a clean close.
+    pub(crate) is_marked: bool,
+    /// What follows the readable frames.
+    pub(crate) rest: Evidence,
+}
+
+/// Reads all frames and calls `visit` with each. `None` means that there is no segment.
+///
+/// # Errors
+///
+/// [`OpenError::Damaged`] if synced events are unreadable.
+pub(crate) fn survey(
+    storage: &dyn Storage,
+    visit: &mut dyn FnMut(Sequence, u64, &FrameHeader),
+) -> Result<Option<Survey>, OpenError> {
+    let segments = segments(storage)?;
+    let Some(&oldest) = segments.first() else { return Ok(None) };
+    let mut survey = begin(storage, oldest)?;
+    for (index, &first) in segments.iter().enumerate() {
+        let follows = first == survey.end;
+        if !follows || !walk(storage, first, index, &mut survey, visit)? {
+            break;
+        }
+    }
+    survey.rest = evidence::after(storage, &segments, &survey)?;
+    survey.segments = segments;
+    survey.check(storage)?;
+    Ok(Some(survey))
+}
+
+/// The survey before the first frame. The oldest segment was synced before it got its name, so its
+/// header must be readable.
+fn begin(storage: &dyn Storage, oldest: Sequence) -> Result<Survey, OpenError> {
+    let (_, header) = open_segment(storage, oldest)?;
+    let Some(last) = header else {
+        return Err(damage(storage, oldest, 0, oldest, Defect::Header).into());
+    };
+    Ok(Survey {
+        segments: Vec::new(),
+        last,
+        last_index: 0,
+        offset: segment::LENGTH as u64,
+        end: oldest,
+        synced: oldest,
+        is_marked: true,
+        rest: Evidence::default(),
+    })
+}
+
+/// Reads the frames of one segment. Returns whether its header was readable.
+fn walk(
+    storage: &dyn Storage,
+    first: Sequence,
+    index: usize,
+    survey: &mut Survey,
+    visit: &mut dyn FnMut(Sequence, u64, &FrameHeader),
+) -> Result<bool, OpenError> {
+    let (file, header) = open_segment(storage, first)?;
+    let Some(header) = header else { return Ok(false) };
+    if header.journal != survey.last.journal {
+        return Err(damage(storage, first, 0, first, Defect::OtherJournal).into());
+    }
+    let mut walker = Walker::new(file, header);
+    let name = name::segment(first);
+    while let Some(frame) = walker.next().map_err(file_error(storage, "read a segment", &name))? {
+        survey.synced = survey.synced.max(frame.header.synced);
+        survey.is_marked = frame.header.count == 0;
+        visit(first, frame.offset, &frame.header);
+    }
+    (survey.last, survey.last_index) = (header, index);
+    (survey.offset, survey.end) = (walker.offset(), walker.expected());
+    Ok(true)
+}
+
+impl Survey {
+    /// Fails if an event at or after the end was synced.
+    fn check(&self, storage: &dyn Storage) -> Result<(), OpenError> {
+        let synced = self.rest.synced;
+        if synced <= self.end {
+            return Ok(());
+        }
+        let defect = Defect::Synced { synced };
+        Err(damage(storage, self.last.first, self.offset, self.end, defect).into())
+    }
+
+    /// The oldest event that is kept.
+    pub(crate) fn oldest(&self) -> Sequence {
+        self.segments[0]
+    }
+
+    /// The bytes after the readable frames that are cut.
+    pub(crate) fn cut_bytes(&self) -> u64 {
+        self.rest.used_until.saturating_sub(self.offset) + self.rest.later_bytes
+    }
+
+    /// The segments after the one in which the readable frames end.
+    pub(crate) fn later(&self) -> &[Sequence] {
+        &self.segments[self.last_index + 1..]
+    }
+}
+
+fn damage(
+    storage: &dyn Storage,
+    segment: Sequence,
+    offset: u64,
+    sequence: Sequence,
+    defect: Defect,
+) -> Damage {
+    Damage { file: storage.path().join(name::segment(segment)), offset, sequence, defect }
+}

@@ -1,0 +1,45 @@
+//! Segments that are no longer needed are removed or archived, the oldest first.
+
+use std::path::Path;
+
+use lapwing::Sequence;
+
+use crate::error::FileError;
+use crate::format::name;
+use crate::reading::walker::segments;
+use crate::storage::{Storage, file_error};
+
+/// Removes the segments whose events are all below `sequence`. All below it must be synced.
+pub(crate) fn remove(storage: &dyn Storage, sequence: Sequence) -> Result<usize, FileError> {
+    each_before(storage, sequence, |name| {
+        storage.remove(name).map_err(file_error(storage, "remove a segment", name))
+    })
+}
+
+/// Moves the segments whose events are all below `sequence` to `archive`.
+pub(crate) fn archive(
+    storage: &dyn Storage,
+    sequence: Sequence,
+    archive: &Path,
+) -> Result<usize, FileError> {
+    each_before(storage, sequence, |name| {
+        storage.move_out(name, archive).map_err(file_error(storage, "archive a segment", name))
+    })
+}
+
+fn each_before(
+    storage: &dyn Storage,
+    sequence: Sequence,
+    mut take: impl FnMut(&str) -> Result<(), FileError>,
+) -> Result<usize, FileError> {
+    let firsts = segments(storage)?;
+    // The segment after it must begin below `sequence`: then one of its events is synced, and so is
+    // its header. Recovery begins with that header.
+    let count = firsts.iter().skip(1).take_while(|&&next| next < sequence).count();
+    for &first in &firsts[..count] {
+        take(&name::segment(first))?;
+        // One at a time, so that a crash leaves no hole.
+        storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
+    }
+    Ok(count)
+}

@@ -1,0 +1,59 @@
+//! The segment that is written: where its next frame goes, and whether it fits.
+
+use std::io::{self, IoSlice};
+use std::sync::Arc;
+
+use crate::format::frame::{self, FrameHeader};
+use crate::format::segment::SegmentHeader;
+use crate::storage::StorageFile;
+
+/// The segment that is written.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    pub(crate) file: Arc<dyn StorageFile>,
+    pub(crate) header: SegmentHeader,
+    /// Where the next frame goes.
+    pub(crate) offset: u64,
+    /// Whether a write at `offset` has failed, perhaps after all of its bytes.
+    has_failed: bool,
+}
+
+impl Tail {
+    pub(crate) fn new(file: Arc<dyn StorageFile>, header: SegmentHeader, offset: u64) -> Self {
+        Self { file, header, offset, has_failed: false }
+    }
+
+    /// Returns whether a frame with `body` bytes of events fits. There is always room left for the
+    /// mark of a clean close.
+    pub(crate) fn has_room(&self, body: u64) -> bool {
+        let frames = frame::frame_bytes(body) + frame::frame_bytes(0);
+        self.offset + frames <= self.header.bytes
+    }
+
+    /// Returns whether the mark of a clean close fits.
+    pub(crate) fn has_room_for_mark(&self) -> bool {
+        self.offset + frame::frame_bytes(0) <= self.header.bytes
+    }
+
+    /// Writes a frame. After an error, the next frame goes to the same place.
+    pub(crate) fn write(&mut self, header: &FrameHeader, body: &[u8]) -> io::Result<()> {
+        let head = header.encode(self.header.seed());
+        let padding = frame::padding(body.len());
+        let parts = &mut [IoSlice::new(&head), IoSlice::new(body), IoSlice::new(padding)];
+        self.has_failed = true;
+        self.file.write_at(parts, self.offset)?;
+        self.has_failed = false;
+        self.offset += header.frame_bytes();
+        Ok(())
+    }
+
+    /// Erases what a failed write may have left, before the journal continues in another segment.
+    /// Otherwise, recovery could take it for the frame that continues the journal.
+    pub(crate) fn erase_failed_write(&mut self) -> io::Result<()> {
+        if self.has_failed && self.has_room_for_mark() {
+            self.file.write_at(&mut [IoSlice::new(&[0; frame::LENGTH])], self.offset)?;
+        }
+        self.has_failed = false;
+        Ok(())
+    }
+}

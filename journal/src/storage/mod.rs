@@ -1,0 +1,98 @@
+//! What a journal asks of a disk. Not here: the disk of the system (`disk`) and the simulated one
+//! (`faults`).
+
+pub(crate) mod disk;
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::io::{self, IoSlice};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::FileError;
+
+/// A folder that holds a journal. Names are those of files in it.
+pub(crate) trait Storage: Debug + Send + Sync {
+    /// The names of all files.
+    fn names(&self) -> io::Result<Vec<String>>;
+
+    /// Makes a file of zeros, with its space reserved. The file must not exist.
+    fn create(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>>;
+
+    /// Opens a file to read and write it.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
+
+    /// Renames a file, in place of another one with that name.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Moves a file to a folder outside of the journal.
+    fn move_out(&self, name: &str, folder: &Path) -> io::Result<()>;
+
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes creations, renames and removals durable.
+    fn sync_folder(&self) -> io::Result<()>;
+
+    /// Locks the folder until the value is dropped. The error is of the kind
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if another process has it.
+    fn lock(&self) -> io::Result<Box<dyn Any + Send + Sync>>;
+
+    /// The folder, for messages.
+    fn path(&self) -> &Path;
+}
+
+/// An open file.
+pub(crate) trait StorageFile: Debug + Send + Sync {
+    fn bytes(&self) -> io::Result<u64>;
+
+    /// Reads up to `into.len()` bytes. 0 is the end of the file.
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Writes all of `parts`, one after the other. After an error, some of the bytes may be
+    /// written.
+    fn write_at(&self, parts: &mut [IoSlice<'_>], offset: u64) -> io::Result<()>;
+
+    /// Makes what was written durable, and the length with it.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// Names the file in the error of a call. An empty name is the folder itself.
+pub(crate) fn file_error(
+    storage: &dyn Storage,
+    action: &'static str,
+    name: &str,
+) -> impl FnOnce(io::Error) -> FileError {
+    let file = if name.is_empty() { storage.path().to_owned() } else { storage.path().join(name) };
+    move |error| FileError::new(action, file, error)
+}
+
+/// Reads until `into` is full or the file ends. Returns the number of bytes.
+pub(crate) fn read_fully(
+    file: &dyn StorageFile,
+    into: &mut [u8],
+    offset: u64,
+) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < into.len() {
+        match file.read_at(&mut into[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Writes zeros to `range`.
+pub(crate) fn write_zeros(file: &dyn StorageFile, range: std::ops::Range<u64>) -> io::Result<()> {
+    const CHUNK: u64 = 256 * 1024;
+    let zeros = vec![0; CHUNK as usize];
+    let mut at = range.start;
+    while at < range.end {
+        let length = CHUNK.min(range.end - at);
+        file.write_at(&mut [IoSlice::new(&zeros[..length as usize])], at)?;
+        at += length;
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! The stage that syncs: one sync for all that was written while the last one ran. Not here: the
+//! sync itself (`syncing`).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lapwing::{Action, Sequence};
+
+use crate::core::Core;
+use crate::error::SyncError;
+
+/// When a [`Syncer`] syncs. A journal that never waits for a sync has no syncer.
+///
+/// The stage releases only what is synced, under each policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum SyncPolicy {
+    /// At once. A sync covers all that was written during the last one, so a slow disk makes larger
+    /// groups.
+    #[default]
+    EachBatch,
+    /// At most once in this time. Downstream stages wait for up to this long, and the disk has fewer
+    /// syncs.
+    Every(Duration),
+}
+
+/// Syncs what the [`Writer`](crate::Writer) has written. When the stage releases events, they
+/// survive a power failure.
+#[derive(Debug)]
+pub struct Syncer {
+    core: Arc<Core>,
+    policy: SyncPolicy,
+    /// When the last sync began.
+    last: Option<Instant>,
+}
+
+impl Syncer {
+    pub(crate) fn new(core: Arc<Core>, policy: SyncPolicy) -> Self {
+        core.syncing.set_has_stage();
+        Self { core, policy, last: None }
+    }
+
+    /// Returns the handler for [`read_batch`](lapwing::Stage::read_batch).
+    pub fn handler<E>(mut self) -> impl FnMut(&[E], Sequence) -> Result<Action, SyncError> + Send {
+        move |events, first| self.sync(first + events.len() as u64)
+    }
+
+    /// Syncs what is written if events below `end` are not synced yet. Returns
+    /// [`Action::Rewind`] if the policy asks to wait first.
+    ///
+    /// # Errors
+    ///
+    /// [`SyncError`] if this sync has failed, or one before it.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the disk.
+    pub fn sync(&mut self, end: Sequence) -> Result<Action, SyncError> {
+        self.core.syncing.check()?;
+        if self.core.syncing.durable() >= end {
+            return Ok(Action::Continue);
+        }
+        if let Some(pause) = self.pause() {
+            return Ok(Action::Rewind(pause));
+        }
+        self.last = Some(Instant::now());
+        self.core.syncing.sync()?;
+        Ok(Action::Continue)
+    }
+
+    /// How long the policy asks to wait.
+    fn pause(&self) -> Option<Duration> {
+        let (SyncPolicy::Every(time), Some(last)) = (self.policy, self.last) else { return None };
+        time.checked_sub(last.elapsed()).filter(|pause| !pause.is_zero())
+    }
+}

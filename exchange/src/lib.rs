@@ -9,8 +9,10 @@
 
 pub mod book;
 pub mod engine;
+pub mod gateway;
 pub mod plain;
 pub mod risk;
+pub mod service;
 pub mod state;
 pub mod types;
 

@@ -36,7 +36,19 @@ pub struct Output {
     pub is_last: u64,
 }
 
+impl Input {
+    /// Returns the content of a slot before its first use.
+    pub(super) fn empty() -> Self {
+        Self::zeroed()
+    }
+}
+
 impl Output {
+    /// Returns the content of a slot before its first use.
+    pub(super) fn empty() -> Self {
+        Self::zeroed()
+    }
+
     /// Returns an answer to the command of `input`, the first of several.
     #[must_use]
     pub fn new(input: &Input, sequence: u64, report: PackedReport) -> Self {

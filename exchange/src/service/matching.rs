@@ -12,7 +12,7 @@ use crate::types::PackedReport;
 
 /// Applies each command to the engine, and publishes its reports into the output ring.
 #[derive(Debug)]
-pub struct Matching {
+pub(super) struct Matching {
     engine: Engine,
     output: SingleProducer<Output>,
     snapshots: Option<Snapshotting>,
@@ -28,8 +28,7 @@ impl Matching {
     }
 
     /// Returns the engine after the last command.
-    #[must_use]
-    pub fn into_engine(self) -> Engine {
+    pub(super) fn into_engine(self) -> Engine {
         self.engine
     }
 
@@ -59,12 +58,7 @@ impl Matching {
 }
 
 impl EventHandler<Input, Shared, Result<(), PublishError>> for Matching {
-    fn on_event(
-        &mut self,
-        input: &Input,
-        sequence: Sequence,
-        _: bool,
-    ) -> Result<(), PublishError> {
+    fn on_event(&mut self, input: &Input, sequence: Sequence, _: bool) -> Result<(), PublishError> {
         self.carry_out(input, sequence)?;
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.offer(sequence + 1, &self.engine);

@@ -4,6 +4,7 @@
 //! leave a snapshot of commands that the journal has lost.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -17,14 +18,15 @@ use crate::Exchange;
 use crate::engine::Engine;
 use crate::state::State;
 
-/// How often the thread asks whether the journal has synced the commands of a snapshot.
-const PAUSE: Duration = Duration::from_millis(1);
+/// Longest wait for the journal at a time.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The end of the matching stage: it offers a state every so many commands.
 #[derive(Debug)]
 pub(super) struct Snapshotting {
     every: u64,
     states: SyncSender<(Sequence, State)>,
+    has_ended: Arc<AtomicBool>,
 }
 
 /// The thread that writes snapshots.
@@ -38,37 +40,62 @@ impl Snapshotting {
         snapshots: Snapshots,
     ) -> Result<(Self, Writing), ServiceError> {
         let (states, offered) = sync_channel(1);
-        let write = move || write_all(&offered, &journal, &snapshots);
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let thread = Thread { journal, snapshots, has_ended: Arc::clone(&has_ended) };
+        let write = move || thread.write_all(&offered);
         let writing = thread::Builder::new().name("snapshots".into()).spawn(write)?;
-        Ok((Self { every, states }, writing))
+        Ok((Self { every, states, has_ended }, writing))
     }
 
     /// Offers the state of `engine` after all commands below `sequence`, if it is time for a
     /// snapshot. Skips it if the thread still writes the last one.
     pub(super) fn offer(&mut self, sequence: Sequence, engine: &Engine) {
         if sequence % self.every == 0 {
-            // A thread that has failed ends the service at shutdown.
+            // If the thread has failed, the shutdown returns its error.
             let _ = self.states.try_send((sequence, engine.state()));
         }
     }
 }
 
-fn write_all(
-    offered: &Receiver<(Sequence, State)>,
-    journal: &Journal<Input>,
-    snapshots: &Snapshots,
-) -> Result<(), ServiceError> {
-    for (sequence, state) in offered {
-        while journal.synced() < sequence {
-            if journal.is_stopped() {
-                return Ok(());
+impl Drop for Snapshotting {
+    fn drop(&mut self) {
+        // Relaxed: the thread checks it again and again, and it carries nothing.
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What the thread has.
+struct Thread {
+    journal: Arc<Journal<Input>>,
+    snapshots: Snapshots,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl Thread {
+    fn write_all(&self, offered: &Receiver<(Sequence, State)>) -> Result<(), ServiceError> {
+        for (sequence, state) in offered {
+            if !self.wait_until_synced(sequence) {
+                break;
             }
-            thread::sleep(PAUSE);
+            self.snapshots.write(sequence, &state.to_bytes())?;
+            if let Some(oldest) = self.snapshots.oldest()? {
+                self.journal.remove_before(oldest)?;
+            }
         }
-        snapshots.write(sequence, &state.to_bytes())?;
-        if let Some(oldest) = snapshots.oldest()? {
-            journal.remove_before(oldest)?;
+        Ok(())
+    }
+
+    /// Returns false if the commands below `sequence` will not be synced: a sync has failed, or the
+    /// stages have ended.
+    fn wait_until_synced(&self, sequence: Sequence) -> bool {
+        loop {
+            // Loaded first: the stages sync before they end.
+            let is_last_time = self.has_ended.load(Ordering::Relaxed);
+            match self.journal.wait_synced(sequence, PAUSE) {
+                Ok(synced) if synced >= sequence => return true,
+                Ok(_) if !is_last_time => {}
+                _ => return false,
+            }
         }
     }
-    Ok(())
 }

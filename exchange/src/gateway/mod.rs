@@ -1,0 +1,178 @@
+//! The gateway: clients connect by TCP, and send commands or get market data.
+//!
+//! - [`wire`]: the binary protocol, for programs.
+//! - [`text`]: the line protocol, for people: `nc localhost PORT`, then `help`.
+//!
+//! Each session has a thread that reads. A session that has answers to get has one more that writes.
+//! The gateway trusts its clients: a session may send commands for any account, and those of the
+//! operator. Put it behind something that does not.
+
+mod answers;
+mod error;
+mod market_data;
+mod outbox;
+mod session;
+pub mod text;
+pub mod wire;
+
+use std::collections::HashMap;
+use std::mem;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use self::answers::{Answers, Opening};
+use self::market_data::{MarketData, Subscribing};
+use self::outbox::{Encode, Outbox};
+use self::session::Session;
+use crate::Exchange;
+use crate::engine::Engine;
+use crate::service::{Entry, Opened, Service, ServiceError};
+
+pub use self::error::GatewayError;
+
+/// A client that takes nothing for this long is gone.
+const LONGEST_WRITE: Duration = Duration::from_secs(2);
+
+/// An exchange that clients can reach.
+#[derive(Debug)]
+pub struct Gateway {
+    service: Service,
+    shared: Arc<Shared>,
+    accepting: JoinHandle<()>,
+    address: SocketAddr,
+}
+
+/// What the threads of the gateway share.
+#[derive(Debug)]
+struct Shared {
+    opening: Opening,
+    subscribing: Subscribing,
+    started: Instant,
+    is_stopping: AtomicBool,
+    sessions: Mutex<Sessions>,
+    /// The threads that write. They end when the stages have dropped the outboxes.
+    writers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// The sessions whose threads may still run.
+#[derive(Debug, Default)]
+struct Sessions {
+    last: u64,
+    open: HashMap<u64, (TcpStream, JoinHandle<()>)>,
+}
+
+impl Gateway {
+    /// Starts a recovered exchange, and lets clients connect to `address`.
+    ///
+    /// # Errors
+    ///
+    /// [`GatewayError`] if the address cannot be used, or the exchange does not start.
+    pub fn start(opened: Opened, address: impl ToSocketAddrs) -> Result<Self, GatewayError> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let (answers, opening) = Answers::new();
+        let (market_data, subscribing) = MarketData::new(&opened.engine().state());
+        let (service, entry) = opened.start(answers, market_data)?;
+        let shared = Arc::new(Shared {
+            opening,
+            subscribing,
+            started: Instant::now(),
+            is_stopping: AtomicBool::new(false),
+            sessions: Mutex::default(),
+            writers: Mutex::default(),
+        });
+        let accept = {
+            let shared = Arc::clone(&shared);
+            move || accept_all(&listener, &entry, &shared)
+        };
+        let accepting = thread::Builder::new().name("accept".into()).spawn(accept)?;
+        Ok(Self { service, shared, accepting, address })
+    }
+
+    /// Returns the address that clients connect to.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Whether a stage of the exchange has failed. Then [`shutdown`](Self::shutdown) says why.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.service.has_failed()
+    }
+
+    /// Ends all sessions, carries out the commands that they have sent, and closes the journal.
+    /// Returns the engine.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceError`] if a stage, the journal or a snapshot has failed.
+    pub fn shutdown(self) -> Result<Engine, ServiceError> {
+        // SeqCst: a session that is opened from now on sees it, or is in the map below.
+        self.shared.is_stopping.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address); // wakes the thread that accepts
+        let _ = self.accepting.join();
+        for (socket, reading) in self.shared.take_sessions() {
+            let _ = socket.shutdown(Shutdown::Read);
+            let _ = reading.join();
+        }
+        let engine = self.service.shutdown()?;
+        for writing in mem::take(&mut *lock(&self.shared.writers)) {
+            let _ = writing.join();
+        }
+        Ok(engine)
+    }
+}
+
+impl Shared {
+    fn take_sessions(&self) -> Vec<(TcpStream, JoinHandle<()>)> {
+        let mut sessions = lock(&self.sessions);
+        sessions.open.drain().map(|(_, session)| session).collect()
+    }
+
+    /// Starts the thread that writes to a client.
+    fn start_outbox(&self, socket: &TcpStream, encode: Encode) -> Result<Outbox, GatewayError> {
+        let (outbox, writing) = Outbox::start(socket.try_clone()?, encode)?;
+        let mut writers = lock(&self.writers);
+        writers.retain(|writing| !writing.is_finished());
+        writers.push(writing);
+        Ok(outbox)
+    }
+
+    /// Starts the session of a client.
+    fn open(self: &Arc<Self>, socket: TcpStream, entry: Entry) -> Result<(), GatewayError> {
+        socket.set_nodelay(true)?;
+        socket.set_write_timeout(Some(LONGEST_WRITE))?;
+        let mut sessions = lock(&self.sessions);
+        sessions.open.retain(|_, (_, reading)| !reading.is_finished());
+        sessions.last += 1;
+        let id = sessions.last;
+        let session = Session::new(id, socket.try_clone()?, entry, Arc::clone(self));
+        let run = move || session.run();
+        let reading = thread::Builder::new().name(format!("session {id}")).spawn(run)?;
+        sessions.open.insert(id, (socket, reading));
+        Ok(())
+    }
+}
+
+/// Locks a value that no panic leaves half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn accept_all(listener: &TcpListener, entry: &Entry, shared: &Arc<Shared>) {
+    for socket in listener.incoming() {
+        if shared.is_stopping.load(Ordering::SeqCst) {
+            return;
+        }
+        let opened = socket
+            .map_err(GatewayError::from)
+            .and_then(|socket| shared.open(socket, entry.clone()));
+        if let Err(error) = opened {
+            eprintln!("gateway: a client was not served: {error}");
+        }
+    }
+}

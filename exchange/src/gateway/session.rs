@@ -1,0 +1,130 @@
+//! The thread that reads what a client sends.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+
+use super::market_data::Subscription;
+use super::outbox::{Encode, encode_binary};
+use super::text;
+use super::wire::{self, Hello, Order};
+use super::{GatewayError, Shared};
+use crate::service::{Entry, Input};
+use crate::types::{PackedCommand, SymbolId};
+
+/// Bytes that are read in one call.
+const READ_BYTES: usize = 64 << 10;
+
+/// A client.
+pub(super) struct Session {
+    id: u64,
+    socket: TcpStream,
+    entry: Entry,
+    shared: Arc<Shared>,
+}
+
+impl Session {
+    pub(super) fn new(id: u64, socket: TcpStream, entry: Entry, shared: Arc<Shared>) -> Self {
+        Self { id, socket, entry, shared }
+    }
+
+    /// Serves the client until it goes, breaks the protocol, or the gateway ends.
+    pub(super) fn run(self) {
+        let id = self.id;
+        if let Err(error) = self.serve() {
+            eprintln!("gateway: session {id} ended: {error}");
+        }
+    }
+
+    fn serve(self) -> Result<(), GatewayError> {
+        let mut reader = BufReader::with_capacity(READ_BYTES, self.socket.try_clone()?);
+        let first = reader.fill_buf()?.first().copied();
+        match first {
+            None => Ok(()),
+            Some(byte) if byte == wire::MAGIC[0] => self.serve_binary(&mut reader),
+            Some(_) => self.serve_text(&mut reader),
+        }
+    }
+
+    fn serve_binary(self, reader: &mut impl Read) -> Result<(), GatewayError> {
+        let mut hello = Hello::zeroed();
+        reader.read_exact(bytemuck::bytes_of_mut(&mut hello))?;
+        match hello {
+            _ if hello == Hello::orders() => self.serve_orders(reader),
+            _ if hello == Hello::market_data(hello.symbol) => {
+                self.serve_market_data(reader, SymbolId(hello.symbol))
+            }
+            _ => Err(GatewayError::Hello),
+        }
+    }
+
+    fn serve_orders(mut self, reader: &mut impl Read) -> Result<(), GatewayError> {
+        self.open_outbox(encode_binary)?;
+        let mut order = Order::zeroed();
+        loop {
+            match reader.read_exact(bytemuck::bytes_of_mut(&mut order)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+            order.command.unpack()?;
+            self.publish(order.tag, order.command)?;
+        }
+    }
+
+    /// Serves a subscriber. It sends nothing; the end of its stream ends the session.
+    fn serve_market_data(
+        self,
+        reader: &mut impl Read,
+        symbol: SymbolId,
+    ) -> Result<(), GatewayError> {
+        let outbox = self.shared.start_outbox(&self.socket, encode_binary)?;
+        // The stage ends after the threads of the gateway.
+        let _ = self.shared.subscribing.send(Subscription { symbol, outbox });
+        let _ = reader.read(&mut [0])?;
+        Ok(())
+    }
+
+    fn serve_text(mut self, reader: &mut impl BufRead) -> Result<(), GatewayError> {
+        let mut is_open = false;
+        let mut line = String::new();
+        let mut tag = 0;
+        while text::read_line(reader, &mut line)? {
+            match text::parse(&line) {
+                Ok(text::Line::Nothing) => {}
+                Ok(text::Line::Help) => self.say(text::HELP)?,
+                Ok(text::Line::Command(command)) => {
+                    if !is_open {
+                        self.open_outbox(text::encode)?;
+                        is_open = true;
+                    }
+                    tag += 1;
+                    self.publish(tag, PackedCommand::from(&command))?;
+                }
+                Err(error) => self.say(&format!("error: {error}\n"))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes to the client from the thread that reads. A text client sends one line at a time.
+    fn say(&mut self, words: &str) -> Result<(), GatewayError> {
+        Ok(self.socket.write_all(words.as_bytes())?)
+    }
+
+    fn open_outbox(&self, encode: Encode) -> Result<(), GatewayError> {
+        let outbox = self.shared.start_outbox(&self.socket, encode)?;
+        // The stage ends after the threads of the gateway.
+        let _ = self.shared.opening.send((self.id, outbox));
+        Ok(())
+    }
+
+    fn publish(&mut self, tag: u64, command: PackedCommand) -> Result<(), GatewayError> {
+        let received_ns = self.shared.started.elapsed().as_nanos() as u64;
+        let session = self.id;
+        self.entry.publish(|input| *input = Input { command, tag, received_ns, session })?;
+        Ok(())
+    }
+}

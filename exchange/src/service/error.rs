@@ -1,0 +1,79 @@
+//! Why the service does not start, or has ended.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use lapwing::error::{BuildError, StartError};
+use lapwing::lifecycle::RunError;
+use lapwing_journal::error::{FileError, OpenError, ReadError, WriteError};
+
+use crate::state::{SnapshotError, StateError};
+
+/// Why the service does not start, or has ended before its shutdown.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// The journal cannot be opened.
+    Open(OpenError),
+    /// The journal cannot be read.
+    Read(ReadError),
+    /// The end of the journal cannot be written.
+    Close(WriteError),
+    /// A snapshot, or an old segment of the journal, cannot be read, written or removed.
+    File(FileError),
+    /// A snapshot is intact and holds no state.
+    Snapshot(SnapshotError),
+    /// The state of a snapshot is impossible.
+    State(StateError),
+    /// A ring cannot be built.
+    Build(BuildError),
+    /// A thread cannot be started.
+    Start(StartError),
+    /// The same, for a thread that is in no ring.
+    Thread(io::Error),
+    /// A stage has failed.
+    Run(RunError),
+}
+
+impl fmt::Display for ServiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => error.fmt(f),
+            Self::Read(error) => error.fmt(f),
+            Self::Close(error) => error.fmt(f),
+            Self::File(error) => error.fmt(f),
+            Self::Snapshot(error) => write!(f, "a snapshot is unusable: {error}"),
+            Self::State(error) => write!(f, "a snapshot is unusable: {error}"),
+            Self::Build(error) => error.fmt(f),
+            Self::Start(error) => error.fmt(f),
+            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
+            Self::Run(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ServiceError {}
+
+macro_rules! from {
+    ($($error:ty => $variant:ident),+ $(,)?) => {$(
+        impl From<$error> for ServiceError {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        }
+    )+};
+}
+
+from! {
+    OpenError => Open,
+    ReadError => Read,
+    WriteError => Close,
+    FileError => File,
+    SnapshotError => Snapshot,
+    StateError => State,
+    BuildError => Build,
+    StartError => Start,
+    io::Error => Thread,
+    RunError => Run,
+}

@@ -1,0 +1,232 @@
+//! The exchange as two rings.
+//!
+//! ```text
+//!                      input ring                               output ring
+//!
+//!                   ┌──> journal ──> synced                  ┌──> answers
+//! gateway threads ──┤                          ┌──> durable ─┤
+//!                   └──> matching ─────────────┘             └──> market-data
+//! ```
+//!
+//! - *journal* writes each batch of commands as one frame, *synced* syncs what was written.
+//! - *matching* runs beside them. It checks risk, carries out the command and publishes its reports.
+//! - *durable* holds a report back until the journal has synced its command. So nothing leaves the
+//!   exchange that a crash could undo.
+//! - *answers* and *market-data* are the caller's.
+//!
+//! No thread waits in a circle. A full output ring stops *matching*, and *durable* empties it as the
+//! journal goes on, which waits for neither.
+//!
+//! After a restart, the engine begins with the latest snapshot, and carries out the commands of the
+//! journal after it. The rings then begin with the next command.
+
+mod error;
+mod events;
+mod matching;
+mod recovery;
+mod settings;
+mod snapshotting;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lapwing::lifecycle::Running;
+use lapwing::{Action, Disruptor, EventHandler, MultiProducer, SingleProducer, Stage};
+use lapwing_journal::error::SyncError;
+use lapwing_journal::{Journal, Snapshots, SyncPolicy};
+
+use self::matching::Matching;
+use self::snapshotting::{Snapshotting, Writing};
+use crate::engine::Engine;
+
+pub use self::error::ServiceError;
+pub use self::events::{Input, Output};
+pub use self::recovery::Recovery;
+pub use self::settings::Settings;
+
+/// Longest wait for the journal before the stage checks whether its ring has halted.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+/// After this time without a report, a stage of market data serves new subscribers.
+const LONGEST_SILENCE: Duration = Duration::from_millis(20);
+
+/// The producer of a gateway thread: commands go in here.
+pub type Entry = MultiProducer<Input>;
+
+/// A recovered exchange whose threads are not started.
+#[derive(Debug)]
+pub struct Opened {
+    settings: Settings,
+    store: Option<(Arc<Journal<Input>>, Snapshots)>,
+    engine: Engine,
+    recovery: Recovery,
+}
+
+impl Opened {
+    /// Returns what was found.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// Returns the engine after all commands of the journal.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Starts the threads. `answers` and `market_data` get each report.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceError`] if a ring cannot be started.
+    pub fn start(
+        self,
+        answers: impl EventHandler<Output> + Send + 'static,
+        market_data: impl EventHandler<Output> + Send + 'static,
+    ) -> Result<(Service, Entry), ServiceError> {
+        let Self { settings, store, engine, .. } = self;
+        let journal = store.as_ref().map(|(journal, _)| Arc::clone(journal));
+        let (reports, output) = start_output(&settings, journal.clone(), answers, market_data)?;
+        let (snapshotting, store) = match store {
+            Some((journal, snapshots)) => {
+                let every = settings.snapshot_every.max(1);
+                let started = Snapshotting::start(every, Arc::clone(&journal), snapshots)?;
+                (Some(started.0), Some(Store { journal, writing: started.1 }))
+            }
+            None => (None, None),
+        };
+        let matching = Matching::new(engine, reports, snapshotting);
+        let (entry, input) = start_input(&settings, journal.as_deref(), matching)?;
+        Ok((Service { input, output, store }, entry))
+    }
+}
+
+/// A running exchange.
+#[derive(Debug)]
+pub struct Service {
+    input: Running<'static>,
+    output: Running<'static>,
+    store: Option<Store>,
+}
+
+/// What is kept on disk.
+#[derive(Debug)]
+struct Store {
+    journal: Arc<Journal<Input>>,
+    writing: Writing,
+}
+
+impl Service {
+    /// Recovers the exchange from its folder.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceError`] if the folder cannot be used, or holds a damaged journal.
+    pub fn open(settings: Settings) -> Result<Opened, ServiceError> {
+        let store = settings.folder.as_deref().map(open).transpose()?;
+        let (engine, recovery) = match &store {
+            Some((journal, snapshots)) => recovery::recover(journal, snapshots)?,
+            None => Default::default(),
+        };
+        Ok(Opened { settings, store, engine, recovery })
+    }
+
+    /// Whether a stage has failed. Then [`shutdown`](Self::shutdown) says why.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.input.is_finished() || self.output.is_finished()
+    }
+
+    /// Carries out all commands that are in the ring, delivers all reports, and closes the journal.
+    /// Returns the engine.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceError`] if a stage, the journal or a snapshot has failed.
+    pub fn shutdown(self) -> Result<Engine, ServiceError> {
+        let mut report = match self.input.shutdown() {
+            Ok(report) => report,
+            Err(error) => {
+                // Reports of commands that the journal does not have wait in it.
+                self.output.halt();
+                return Err(error.into());
+            }
+        };
+        let matching: Matching = report.take("matching").expect("the stage has this handler");
+        // This drops the producer of the output ring, which closes the ring.
+        let engine = matching.into_engine();
+        self.output.shutdown()?;
+        if let Some(Store { journal, writing }) = self.store {
+            writing.join().expect("the thread of snapshots does not panic")?;
+            // The stages and the thread have dropped theirs.
+            Arc::into_inner(journal).expect("all stages have ended").close()?;
+        }
+        Ok(engine)
+    }
+}
+
+/// Opens the journal and the snapshots of a folder.
+fn open(folder: &Path) -> Result<(Arc<Journal<Input>>, Snapshots), ServiceError> {
+    let journal = Journal::open(folder.join("journal"))?;
+    Ok((Arc::new(journal), Snapshots::open(folder.join("snapshots"))?))
+}
+
+fn start_input(
+    settings: &Settings,
+    journal: Option<&Journal<Input>>,
+    matching: Matching,
+) -> Result<(Entry, Running<'static>), ServiceError> {
+    let ring = Disruptor::multi_producer(settings.input_slots, Input::empty).name("input");
+    let (entry, consumers) = match journal {
+        Some(journal) => ring
+            .first_sequence(journal.next_sequence())
+            .side_by_side(|side| {
+                side.chain(|chain| {
+                    chain
+                        .stage("journal")
+                        .read_batch(journal.writer().handler())
+                        .stage("synced")
+                        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+                })
+                .stage("matching")
+                .read_handler(matching)
+            })
+            .build()?,
+        None => ring.stage("matching").read_handler(matching).build()?,
+    };
+    Ok((entry, consumers.start()?))
+}
+
+fn start_output(
+    settings: &Settings,
+    journal: Option<Arc<Journal<Input>>>,
+    answers: impl EventHandler<Output> + Send + 'static,
+    market_data: impl EventHandler<Output> + Send + 'static,
+) -> Result<(SingleProducer<Output>, Running<'static>), ServiceError> {
+    let (reports, consumers) = Disruptor::single_producer(settings.output_slots, Output::empty)
+        .name("output")
+        .stage("durable")
+        .read_batch(move |reports, _| wait_until_synced(journal.as_deref(), reports))
+        .side_by_side(|side| {
+            let market = Stage::new("market-data").timeout(LONGEST_SILENCE);
+            side.stage("answers").read_handler(answers).stage(market).read_handler(market_data)
+        })
+        .build()?;
+    Ok((reports, consumers.start()?))
+}
+
+/// Holds reports back until the journal has synced the commands that they answer.
+fn wait_until_synced(
+    journal: Option<&Journal<Input>>,
+    reports: &[Output],
+) -> Result<Action, SyncError> {
+    let (Some(journal), Some(last)) = (journal, reports.last()) else {
+        return Ok(Action::Continue);
+    };
+    let end = last.sequence + 1;
+    // Short waits, since a halt of the ring does not end one.
+    let synced = journal.wait_synced(end, LONGEST_WAIT)?;
+    Ok(if synced >= end { Action::Continue } else { Action::Rewind(Duration::ZERO) })
+}

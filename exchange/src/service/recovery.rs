@@ -1,0 +1,50 @@
+//! The engine as it was before the service ended: the latest snapshot, then the journal after it.
+
+use std::path::PathBuf;
+
+use lapwing::Sequence;
+use lapwing_journal::{Journal, Snapshots};
+
+use super::error::ServiceError;
+use super::events::Input;
+use crate::Exchange;
+use crate::engine::Engine;
+use crate::state::State;
+
+/// What the service found when it started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// The sequence of the snapshot with which the engine began; 0 without one.
+    pub snapshot: Sequence,
+    /// The number of commands of the journal that the engine carried out again.
+    pub replayed: u64,
+    /// Bytes of commands that were never synced and not complete, and never answered.
+    pub cut_bytes: u64,
+    /// Snapshots that are damaged, which were left out.
+    pub damaged: Vec<PathBuf>,
+}
+
+/// Returns the engine after all commands of the journal.
+pub(super) fn recover(
+    journal: &Journal<Input>,
+    snapshots: &Snapshots,
+) -> Result<(Engine, Recovery), ServiceError> {
+    let latest = snapshots.latest()?;
+    let (snapshot, mut engine) = match latest.snapshot {
+        Some(found) => {
+            let state = State::from_bytes(&found.state)?;
+            (found.sequence, Engine::from_state(&state)?)
+        }
+        None => (0, Engine::default()),
+    };
+    let mut replayed = 0;
+    journal.read(snapshot)?.for_each(Input::empty(), |_, input| {
+        if let Ok(command) = input.command.unpack() {
+            engine.apply(&command, &mut |_| {}); // answered before
+        }
+        replayed += 1;
+    })?;
+    let cut_bytes = journal.recovered().cut_bytes;
+    Ok((engine, Recovery { snapshot, replayed, cut_bytes, damaged: latest.damaged }))
+}

@@ -9,6 +9,7 @@
 
 pub mod book;
 pub mod engine;
+pub mod flows;
 pub mod plain;
 pub mod risk;
 pub mod state;

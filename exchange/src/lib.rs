@@ -4,11 +4,16 @@
 //! - [`engine`]: one state machine of [`risk`] and [`book`]s. The same commands give the same reports.
 //! - [`plain`]: the same rules in plain collections, written to be read. Tests compare the two.
 //! - [`state`]: the whole state, its hash, and snapshots.
+//! - [`flows`]: commands to test and measure with.
+//! - [`service`]: the engine in a graph of stages, with a journal.
+//! - [`gateway`]: clients reach the service by TCP. [`client`] is the other end.
 //!
 //! The rules are in `exchange/README.md`.
 
 pub mod book;
+pub mod client;
 pub mod engine;
+pub mod flows;
 pub mod gateway;
 pub mod plain;
 pub mod risk;

@@ -13,25 +13,56 @@ use crate::types::{AccountId, PackedReport, Report};
 /// Sends reports to the sessions of their commands, and trades to the makers.
 #[derive(Debug)]
 pub(super) struct Answers {
-    opened: Receiver<(u64, Outbox)>,
+    changes: Receiver<Change>,
     outboxes: HashMap<u64, Outbox>,
+    /// Sessions that send no more, with the command after their last one.
+    ending: Vec<(u64, Sequence)>,
     /// The session that last sent a command for the account.
     owners: HashMap<AccountId, u64>,
+    /// The command after the last one that is answered.
+    next: Sequence,
 }
 
-/// Where a gateway adds its sessions.
-pub(super) type Opening = Sender<(u64, Outbox)>;
+/// What the gateway tells the stage.
+#[derive(Debug)]
+pub(super) enum Change {
+    /// A session begins. It has sent no command yet.
+    Begin(u64, Outbox),
+    /// A session sends no more commands. Its last one has the sequence before this one.
+    End(u64, Sequence),
+}
 
 impl Answers {
-    /// Returns the stage without sessions, and the way to add some.
-    pub(super) fn new() -> (Self, Opening) {
-        let (opening, opened) = channel();
-        (Self { opened, outboxes: HashMap::new(), owners: HashMap::new() }, opening)
+    /// Returns the stage without sessions, and the way to change them. `next` is the next command.
+    pub(super) fn new(next: Sequence) -> (Self, Sender<Change>) {
+        let (changing, changes) = channel();
+        let (outboxes, owners) = (HashMap::new(), HashMap::new());
+        (Self { changes, outboxes, ending: Vec::new(), owners, next }, changing)
+    }
+
+    fn follow_changes(&mut self) {
+        for change in self.changes.try_iter() {
+            match change {
+                Change::Begin(session, outbox) => {
+                    self.outboxes.insert(session, outbox);
+                }
+                Change::End(session, end) => self.ending.push((session, end)),
+            }
+        }
+        let Self { ending, outboxes, next, .. } = self;
+        ending.retain(|(session, end)| {
+            let is_answered = *end <= *next;
+            if is_answered {
+                // Its thread writes what is queued, and then closes the connection.
+                outboxes.remove(session);
+            }
+            !is_answered
+        });
     }
 
     fn send(&mut self, session: u64, answer: Answer) {
         if !self.outboxes.contains_key(&session) {
-            self.outboxes.extend(self.opened.try_iter());
+            self.follow_changes();
         }
         let Some(outbox) = self.outboxes.get_mut(&session) else { return };
         if !outbox.send(answer) {
@@ -51,16 +82,23 @@ impl Answers {
 }
 
 impl EventHandler<Output> for Answers {
-    fn on_event(&mut self, output: &Output, _: Sequence, _: bool) {
+    fn on_event(&mut self, output: &Output, _: Sequence, end_of_batch: bool) {
         self.send(output.session, answer_of(output));
-        let Ok(report) = output.report.unpack() else { return };
-        match report {
-            Report::Accepted(order) => {
+        self.next = output.sequence + output.is_last;
+        match output.report.unpack() {
+            Ok(Report::Accepted(order)) => {
                 self.owners.insert(order.id.account, output.session);
             }
-            Report::Trade(_) => self.send_to_maker(output, &report),
+            Ok(report @ Report::Trade(_)) => self.send_to_maker(output, &report),
             _ => {}
         }
+        if end_of_batch {
+            self.follow_changes();
+        }
+    }
+
+    fn on_timeout(&mut self, _: Sequence) {
+        self.follow_changes();
     }
 }
 

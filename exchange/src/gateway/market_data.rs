@@ -73,10 +73,10 @@ impl Levels {
 }
 
 impl MarketData {
-    /// Returns the stage with the books of `state`, and the way to add subscribers.
-    pub(super) fn new(state: &State) -> (Self, Subscribing) {
+    /// Returns the stage with the books of `state`, and the way to add subscribers. `next` is the
+    /// command after the last one that has led to `state`.
+    pub(super) fn new(state: &State, next: Sequence) -> (Self, Subscribing) {
         let (adding, subscribing) = channel();
-        let next = state.commands;
         let books = state.books.iter().map(|book| (book.spec.symbol, Levels::of(book))).collect();
         (Self { subscribing, books, subscribers: Vec::new(), next }, adding)
     }

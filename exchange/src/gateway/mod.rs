@@ -19,11 +19,12 @@ use std::collections::HashMap;
 use std::mem;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use self::answers::{Answers, Opening};
+use self::answers::{Answers, Change};
 use self::market_data::{MarketData, Subscribing};
 use self::outbox::{Encode, Outbox};
 use self::session::Session;
@@ -48,7 +49,7 @@ pub struct Gateway {
 /// What the threads of the gateway share.
 #[derive(Debug)]
 struct Shared {
-    opening: Opening,
+    changing: Sender<Change>,
     subscribing: Subscribing,
     started: Instant,
     is_stopping: AtomicBool,
@@ -73,11 +74,12 @@ impl Gateway {
     pub fn start(opened: Opened, address: impl ToSocketAddrs) -> Result<Self, GatewayError> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let (answers, opening) = Answers::new();
-        let (market_data, subscribing) = MarketData::new(&opened.engine().state());
+        let next = opened.next_sequence();
+        let (answers, changing) = Answers::new(next);
+        let (market_data, subscribing) = MarketData::new(&opened.engine().state(), next);
         let (service, entry) = opened.start(answers, market_data)?;
         let shared = Arc::new(Shared {
-            opening,
+            changing,
             subscribing,
             started: Instant::now(),
             is_stopping: AtomicBool::new(false),

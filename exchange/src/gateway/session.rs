@@ -5,7 +5,9 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
+use lapwing::Sequence;
 
+use super::answers::Change;
 use super::market_data::Subscription;
 use super::outbox::{Encode, encode_binary};
 use super::text;
@@ -23,22 +25,24 @@ pub(super) struct Session {
     socket: TcpStream,
     entry: Entry,
     shared: Arc<Shared>,
+    /// The sequence after its last command.
+    end: Sequence,
 }
 
 impl Session {
     pub(super) fn new(id: u64, socket: TcpStream, entry: Entry, shared: Arc<Shared>) -> Self {
-        Self { id, socket, entry, shared }
+        Self { id, socket, entry, shared, end: 0 }
     }
 
     /// Serves the client until it goes, breaks the protocol, or the gateway ends.
-    pub(super) fn run(self) {
-        let id = self.id;
+    pub(super) fn run(mut self) {
         if let Err(error) = self.serve() {
-            eprintln!("gateway: session {id} ended: {error}");
+            eprintln!("gateway: session {} ended: {error}", self.id);
         }
+        let _ = self.shared.changing.send(Change::End(self.id, self.end));
     }
 
-    fn serve(self) -> Result<(), GatewayError> {
+    fn serve(&mut self) -> Result<(), GatewayError> {
         let mut reader = BufReader::with_capacity(READ_BYTES, self.socket.try_clone()?);
         let first = reader.fill_buf()?.first().copied();
         match first {
@@ -48,7 +52,7 @@ impl Session {
         }
     }
 
-    fn serve_binary(self, reader: &mut impl Read) -> Result<(), GatewayError> {
+    fn serve_binary(&mut self, reader: &mut impl Read) -> Result<(), GatewayError> {
         let mut hello = Hello::zeroed();
         reader.read_exact(bytemuck::bytes_of_mut(&mut hello))?;
         match hello {
@@ -60,8 +64,8 @@ impl Session {
         }
     }
 
-    fn serve_orders(mut self, reader: &mut impl Read) -> Result<(), GatewayError> {
-        self.open_outbox(encode_binary)?;
+    fn serve_orders(&mut self, reader: &mut impl Read) -> Result<(), GatewayError> {
+        self.begin(encode_binary)?;
         let mut order = Order::zeroed();
         loop {
             match reader.read_exact(bytemuck::bytes_of_mut(&mut order)) {
@@ -76,7 +80,7 @@ impl Session {
 
     /// Serves a subscriber. It sends nothing; the end of its stream ends the session.
     fn serve_market_data(
-        self,
+        &self,
         reader: &mut impl Read,
         symbol: SymbolId,
     ) -> Result<(), GatewayError> {
@@ -87,7 +91,7 @@ impl Session {
         Ok(())
     }
 
-    fn serve_text(mut self, reader: &mut impl BufRead) -> Result<(), GatewayError> {
+    fn serve_text(&mut self, reader: &mut impl BufRead) -> Result<(), GatewayError> {
         let mut is_open = false;
         let mut line = String::new();
         let mut tag = 0;
@@ -97,7 +101,7 @@ impl Session {
                 Ok(text::Line::Help) => self.say(text::HELP)?,
                 Ok(text::Line::Command(command)) => {
                     if !is_open {
-                        self.open_outbox(text::encode)?;
+                        self.begin(text::encode)?;
                         is_open = true;
                     }
                     tag += 1;
@@ -114,17 +118,19 @@ impl Session {
         Ok(self.socket.write_all(words.as_bytes())?)
     }
 
-    fn open_outbox(&self, encode: Encode) -> Result<(), GatewayError> {
+    /// Lets the stage of answers find the session.
+    fn begin(&self, encode: Encode) -> Result<(), GatewayError> {
         let outbox = self.shared.start_outbox(&self.socket, encode)?;
         // The stage ends after the threads of the gateway.
-        let _ = self.shared.opening.send((self.id, outbox));
+        let _ = self.shared.changing.send(Change::Begin(self.id, outbox));
         Ok(())
     }
 
     fn publish(&mut self, tag: u64, command: PackedCommand) -> Result<(), GatewayError> {
         let received_ns = self.shared.started.elapsed().as_nanos() as u64;
         let session = self.id;
-        self.entry.publish(|input| *input = Input { command, tag, received_ns, session })?;
+        let input = Input { command, tag, received_ns, session };
+        self.end = self.entry.publish(|slot| *slot = input)? + 1;
         Ok(())
     }
 }

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lapwing::lifecycle::Running;
-use lapwing::{Action, Disruptor, EventHandler, MultiProducer, SingleProducer, Stage};
+use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
 use lapwing_journal::error::SyncError;
 use lapwing_journal::{Journal, Snapshots, SyncPolicy};
 
@@ -48,7 +48,8 @@ pub use self::settings::Settings;
 /// Longest wait for the journal before the stage checks whether its ring has halted.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
-/// After this time without a report, a stage of market data serves new subscribers.
+/// After this time without a report, the stages of the caller are called to serve clients that have
+/// come or gone.
 const LONGEST_SILENCE: Duration = Duration::from_millis(20);
 
 /// The producer of a gateway thread: commands go in here.
@@ -68,6 +69,12 @@ impl Opened {
     #[must_use]
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
+    }
+
+    /// Returns the sequence of the next command.
+    #[must_use]
+    pub fn next_sequence(&self) -> Sequence {
+        self.store.as_ref().map_or(0, |(journal, _)| journal.next_sequence())
     }
 
     /// Returns the engine after all commands of the journal.
@@ -210,8 +217,10 @@ fn start_output(
         .stage("durable")
         .read_batch(move |reports, _| wait_until_synced(journal.as_deref(), reports))
         .side_by_side(|side| {
-            let market = Stage::new("market-data").timeout(LONGEST_SILENCE);
-            side.stage("answers").read_handler(answers).stage(market).read_handler(market_data)
+            side.stage(Stage::new("answers").timeout(LONGEST_SILENCE))
+                .read_handler(answers)
+                .stage(Stage::new("market-data").timeout(LONGEST_SILENCE))
+                .read_handler(market_data)
         })
         .build()?;
     Ok((reports, consumers.start()?))

@@ -1,0 +1,112 @@
+//! Commands that are sent at a steady rate, and their answers.
+//!
+//! A delay begins when its command should be sent, so a client that falls behind does not hide the
+//! delay that this causes.
+
+use std::io;
+use std::net::SocketAddr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use exchange::client::{self, AnswerReceiver, OrderSender};
+use exchange::gateway::wire::{Answer, Order};
+use exchange::types::{Command, PackedCommand};
+
+use super::delays::Delays;
+
+/// Commands that are sent in one call.
+const LARGEST_SEND: usize = 1_000;
+/// How long the sender sleeps if no command is due.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// A number of commands in the order in which they are sent, and how fast.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flight<'a> {
+    pub(super) commands: &'a [Command],
+    /// The tag of the first command. The tags of the others follow.
+    pub(super) first_tag: u64,
+    /// Commands per second.
+    pub(super) rate: f64,
+    /// The sender stops after this time, even if there are more commands.
+    pub(super) longest: Duration,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Landed {
+    /// The answers with a tag, in the order of their arrival.
+    pub(super) answers: Vec<Answer>,
+    pub(super) delays: Delays,
+    /// The number of commands that were sent.
+    pub(super) sent: usize,
+    /// From the first command to the last answer.
+    pub(super) time: Duration,
+}
+
+impl Flight<'_> {
+    /// Sends the commands and receives their answers, until all are answered or the exchange is gone.
+    /// `at_end` is called when the last command is sent.
+    pub(super) fn fly(&self, address: SocketAddr, at_end: impl FnOnce()) -> io::Result<Landed> {
+        let (mut sender, receiver) = client::connect(address)?;
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let receiving = scope.spawn(move || self.receive(receiver, start));
+            let sent = self.send(&mut sender, start);
+            at_end();
+            // A sender that is dropped too early would end the session before its answers.
+            let _ = sender.finish();
+            let (answers, delays) = receiving.join().expect("the receiver does not panic")?;
+            Ok(Landed { answers, delays, sent, time: start.elapsed() })
+        })
+    }
+
+    /// Returns the number of commands that were sent.
+    fn send(&self, sender: &mut OrderSender, start: Instant) -> usize {
+        let mut orders = Vec::with_capacity(LARGEST_SEND);
+        let mut sent = 0;
+        while sent < self.commands.len() && start.elapsed() < self.longest {
+            let due = (start.elapsed().as_secs_f64() * self.rate) as usize + 1;
+            let end = due.min(sent + LARGEST_SEND).min(self.commands.len());
+            if end == sent {
+                thread::sleep(PAUSE);
+                continue;
+            }
+            orders.clear();
+            orders.extend((sent..end).map(|index| self.order(index)));
+            if sender.send(&orders).is_err() {
+                break;
+            }
+            sent = end;
+        }
+        sent
+    }
+
+    fn order(&self, index: usize) -> Order {
+        let command = PackedCommand::from(&self.commands[index]);
+        Order { tag: self.first_tag + index as u64, command }
+    }
+
+    fn receive(
+        &self,
+        mut receiver: AnswerReceiver,
+        start: Instant,
+    ) -> io::Result<(Vec<Answer>, Delays)> {
+        let (mut answers, mut delays) = (Vec::new(), Delays::new());
+        let last_tag = self.first_tag + self.commands.len() as u64 - 1;
+        while let Some(answer) = receiver.receive()? {
+            if answer.tag == 0 {
+                continue;
+            }
+            answers.push(answer);
+            if answer.is_last == 1 {
+                let index = answer.tag - self.first_tag;
+                let intended = Duration::from_secs_f64(index as f64 / self.rate);
+                delays.add(start.elapsed().saturating_sub(intended));
+                if answer.tag == last_tag {
+                    break;
+                }
+            }
+        }
+        Ok((answers, delays))
+    }
+}

@@ -1,0 +1,10 @@
+//! The commands of the program.
+
+pub(crate) mod check;
+mod delays;
+mod flight;
+pub(crate) mod load;
+pub(crate) mod serve;
+
+/// The result of a command.
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

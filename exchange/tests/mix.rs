@@ -1,0 +1,66 @@
+//! The flow with exchange-core's mix has the shares that its authors state.
+#![cfg(not(miri))]
+
+use std::collections::BTreeSet;
+
+use exchange::Exchange;
+use exchange::engine::Engine;
+use exchange::flows::mix::Mix;
+use exchange::types::{Command, OrderKind, Report};
+
+/// Which command is how frequent, in percent.
+#[derive(Debug, Default)]
+struct Shares {
+    limit: f64,
+    immediate: f64,
+    cancel_or_reduce: f64,
+    moves: f64,
+    trades: f64,
+    rejected: u32,
+}
+
+#[test]
+fn the_shares_are_those_of_exchange_core() {
+    let commands = 200_000;
+    let flow = Mix { commands, ..Mix::default() }.flow();
+    let mut engine = Engine::default();
+    let mut shares = Shares::default();
+    let one = 100.0 / commands as f64;
+    for command in flow.opening.iter().chain(&flow.fill) {
+        engine.apply(command, &mut |_| ());
+    }
+    for command in &flow.commands {
+        let (mut trades, mut reduces) = (false, false);
+        engine.apply(command, &mut |report| {
+            trades |= matches!(report, Report::Trade(_));
+            reduces |= matches!(report, Report::Reduced(..));
+            shares.rejected += u32::from(matches!(report, Report::Rejected { .. }));
+        });
+        match command {
+            Command::New(new) if new.kind == OrderKind::Limit => shares.limit += one,
+            Command::New(_) => shares.immediate += one,
+            Command::Replace(_) if !reduces => shares.moves += one,
+            _ => shares.cancel_or_reduce += one,
+        }
+        shares.trades += if trades { one } else { 0.0 };
+    }
+    let state = engine.state();
+    let book = &state.books[0];
+    let levels: BTreeSet<_> = book.orders().map(|(_, order)| order.price).collect();
+    let orders = book.bids.len() + book.asks.len();
+    println!("{shares:?} orders={orders} levels={}", levels.len());
+    assert_eq!(shares.rejected, 0);
+    let all = [shares.limit, shares.immediate, shares.cancel_or_reduce, shares.moves];
+    for (found, expected) in all.into_iter().zip([9.0, 3.0, 6.0, 82.0]) {
+        assert!((found - expected).abs() < 1.5, "expected {expected}: {shares:?}");
+    }
+    assert!((700..1_300).contains(&orders), "{orders}");
+    assert!((400..1_000).contains(&levels.len()), "{}", levels.len());
+}
+
+#[test]
+fn equal_seeds_give_equal_flows() {
+    let flow = |seed| Mix { seed, commands: 2_000, ..Mix::default() }.flow().commands;
+    assert_eq!(flow(5), flow(5));
+    assert_ne!(flow(5), flow(6));
+}

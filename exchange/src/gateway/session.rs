@@ -1,7 +1,7 @@
 //! The thread that reads what a client sends.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
@@ -25,19 +25,26 @@ pub(super) struct Session {
     socket: TcpStream,
     entry: Entry,
     shared: Arc<Shared>,
+    /// Whether a stage sends to it.
+    has_outbox: bool,
     /// The sequence after its last command.
     end: Sequence,
 }
 
 impl Session {
     pub(super) fn new(id: u64, socket: TcpStream, entry: Entry, shared: Arc<Shared>) -> Self {
-        Self { id, socket, entry, shared, end: 0 }
+        Self { id, socket, entry, shared, has_outbox: false, end: 0 }
     }
 
     /// Serves the client until it goes, breaks the protocol, or the gateway ends.
     pub(super) fn run(mut self) {
-        if let Err(error) = self.serve() {
+        let result = self.serve();
+        if let Err(error) = &result {
             eprintln!("gateway: session {} ended: {error}", self.id);
+        }
+        if result.is_err() || !self.has_outbox {
+            // Otherwise the thread that writes does it, after the last answer.
+            let _ = self.socket.shutdown(Shutdown::Both);
         }
         let _ = self.shared.changing.send(Change::End(self.id, self.end));
     }
@@ -80,19 +87,19 @@ impl Session {
 
     /// Serves a subscriber. It sends nothing; the end of its stream ends the session.
     fn serve_market_data(
-        &self,
+        &mut self,
         reader: &mut impl Read,
         symbol: SymbolId,
     ) -> Result<(), GatewayError> {
         let outbox = self.shared.start_outbox(&self.socket, encode_binary)?;
         // The stage ends after the threads of the gateway.
         let _ = self.shared.subscribing.send(Subscription { symbol, outbox });
+        self.has_outbox = true;
         let _ = reader.read(&mut [0])?;
         Ok(())
     }
 
     fn serve_text(&mut self, reader: &mut impl BufRead) -> Result<(), GatewayError> {
-        let mut is_open = false;
         let mut line = String::new();
         let mut tag = 0;
         while text::read_line(reader, &mut line)? {
@@ -100,10 +107,7 @@ impl Session {
                 Ok(text::Line::Nothing) => {}
                 Ok(text::Line::Help) => self.say(text::HELP)?,
                 Ok(text::Line::Command(command)) => {
-                    if !is_open {
-                        self.begin(text::encode)?;
-                        is_open = true;
-                    }
+                    self.begin(text::encode)?;
                     tag += 1;
                     self.publish(tag, PackedCommand::from(&command))?;
                 }
@@ -119,10 +123,15 @@ impl Session {
     }
 
     /// Lets the stage of answers find the session.
-    fn begin(&self, encode: Encode) -> Result<(), GatewayError> {
+    fn begin(&mut self, encode: Encode) -> Result<(), GatewayError> {
+        if self.has_outbox {
+            return Ok(());
+        }
+
         let outbox = self.shared.start_outbox(&self.socket, encode)?;
         // The stage ends after the threads of the gateway.
         let _ = self.shared.changing.send(Change::Begin(self.id, outbox));
+        self.has_outbox = true;
         Ok(())
     }
 

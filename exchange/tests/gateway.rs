@@ -1,0 +1,192 @@
+//! The gateway over TCP: orders, the line protocol, market data, and clients that misbehave.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use exchange::Exchange;
+use exchange::client;
+use exchange::flows::mix::Mix;
+use exchange::gateway::Gateway;
+use exchange::gateway::wire::{Answer, Hello, Order};
+use exchange::plain::PlainExchange;
+use exchange::service::{Service, Settings};
+use exchange::types::{Command, PackedCommand, Price, Report, Side};
+
+/// How long a client waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn start() -> (Gateway, SocketAddr) {
+    let opened = Service::open(Settings::default()).unwrap();
+    let gateway = Gateway::start(opened, "127.0.0.1:0").unwrap();
+    let address = gateway.address();
+    (gateway, address)
+}
+
+fn commands(count: usize) -> Vec<Command> {
+    let flow = Mix { accounts: 20, resting: 100, commands: count, ..Mix::default() }.flow();
+    [flow.opening, flow.fill, flow.commands].concat()
+}
+
+fn orders(commands: &[Command]) -> Vec<Order> {
+    let order = |(tag, command)| Order { tag, command: PackedCommand::from(command) };
+    (1..).zip(commands).map(order).collect()
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let socket = TcpStream::connect(address).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+#[test]
+fn a_client_gets_all_answers_even_if_it_sends_no_more() {
+    let commands = commands(3_000);
+    let (gateway, address) = start();
+    let (mut sender, mut receiver) = client::connect(address).unwrap();
+    for part in orders(&commands).chunks(100) {
+        sender.send(part).unwrap();
+    }
+    sender.finish().unwrap();
+    let mut answers = Vec::new();
+    while let Some(answer) = receiver.receive().unwrap() {
+        answers.push(answer);
+    }
+    let mut plain = PlainExchange::default();
+    let mut expected = Vec::new();
+    for command in &commands {
+        plain.apply(command, &mut |report| expected.push(report));
+    }
+    let reports: Vec<Report> =
+        answers.iter().map(|answer| answer.report.unpack().unwrap()).collect();
+    assert_eq!(reports, expected);
+    let last: Vec<u64> =
+        answers.iter().filter(|answer| answer.is_last == 1).map(|a| a.tag).collect();
+    assert!(last.iter().copied().eq(1..=commands.len() as u64));
+    assert_eq!(gateway.shutdown().unwrap().state(), plain.state());
+}
+
+#[test]
+fn people_trade_by_lines() {
+    let (gateway, address) = start();
+    let ask = |lines: &str, answers: usize| -> Vec<String> {
+        let mut socket = connect(address);
+        socket.write_all(lines.as_bytes()).unwrap();
+        let lines = BufReader::new(socket).lines().take(answers);
+        lines.map(Result::unwrap).filter(|line| !line.starts_with("level")).collect()
+    };
+    let set_up = "symbol 1 1 1000 100\naccount 1\naccount 2\ndeposit 10000 1\ndeposit 10000 2\n\
+                  limits 100 100 100 100000 1\nlimits 100 100 100 100000 2\n";
+    assert_eq!(ask(set_up, 7).len(), 7);
+    let told = ask("sell 5 at 100 1 1 1\nbuy 7 at 101 1 2 1\n", 6);
+    assert_eq!(
+        told,
+        [
+            "accepted sell 5 at 100 1 1 1",
+            "accepted buy 7 at 101 1 2 1",
+            "trade 5 at 100 of symbol 1: buy order 1 of account 2, with order 1 of account 1",
+        ]
+    );
+    assert_eq!(ask("cancel 1 2\n", 1), ["error: the line ends before ORDER"]);
+    assert_eq!(
+        ask("cancel 1 1 1\n", 1),
+        ["rejected order 1 of account 1: the account has no such open order in this book"]
+    );
+    assert!(ask("help\n", 3)[0].starts_with("buy QUANTITY at PRICE"));
+    gateway.shutdown().unwrap();
+}
+
+#[test]
+fn the_maker_learns_of_a_trade_that_another_session_causes() {
+    let (gateway, address) = start();
+    let mut maker = connect(address);
+    let set_up = "symbol 1 1 1000 100\naccount 1\naccount 2\ndeposit 10000 1\ndeposit 10000 2\n\
+                  limits 100 100 100 100000 1\nlimits 100 100 100 100000 2\nsell 5 at 100 1 1 1\n";
+    maker.write_all(set_up.as_bytes()).unwrap();
+    let mut lines = BufReader::new(maker).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with("accepted sell")));
+    let mut taker = connect(address);
+    taker.write_all(b"buy 5 at 100 1 2 1\n").unwrap();
+    assert!(lines.any(|line| line.starts_with("trade 5 at 100")));
+    gateway.shutdown().unwrap();
+}
+
+#[test]
+fn market_data_leads_to_the_levels_of_the_book() {
+    let commands = commands(2_000);
+    let (gateway, address) = start();
+    let (mut sender, mut receiver) = client::connect(address).unwrap();
+    let (early, late) = commands.split_at(1_000);
+    sender.send(&orders(early)).unwrap();
+    while receiver.receive().unwrap().is_some_and(|answer| answer.tag < 1_000) {}
+    let mut subscriber = client::subscribe(address, 0).unwrap();
+    let first = subscriber.receive().unwrap().unwrap(); // the snapshot has begun
+    sender.send(&orders(late)).unwrap();
+    sender.finish().unwrap();
+    while receiver.receive().unwrap().is_some() {}
+    let engine = gateway.shutdown().unwrap();
+
+    let mut levels: BTreeMap<(bool, Price), (u64, u32)> = BTreeMap::new();
+    let mut follow = |answer: Answer| {
+        if let Report::Level(level) = answer.report.unpack().unwrap() {
+            let key = (level.side == Side::Buy, level.price);
+            levels.insert(key, (level.quantity, level.orders));
+        }
+    };
+    follow(first);
+    while let Some(answer) = subscriber.receive().unwrap() {
+        follow(answer);
+    }
+    levels.retain(|_, (quantity, _)| *quantity > 0);
+    let mut expected: BTreeMap<(bool, Price), (u64, u32)> = BTreeMap::new();
+    for book in engine.state().books {
+        for (side, order) in book.orders() {
+            let level = expected.entry((side == Side::Buy, order.price)).or_default();
+            *level = (level.0 + u64::from(order.open), level.1 + 1);
+        }
+    }
+    assert_eq!(levels, expected);
+}
+
+#[test]
+fn bytes_without_a_meaning_end_the_session_only() {
+    let (gateway, address) = start();
+    let mut hello = Hello::orders();
+    hello.version = 99;
+    let mut order = [0xFF; 40];
+    order[..8].copy_from_slice(&1_u64.to_le_bytes());
+    for bytes in [
+        bytemuck::bytes_of(&hello).to_vec(),
+        [bytemuck::bytes_of(&Hello::orders()), &order[..]].concat(),
+        vec![b'x'; 100_000],
+    ] {
+        let mut socket = connect(address);
+        // The exchange may close the connection before all is sent.
+        let _ = socket.write_all(&bytes);
+        let mut rest = Vec::new();
+        let _ = socket.read_to_end(&mut rest); // ends
+    }
+    let (mut sender, mut receiver) = client::connect(address).unwrap();
+    sender.send(&orders(&commands(0))[..1]).unwrap();
+    assert_eq!(receiver.receive().unwrap().unwrap().tag, 1);
+    gateway.shutdown().unwrap();
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_up_no_other() {
+    let commands = commands(60_000);
+    let (gateway, address) = start();
+    let (mut idle, _unread) = client::connect(address).unwrap();
+    let (mut sender, mut receiver) = client::connect(address).unwrap();
+    for part in orders(&commands).chunks(1_000) {
+        // The session ends once too many answers wait.
+        if idle.send(part).is_err() {
+            break;
+        }
+    }
+    sender.send(&orders(&commands[..1])).unwrap();
+    assert_eq!(receiver.receive().unwrap().unwrap().tag, 1);
+    drop((idle, sender));
+    gateway.shutdown().unwrap();
+}

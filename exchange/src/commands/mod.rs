@@ -1,5 +1,6 @@
 //! The commands of the program.
 
+pub(crate) mod bench;
 pub(crate) mod check;
 mod delays;
 mod flight;

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Checks that the exchange as a program keeps what it has answered: it serves commands over TCP, is killed under load,
+# recovers, goes on, and must have the reports and the state of a plain exchange. The tests of its rules and of its
+# gateway are in `cargo test --workspace`.
+#
+# The short run uses what `ci/test.sh` has built. EXCHANGE=long is the whole minute in a release build, and runs
+# exchange-core with the same commands where Java and Maven are there.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target="${CARGO_TARGET_DIR:-target}"
+if [[ ${EXCHANGE:-short} == long ]]; then
+    cargo run --release --package exchange
+    flow="$target/exchange-flow.bin"
+    cargo run --release --package exchange -- bench --dump "$flow"
+    for rate in 100000 1000000 0; do
+        cargo run --release --quiet --package exchange -- bench --rate "$rate"
+        cargo run --release --quiet --package exchange -- bench --rate "$rate" --journal
+        exchange/rival/run.sh "$flow" "$rate" || (($? == 77))
+    done
+else
+    # The same selection as `cargo test --workspace`. Another one would enable other features and build everything again.
+    cargo build --workspace --bins --examples
+    "$target/debug/exchange" check --seconds 4 --rate 2000
+fi

@@ -1,11 +1,16 @@
 //! Measures how long commands take, on one thread and without a ring: risk, matching and reports.
 //!
-//! Usage: `cargo run --release -p exchange --example book_speed`
+//! Usage: `cargo run --release -p exchange --example book_speed [LOBSTER_MESSAGE_FILE]`
 
+use std::env;
+use std::error::Error;
+use std::fs::File;
+use std::io::BufReader;
 use std::time::{Duration, Instant};
 
 use exchange::Exchange;
 use exchange::engine::Engine;
+use exchange::flows::lobster::Recording;
 use exchange::flows::mix::{Flow, Mix};
 use exchange::plain::PlainExchange;
 use exchange::types::{Command, PackedReport, Report};
@@ -115,8 +120,14 @@ fn measure(name: &str, flow: &Flow) {
     println!("  plain  {plain_ns:6.0} ns per command");
 }
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     for (name, reduces) in [("published mix", false), ("mix of 0.5.3", true)] {
         measure(name, &Mix { reduces, ..Mix::default() }.flow());
     }
+    if let Some(path) = env::args_os().nth(1) {
+        let recording = Recording::read(BufReader::new(File::open(path)?))?;
+        let commands = recording.steps.iter().map(|step| step.command).collect();
+        measure("recording", &Flow { opening: recording.opening, fill: Vec::new(), commands });
+    }
+    Ok(())
 }

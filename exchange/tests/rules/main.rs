@@ -8,3 +8,4 @@ mod priority;
 mod refusals;
 mod risk;
 mod self_trade;
+mod states;

@@ -111,6 +111,7 @@ impl Orders {
         let slot = self.free;
         let slot = if slot == NIL {
             let end = Slot::try_from(self.slots.len()).expect("a capacity has 32 bits");
+            debug_assert!(end <= self.capacity, "slots that became free are used first");
             self.slots.push(new);
             end
         } else {

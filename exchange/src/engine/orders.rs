@@ -57,9 +57,6 @@ impl Engine {
         let id = OrderRef { account: replace.account, order: replace.order };
         let found = self.find(id, replace.symbol)?;
         let book = book_mut(&mut self.books, replace.symbol)?;
-        if replace.quantity == 0 {
-            return Err(Reason::NoQuantity);
-        }
         if !book.spec().has(replace.price) {
             return Err(Reason::PriceOutsideBand);
         }

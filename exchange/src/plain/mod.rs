@@ -101,9 +101,6 @@ impl PlainExchange {
     fn replace(&mut self, replace: &Replace, sink: Sink<'_>) -> Result<(), Reason> {
         let id = OrderRef { account: replace.account, order: replace.order };
         let (book, old) = self.open_order(id, replace.symbol)?;
-        if replace.quantity == 0 {
-            return Err(Reason::NoQuantity);
-        }
         if !book.spec.has(replace.price) {
             return Err(Reason::PriceOutsideBand);
         }

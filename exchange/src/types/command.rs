@@ -110,7 +110,8 @@ pub struct Replace {
     /// The new price.
     pub price: Price,
     /// The new total, which includes what has traded. So a trade that happens while the command is
-    /// under way never makes the account trade more than it asks for.
+    /// under way never makes the account trade more than it asks for. If the total has traded, the
+    /// rest is cancelled.
     pub quantity: Quantity,
 }
 

@@ -56,7 +56,6 @@ pub(crate) const RULES: &[&str] = &[
     "Replace UnknownAccount",
     "Replace UnknownSymbol",
     "Replace UnknownOrder",
-    "Replace NoQuantity",
     "Replace PriceOutsideBand",
     "Replace OrderTooLarge",
     "Replace PositionLimit",
@@ -105,13 +104,13 @@ pub(crate) enum Draft {
 }
 
 impl Draft {
-    /// Returns the command. `next_order` is an id above all used ones.
-    pub(crate) fn command(&self, state: &State, next_order: &mut u64) -> Command {
+    /// Returns the command. Accounts count their orders on their own, so two may have the same id.
+    pub(crate) fn command(&self, state: &State) -> Command {
         match *self {
             Self::New { new, is_stale } => {
-                *next_order += u64::from(!is_stale);
-                let order = OrderId(*next_order - u64::from(is_stale));
-                Command::New(NewOrder { order, ..new })
+                let account = state.accounts.iter().find(|account| account.id == new.account);
+                let last = account.map_or(0, |account| account.last_order.0);
+                Command::New(NewOrder { order: OrderId(last + u64::from(!is_stale)), ..new })
             }
             Self::Cancel { target, is_wrong } => {
                 let (OrderRef { account, order }, symbol, _) = pick(state, target, is_wrong);

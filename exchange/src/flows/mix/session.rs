@@ -199,12 +199,7 @@ impl Session {
             2 => Command::Cancel(Cancel { account, order, symbol: SYMBOL }),
             3 if self.reduces => {
                 let less = self.rng.u32(0..old.open) + 1;
-                let total = old.filled + old.open - less;
-                // A replacement by 0 is invalid. One by what has traded cancels the rest.
-                if total == 0 {
-                    return Command::Cancel(Cancel { account, order, symbol: SYMBOL });
-                }
-                Self::replacement(&old, old.price, total)
+                Self::replacement(&old, old.price, old.filled + old.open - less)
             }
             _ => {
                 let price = self.moved(old.price);

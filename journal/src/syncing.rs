@@ -89,15 +89,28 @@ impl Syncing {
         let _turn = lock(&self.turn);
         self.check()?;
         let end = self.written();
-        if end == self.durable() {
-            return Ok(end);
+        if end > self.durable() {
+            self.sync_up_to(end)?;
         }
+        Ok(end)
+    }
+
+    /// Syncs also if no event is written that is not synced.
+    pub(crate) fn sync_always(&self) -> Result<(), SyncError> {
+        let _turn = lock(&self.turn);
+        self.check()?;
+        self.sync_up_to(self.written())
+    }
+
+    /// Syncs all files with unsynced data, which have all events below `end`. The caller has the
+    /// turn.
+    fn sync_up_to(&self, end: Sequence) -> Result<(), SyncError> {
         let files = lock(&self.files).clone();
         self.sync_files(&files).map_err(|error| self.fail(error))?;
         self.forget(files.len());
         // Release: pairs with the Acquire in `durable`.
         self.durable.store(end, Ordering::Release);
-        Ok(end)
+        Ok(())
     }
 
     /// Syncs full segments in the background, so that they do not add up without a syncer.

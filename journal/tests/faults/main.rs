@@ -14,7 +14,7 @@ mod steps; // what may happen
 use proptest::prelude::*;
 
 use self::events::{Bytes, Words};
-use self::steps::{Step, steps};
+use self::steps::steps;
 
 const CASES: u32 = 1_500;
 

@@ -121,7 +121,7 @@ impl<K: Kind> Player<K> {
     }
 
     fn remove(&mut self, percent: u64) {
-        self.journal().remove_before(self.model.synced * percent / 100).expect("no fault");
+        self.journal().remove_before(self.model.written * percent / 100).expect("no fault");
     }
 
     fn close(&mut self) {

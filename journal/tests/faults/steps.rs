@@ -15,7 +15,7 @@ pub(crate) enum Step {
     Sync,
     /// A sync that fails.
     FailSync,
-    /// Old segments are removed: those below this share of what is synced, in percent.
+    /// Old segments are removed: those that are synced and below this share, in percent.
     Remove { percent: u64 },
     /// A clean close.
     Close,

@@ -2,8 +2,6 @@
 //! `writer`, `syncer`).
 
 use std::any::Any;
-use std::hash::{BuildHasher, RandomState};
-use std::io::IoSlice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -14,10 +12,11 @@ use crate::format::frame::FrameHeader;
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
 use crate::options::Options;
-use crate::recovery::{End, Recovered, repair, survey};
+use crate::recovery::{End, Recovered, Survey, repair, survey};
+use crate::segments::making::{activate, begin, continue_at};
 use crate::segments::spares::{Spares, remove_spares};
 use crate::segments::tail::Tail;
-use crate::storage::{Storage, StorageFile, file_error};
+use crate::storage::{Storage, file_error};
 use crate::syncing::{Syncing, lock};
 
 /// An open journal.
@@ -47,8 +46,10 @@ pub(crate) struct Writing {
     /// next.
     pub(crate) unwritten: Option<Sequence>,
     is_closed: bool,
-    /// Whether the last frame, if there is one, is the mark of a clean close.
-    is_marked: bool,
+    /// Whether a failed write must be erased before the next one.
+    must_erase: bool,
+    /// Whether the frames prove that all of them are synced.
+    is_proven: bool,
 }
 
 impl Core {
@@ -65,9 +66,9 @@ impl Core {
         let (recovered, end) = match survey {
             Some(survey) => {
                 check_shape(survey.last.shape, shape)?;
-                repair(&*storage, &survey)?
+                recover(&*storage, &survey, &mut spares)?
             }
-            None => begin(&*storage, &mut spares, shape, options.segment_bytes)?,
+            None => (Recovered::nothing(), begin(&*storage, &mut spares, shape)?),
         };
         let next = recovered.next_sequence;
         let syncing = Arc::new(Syncing::new(Arc::clone(&storage), next));
@@ -77,8 +78,15 @@ impl Core {
             let started = spares.start(Arc::clone(&syncing));
             started.map_err(file_error(&*storage, "start a thread", ""))?;
         }
-        let (is_closed, is_marked) = (false, end.is_marked);
-        let writing = Writing { tail, spares, next, unwritten: None, is_closed, is_marked };
+        let writing = Writing {
+            tail,
+            spares,
+            next,
+            unwritten: None,
+            is_closed: false,
+            must_erase: false,
+            is_proven: end.is_proven,
+        };
         Ok(Self {
             storage,
             syncing,
@@ -118,6 +126,7 @@ impl Core {
         count: u32,
         body: &[u8],
     ) -> Result<(), WriteError> {
+        self.erase_given_up(writing)?;
         if !writing.tail.has_room(body.len() as u64) {
             self.roll(writing)?;
         }
@@ -132,22 +141,40 @@ impl Core {
         };
         let written = writing.tail.write(&header, body);
         written.map_err(|error| self.segment_error("write", &writing.tail.header, error))?;
-        (writing.next, writing.is_marked) = (header.end(), false);
+        (writing.next, writing.is_proven) = (header.end(), false);
         self.syncing.set_written(writing.next);
+        Ok(())
+    }
+
+    /// Notes that the batch which was not written will not be written again.
+    pub(crate) fn give_up_unwritten(&self) {
+        if let Ok(mut writing) = self.writing() {
+            writing.unwritten = None;
+            writing.must_erase = writing.tail.has_failed();
+        }
+    }
+
+    /// Erases what a failed write may have left, durably, if its batch was given up. Otherwise,
+    /// recovery could find that batch in place of the next one.
+    fn erase_given_up(&self, writing: &mut Writing) -> Result<(), WriteError> {
+        if writing.must_erase {
+            let erased = writing.tail.erase_failed_write();
+            erased.map_err(|error| self.segment_error("write", &writing.tail.header, error))?;
+            self.syncing.sync_always()?;
+            writing.must_erase = false;
+        }
         Ok(())
     }
 
     /// Continues in a new segment. After an error, the old one is still the one that is written.
     fn roll(&self, writing: &mut Writing) -> Result<(), FileError> {
         let Writing { tail, spares, next, .. } = writing;
-        let erased = tail.erase_failed_write();
-        erased.map_err(|error| self.segment_error("write", &tail.header, error))?;
         let spare = spares.take().map_err(file_error(&*self.storage, "make a segment", ""))?;
-        let bytes = spare.file.bytes().map_err(file_error(&*self.storage, "read", &spare.name))?;
-        let header = SegmentHeader { first: *next, bytes, created_ns: now_ns(), ..tail.header };
-        let name = name::segment(*next);
-        activate(&*self.storage, &spare.name, &*spare.file, &header)?;
-        self.syncing.add(name, Arc::clone(&spare.file), true);
+        let (first, bytes) = (*next, spare.bytes);
+        let header = SegmentHeader { first, bytes, created_ns: now_ns(), ..tail.header };
+        let replaces = first == tail.header.first;
+        activate(&*self.storage, &spare, &header, replaces)?;
+        self.syncing.add(name::segment(first), Arc::clone(&spare.file), true);
         *tail = Tail::new(spare.file, header, segment::LENGTH as u64);
         Ok(())
     }
@@ -175,7 +202,9 @@ impl Core {
     /// Writes a frame without events that says that all is synced. Without it, damage to the last
     /// frames could not be told from a write that was never synced.
     fn mark_end(&self, writing: &mut Writing, end: Sequence) -> Result<(), WriteError> {
-        if writing.is_marked || !writing.tail.has_room_for_mark() {
+        // A mark also overwrites what a failed write may have left.
+        let is_proven = writing.is_proven && !writing.tail.has_failed();
+        if is_proven || !writing.tail.has_room_for_mark() {
             return Ok(());
         }
         let first = writing.next;
@@ -210,61 +239,27 @@ fn acquire(storage: &dyn Storage) -> Result<Box<dyn Any + Send + Sync>, OpenErro
     })
 }
 
+/// Repairs the journal. If bytes were cut, it continues in another segment, whose first sequence says
+/// for all later recoveries where the one before it ends.
+fn recover(
+    storage: &dyn Storage,
+    survey: &Survey,
+    spares: &mut Spares,
+) -> Result<(Recovered, End), OpenError> {
+    let (recovered, end) = repair(storage, survey)?;
+    if !end.is_unclean {
+        return Ok((recovered, end));
+    }
+    let next = continue_at(storage, spares, end.header, survey.end)?;
+    // The mark of a clean close in the segment before is not read any longer.
+    let is_proven = survey.end == survey.oldest();
+    Ok((recovered, End { is_proven, ..next }))
+}
+
 fn check_shape(found: Shape, expected: Shape) -> Result<(), OpenError> {
     if found == expected {
         return Ok(());
     }
     let pair = |shape: Shape| (shape.event_bytes, shape.schema);
     Err(OpenError::OtherShape { found: pair(found), expected: pair(expected) })
-}
-
-/// Makes the first segment of a journal. Its header is durable before its name.
-fn begin(
-    storage: &dyn Storage,
-    spares: &mut Spares,
-    shape: Shape,
-    bytes: u64,
-) -> Result<(Recovered, End), OpenError> {
-    let spare = spares.take().map_err(file_error(storage, "make a segment", ""))?;
-    let journal = random();
-    let header = SegmentHeader { shape, journal, first: 0, bytes, created_ns: now_ns() };
-    write_header(storage, &spare.name, &*spare.file, &header)?;
-    spare.file.sync().map_err(file_error(storage, "sync a segment", &spare.name))?;
-    let name = name::segment(0);
-    storage.rename(&spare.name, &name).map_err(file_error(storage, "rename", &spare.name))?;
-    storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
-    let end = End { file: spare.file, header, offset: segment::LENGTH as u64, is_marked: true };
-    Ok((Recovered::nothing(), end))
-}
-
-/// Writes the header of a spare and gives it its name.
-fn activate(
-    storage: &dyn Storage,
-    spare: &str,
-    file: &dyn StorageFile,
-    header: &SegmentHeader,
-) -> Result<(), FileError> {
-    let name = name::segment(header.first);
-    let activated = write_header(storage, spare, file, header)
-        .and_then(|()| storage.rename(spare, &name).map_err(file_error(storage, "rename", spare)));
-    if activated.is_err() {
-        let _ = storage.remove(spare);
-    }
-    activated
-}
-
-fn write_header(
-    storage: &dyn Storage,
-    name: &str,
-    file: &dyn StorageFile,
-    header: &SegmentHeader,
-) -> Result<(), FileError> {
-    let written = file.write_at(&mut [IoSlice::new(&header.encode())], 0);
-    written.map_err(file_error(storage, "write a segment", name))
-}
-
-/// A number that no other journal has. The standard library seeds its hashers randomly.
-fn random() -> u128 {
-    let half = || u128::from(RandomState::new().hash_one(now_ns()));
-    (half() << 64) | half()
 }

@@ -96,9 +96,22 @@ impl Syncing {
         let _turn = lock(&self.turn);
         self.check()?;
         let end = self.written();
-        if end == self.durable() {
-            return Ok(end);
+        if end > self.durable() {
+            self.sync_up_to(end)?;
         }
+        Ok(end)
+    }
+
+    /// Syncs also if no event is written that is not synced.
+    pub(crate) fn sync_always(&self) -> Result<(), SyncError> {
+        let _turn = lock(&self.turn);
+        self.check()?;
+        self.sync_up_to(self.written())
+    }
+
+    /// Syncs all files with unsynced data, which have all events below `end`. The caller has the
+    /// turn.
+    fn sync_up_to(&self, end: Sequence) -> Result<(), SyncError> {
         let files = lock(&self.files).clone();
         let result = self.sync_files(&files).map_err(|error| self.fail(error));
         if result.is_ok() {
@@ -109,7 +122,7 @@ impl Syncing {
         // A thread that has checked and does not wait yet holds this lock.
         drop(lock(&self.waiting));
         self.synced.notify_all();
-        result.map(|()| end)
+        result
     }
 
     /// Waits until everything below `end` is synced, for at most `timeout`. Returns how far the

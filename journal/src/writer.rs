@@ -21,10 +21,8 @@ pub struct Writer<E, T> {
 
 impl<E, T: Encoding<E>> Writer<E, T> {
     pub(crate) fn new(core: Arc<Core>) -> Self {
-        if let Ok(mut writing) = core.writing() {
-            // A new ring does not publish again what the last one could not write.
-            writing.unwritten = None;
-        }
+        // A new ring does not publish again what the last one could not write.
+        core.give_up_unwritten();
         Self { core, body: Vec::new(), events: PhantomData }
     }
 

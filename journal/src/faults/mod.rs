@@ -149,6 +149,18 @@ impl SimulatedDisk {
         world.files.get_mut(&file).expect("a name has a file").damage(offset);
     }
 
+    /// Removes a file, also on the disk.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such file.
+    pub fn remove(&self, name: &str) {
+        let mut world = lock(&self.world);
+        world.find(name).expect("the file exists");
+        world.folder.change(Change::Remove(name.into()));
+        world.folder.sync();
+    }
+
     pub(crate) fn storage(&self) -> Arc<dyn Storage> {
         let crashes = lock(&self.world).crashes;
         Arc::new(View { world: Arc::clone(&self.world), crashes, path: "/simulated".into() })

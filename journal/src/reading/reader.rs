@@ -87,17 +87,17 @@ impl<E, T: Encoding<E>> Reader<E, T> {
             self.open_next(self.left.start)?;
             return Ok(None);
         };
+        let (expected, offset) = (walker.expected(), walker.offset());
+        if self.segments.front() == Some(&expected) {
+            self.open_next(expected)?;
+            return Ok(None);
+        }
         let name = name::segment(*first);
         let read = walker.next().map_err(file_error(&*self.storage, "read a segment", &name))?;
-        if let Some(frame) = read {
-            return Ok(Some(frame.header));
+        match read {
+            Some(frame) => Ok(Some(frame.header)),
+            None => Err(self.damage(&name, offset, expected)),
         }
-        let (expected, offset) = (walker.expected(), walker.offset());
-        if self.segments.front() != Some(&expected) {
-            return Err(self.damage(&name, offset, expected));
-        }
-        self.open_next(expected)?;
-        Ok(None)
     }
 
     fn open_next(&mut self, expected: Sequence) -> Result<(), ReadError> {
@@ -112,7 +112,7 @@ impl<E, T: Encoding<E>> Reader<E, T> {
         let Some(header) = header else {
             return Err(self.damage(&name::segment(first), 0, first));
         };
-        self.walker = Some((first, Walker::new(file, header)));
+        self.walker = Some((first, Walker::new(file, header, None)));
         Ok(())
     }
 

@@ -21,6 +21,9 @@ pub(crate) struct Walker {
     offset: u64,
     /// The end of the frame before it.
     expected: Sequence,
+    /// Where the next segment begins, if there is one. A frame after that is left over from a write
+    /// that failed, or that was cut.
+    limit: Option<Sequence>,
     /// Where the events of the last frame are.
     last_body: (u64, usize),
 }
@@ -35,9 +38,15 @@ pub(crate) struct FrameAt<'a> {
 }
 
 impl Walker {
-    pub(crate) fn new(file: Arc<dyn StorageFile>, header: SegmentHeader) -> Self {
+    /// Walks the segment up to `limit`, the first sequence of the next one.
+    pub(crate) fn new(
+        file: Arc<dyn StorageFile>,
+        header: SegmentHeader,
+        limit: Option<Sequence>,
+    ) -> Self {
         let (offset, expected) = (segment::LENGTH as u64, header.first);
-        Self { window: Window::new(file), header, offset, expected, last_body: (0, 0) }
+        let window = Window::new(file);
+        Self { window, header, offset, expected, limit, last_body: (0, 0) }
     }
 
     /// Where the readable frames end, as far as they are read.
@@ -53,6 +62,9 @@ impl Walker {
     /// Returns the next frame. `None` means that no frame which continues the last one is readable
     /// there. It may be the end of the segment.
     pub(crate) fn next(&mut self) -> io::Result<Option<FrameAt<'_>>> {
+        if self.limit == Some(self.expected) {
+            return Ok(None);
+        }
         let offset = self.offset;
         let Some(header) = self.next_header()? else { return Ok(None) };
         let (begin, length) = (offset + frame::LENGTH as u64, header.length as usize);

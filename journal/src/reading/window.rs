@@ -52,7 +52,9 @@ impl Window {
 
     fn fill(&mut self, offset: u64, length: usize) -> io::Result<()> {
         self.start = offset;
-        self.buffer.resize(length, 0);
+        // A short file needs no large buffer.
+        let left = self.file.bytes()?.saturating_sub(offset);
+        self.buffer.resize(length.min(usize::try_from(left).unwrap_or(length)), 0);
         let filled = read_fully(&*self.file, &mut self.buffer, offset);
         self.buffer.truncate(*filled.as_ref().unwrap_or(&0));
         filled.map(drop)

@@ -12,7 +12,7 @@ use crate::error::OpenError;
 use crate::format::name;
 use crate::format::segment::SegmentHeader;
 use crate::reading::walker::{Walker, open_segment};
-use crate::storage::{Storage, StorageFile, file_error, write_zeros};
+use crate::storage::{Storage, StorageFile, file_error};
 
 /// What [`Journal::open`](crate::Journal::open) found.
 ///
@@ -61,8 +61,10 @@ pub(crate) struct End {
     pub(crate) file: Arc<dyn StorageFile>,
     pub(crate) header: SegmentHeader,
     pub(crate) offset: u64,
-    /// Whether the last frame, if there is one, is the mark of a clean close.
-    pub(crate) is_marked: bool,
+    /// Whether the frames prove that all of them are synced.
+    pub(crate) is_proven: bool,
+    /// Whether there are other bytes after the frames.
+    pub(crate) is_unclean: bool,
 }
 
 /// Repairs the files. All that is readable is synced afterwards.
@@ -71,17 +73,13 @@ pub(crate) fn repair(
     survey: &Survey,
 ) -> Result<(Recovered, End), OpenError> {
     let is_cut = survey.rest.used_until > 0 || !survey.later().is_empty();
-    let file = cut(storage, survey)?;
-    let first_unproven = survey.segments[..=survey.last_index]
-        .partition_point(|&first| first <= survey.synced)
-        .saturating_sub(1);
+    remove_later(storage, survey)?;
     if survey.synced < survey.end {
-        for &first in &survey.segments[first_unproven..=survey.last_index] {
-            write_again(storage, first, survey.synced)?;
-        }
-        storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
+        write_unproven_again(storage, survey)?;
     }
     let name = name::segment(survey.last.first);
+    let (file, _) = open_segment(storage, survey.last.first)?;
+    let bytes = file.bytes().map_err(file_error(storage, "read a segment", &name))?;
     let recovered = Recovered {
         oldest: survey.oldest(),
         next_sequence: survey.end,
@@ -90,56 +88,62 @@ pub(crate) fn repair(
         removed_segments: survey.later().len(),
         resynced_events: survey.end - survey.synced,
     };
-    let (header, offset, is_marked) = (survey.last, survey.offset, survey.is_marked);
-    Ok((recovered, End { file, header, offset, is_marked }))
+    let is_unclean = is_cut || bytes < survey.last.bytes;
+    let (header, offset, is_proven) = (survey.last, survey.offset, survey.synced == survey.end);
+    Ok((recovered, End { file, header, offset, is_proven, is_unclean }))
 }
 
-/// Removes the later segments, the last one first, and fills the rest of this one with zeros. A
-/// crash in between leaves a journal that is cut at the same place.
-fn cut(storage: &dyn Storage, survey: &Survey) -> Result<Arc<dyn StorageFile>, OpenError> {
+/// Removes the segments after the cut, the last one first. A crash in between leaves a journal that
+/// is cut at the same place.
+///
+/// What follows the readable frames in their segment is left as it is. The journal continues in
+/// another segment, whose first sequence says where this one ends. Zeros would not be safe: if their
+/// sync failed, the next recovery would read zeros where the disk has something else.
+fn remove_later(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
     for &later in survey.later().iter().rev() {
         let name = name::segment(later);
         storage.remove(&name).map_err(file_error(storage, "remove a segment", &name))?;
         storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
     }
-    let name = name::segment(survey.last.first);
-    let (file, _) = open_segment(storage, survey.last.first)?;
-    clear(&*file, survey).map_err(file_error(storage, "clear the end of a segment", &name))?;
-    Ok(file)
+    Ok(())
 }
 
-/// Fills the file with zeros from the end of the readable frames on, and to its full length.
-fn clear(file: &dyn StorageFile, survey: &Survey) -> io::Result<()> {
-    let present = file.bytes()?;
-    let is_short = present < survey.last.bytes;
-    let end = if is_short { survey.last.bytes } else { survey.rest.used_until };
-    if survey.offset < end {
-        write_zeros(file, survey.offset..end)?;
-        file.sync()?;
+/// Writes what no frame proves to be synced again, and syncs it.
+fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
+    let segments = &survey.segments[..=survey.last_index];
+    let after = segments.partition_point(|&first| first <= survey.synced);
+    for index in after.saturating_sub(1)..segments.len() {
+        let next = segments.get(index + 1).copied();
+        write_again(storage, segments[index], next, survey.synced)?;
     }
+    storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
     Ok(())
 }
 
 /// Writes the frames of a segment that end after `synced` again, with its header, and syncs them.
-fn write_again(storage: &dyn Storage, first: Sequence, synced: Sequence) -> Result<(), OpenError> {
+fn write_again(
+    storage: &dyn Storage,
+    first: Sequence,
+    next: Option<Sequence>,
+    synced: Sequence,
+) -> Result<(), OpenError> {
     let (file, header) = open_segment(storage, first)?;
     let name = name::segment(first);
     let header = header.expect("the survey has read the header");
-    copy_onto_itself(&file, header, synced).and_then(|()| file.sync()).map_err(file_error(
-        storage,
-        "sync a segment",
-        &name,
-    ))?;
+    copy_onto_itself(&file, header, next, synced)
+        .and_then(|()| file.sync())
+        .map_err(file_error(storage, "sync a segment", &name))?;
     Ok(())
 }
 
 fn copy_onto_itself(
     file: &Arc<dyn StorageFile>,
     header: SegmentHeader,
+    next: Option<Sequence>,
     synced: Sequence,
 ) -> io::Result<()> {
     file.write_at(&mut [IoSlice::new(&header.encode())], 0)?;
-    let mut walker = Walker::new(Arc::clone(file), header);
+    let mut walker = Walker::new(Arc::clone(file), header, next);
     while let Some(frame) = walker.next()? {
         if frame.header.end() > synced {
             let head = frame.header.encode(header.seed());

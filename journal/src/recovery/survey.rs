@@ -45,7 +45,8 @@ pub(crate) fn survey(
     let mut survey = begin(storage, oldest)?;
     for (index, &first) in segments.iter().enumerate() {
         let follows = first == survey.end;
-        if !follows || !walk(storage, first, index, &mut survey, visit)? {
+        let next = next_segment(storage, segments.get(index + 1))?;
+        if !follows || !walk(storage, (index, first), next, &mut survey, visit)? {
             break;
         }
     }
@@ -74,11 +75,21 @@ fn begin(storage: &dyn Storage, oldest: Sequence) -> Result<Survey, OpenError> {
     })
 }
 
-/// Reads the frames of one segment. Returns whether its header was readable.
+/// The first sequence of the next segment, if its header is readable: there the journal continues.
+fn next_segment(
+    storage: &dyn Storage,
+    next: Option<&Sequence>,
+) -> Result<Option<Sequence>, OpenError> {
+    let Some(&next) = next else { return Ok(None) };
+    let (_, header) = open_segment(storage, next)?;
+    Ok(header.map(|header| header.first))
+}
+
+/// Reads the frames of one segment, up to `next`. Returns whether its header was readable.
 fn walk(
     storage: &dyn Storage,
-    first: Sequence,
-    index: usize,
+    (index, first): (usize, Sequence),
+    next: Option<Sequence>,
     survey: &mut Survey,
     visit: &mut dyn FnMut(Sequence, u64, &FrameHeader),
 ) -> Result<bool, OpenError> {
@@ -87,7 +98,7 @@ fn walk(
     if header.journal != survey.last.journal {
         return Err(damage(storage, first, 0, first, Defect::OtherJournal).into());
     }
-    let mut walker = Walker::new(file, header);
+    let mut walker = Walker::new(file, header, next);
     let name = name::segment(first);
     while let Some(frame) = walker.next().map_err(file_error(storage, "read a segment", &name))? {
         survey.synced = survey.synced.max(frame.header.synced);
@@ -107,7 +118,17 @@ impl Survey {
             return Ok(());
         }
         let defect = Defect::Synced { synced };
-        Err(damage(storage, self.last.first, self.offset, self.end, defect).into())
+        let (segment, offset) = self.unreadable();
+        Err(damage(storage, segment, offset, self.end, defect).into())
+    }
+
+    /// Where the next event should be: in the segment that begins with it, if there is one. Then its
+    /// header is unreadable.
+    fn unreadable(&self) -> (Sequence, u64) {
+        match self.later().first() {
+            Some(&next) if next == self.end => (next, 0),
+            _ => (self.last.first, self.offset),
+        }
     }
 
     /// The oldest event that is kept.

@@ -15,6 +15,8 @@ use crate::syncing::Syncing;
 pub(crate) struct Spare {
     pub(crate) name: String,
     pub(crate) file: Arc<dyn StorageFile>,
+    /// Length of the file.
+    pub(crate) bytes: u64,
 }
 
 /// Makes segments, ahead or when they are needed.
@@ -100,7 +102,7 @@ fn make(storage: &dyn Storage, bytes: u64, number: u64) -> io::Result<Spare> {
         let _ = storage.remove(&name);
         return Err(error);
     }
-    Ok(Spare { name, file })
+    Ok(Spare { name, file, bytes })
 }
 
 impl Drop for Ahead {

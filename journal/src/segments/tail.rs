@@ -47,13 +47,18 @@ impl Tail {
         Ok(())
     }
 
-    /// Erases what a failed write may have left, before the journal continues in another segment.
-    /// Otherwise, recovery could take it for the frame that continues the journal.
+    /// Returns whether a failed write may have left bytes after the end.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// Overwrites the header that a failed write may have left. Not with zeros: until they are synced,
+    /// recovery must see that there was something.
     pub(crate) fn erase_failed_write(&mut self) -> io::Result<()> {
-        if self.has_failed && self.has_room_for_mark() {
-            self.file.write_at(&mut [IoSlice::new(&[0; frame::LENGTH])], self.offset)?;
+        const NO_HEADER: [u8; frame::LENGTH] = [0xff; frame::LENGTH];
+        if self.has_room_for_mark() {
+            self.file.write_at(&mut [IoSlice::new(&NO_HEADER)], self.offset)?;
         }
-        self.has_failed = false;
         Ok(())
     }
 }

@@ -1,0 +1,168 @@
+//! The rules of recovery, one by one.
+
+use lapwing_journal::error::{Defect, OpenError};
+use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
+use lapwing_journal::{Journal, Options, Plain, Snapshots};
+
+const SEGMENT_BYTES: u64 = 1024;
+/// Bytes of the header of a segment, and of a frame with one event.
+const HEADER: usize = 80;
+const FRAME: usize = 64;
+
+fn options() -> Options {
+    Options::new().segment_bytes(SEGMENT_BYTES).prepare_ahead(false)
+}
+
+fn open(disk: &SimulatedDisk) -> Result<Journal<u64>, OpenError> {
+    options().open_simulated::<u64, Plain>(disk)
+}
+
+/// Writes the events below `end`, one to a frame, and syncs those below `synced`.
+fn write(journal: &Journal<u64>, end: u64, synced: u64) {
+    let mut writer = journal.writer();
+    for event in journal.next_sequence()..end {
+        if event == synced {
+            journal.sync().unwrap();
+        }
+        writer.write(&[event], event).unwrap();
+    }
+    if end == synced {
+        journal.sync().unwrap();
+    }
+}
+
+fn all(journal: &Journal<u64>) -> Vec<u64> {
+    let mut events = Vec::new();
+    let reader = journal.read(journal.recovered().oldest).unwrap();
+    reader.for_each(0, |_, event| events.push(*event)).unwrap();
+    events
+}
+
+fn segments(disk: &SimulatedDisk) -> Vec<String> {
+    disk.names().into_iter().filter(|name| name.ends_with(".journal")).collect()
+}
+
+#[test]
+fn a_torn_tail_is_cut_and_reported() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk).unwrap();
+    write(&journal, 5, 3);
+    disk.crash(Crash::Process);
+    disk.damage(&segments(&disk)[0], HEADER + 3 * FRAME + 60);
+
+    let journal = open(&disk).unwrap();
+    let recovered = journal.recovered();
+    assert_eq!((recovered.next_sequence, recovered.cut_bytes), (3, 2 * FRAME as u64));
+    let (file, offset) = recovered.cut.clone().unwrap();
+    assert!(file.ends_with("00000000000000000000.journal"));
+    assert_eq!(offset, (HEADER + 3 * FRAME) as u64);
+    assert_eq!(all(&journal), [0, 1, 2]);
+}
+
+#[test]
+fn damage_to_synced_events_names_file_and_offset_and_changes_nothing() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk).unwrap();
+    write(&journal, 5, 5);
+    write(&journal, 6, 0); // says that five are synced
+    disk.crash(Crash::Process);
+    disk.damage(&segments(&disk)[0], HEADER + 2 * FRAME + 60);
+
+    let before = disk.contents(&segments(&disk)[0]);
+    let Err(OpenError::Damaged(damage)) = open(&disk) else { panic!("it is damaged") };
+    assert_eq!((damage.sequence, damage.offset), (2, (HEADER + 2 * FRAME) as u64));
+    assert_eq!(damage.defect, Defect::Synced { synced: 5 });
+    assert_eq!(disk.contents(&segments(&disk)[0]), before);
+    assert_eq!(
+        damage.to_string(),
+        "synced events are unreadable: file=/simulated/00000000000000000000.journal, \
+         offset=208, sequence=2, synced=5"
+    );
+}
+
+#[test]
+fn damage_in_an_old_segment_and_a_missing_segment_are_errors() {
+    for is_missing in [false, true] {
+        let disk = SimulatedDisk::new();
+        let journal = open(&disk).unwrap();
+        write(&journal, 100, 100);
+        journal.close().unwrap();
+        disk.crash(Crash::Process);
+        let old = segments(&disk)[2].clone();
+        if is_missing {
+            disk.remove(&old);
+        } else {
+            disk.damage(&old, HEADER + 60);
+        }
+        let Err(OpenError::Damaged(damage)) = open(&disk) else { panic!("it is damaged") };
+        let first: u64 = old[..20].parse().unwrap();
+        assert_eq!((damage.sequence, damage.file.ends_with(&old)), (first, !is_missing));
+    }
+}
+
+#[test]
+fn a_crash_while_a_segment_is_begun_is_no_damage() {
+    for seed in 0..200 {
+        let disk = SimulatedDisk::new();
+        // The segment is full after 14 frames.
+        let journal = open(&disk).unwrap();
+        write(&journal, 15, 13);
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        drop(journal);
+        let journal = open(&disk).unwrap();
+        assert!((13..=15).contains(&journal.next_sequence()));
+        assert!(all(&journal).into_iter().eq(0..journal.next_sequence()));
+    }
+}
+
+#[test]
+fn what_was_cut_does_not_come_back() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk).unwrap();
+    write(&journal, 5, 3);
+    disk.crash(Crash::Process);
+    disk.damage(&segments(&disk)[0], HEADER + 3 * FRAME + 60);
+    drop(open(&disk).unwrap());
+    // The byte is what it was: as if the disk had had it all the time.
+    disk.damage(&segments(&disk)[0], HEADER + 3 * FRAME + 60);
+    disk.crash(Crash::Power { seed: 1, loss: Loss::All });
+    assert_eq!(open(&disk).unwrap().next_sequence(), 3);
+}
+
+#[test]
+fn a_damaged_snapshot_is_skipped_and_reported() {
+    let disk = SimulatedDisk::new();
+    let snapshots = Snapshots::open_simulated(&disk);
+    for sequence in [10, 20, 30] {
+        snapshots.write(sequence, &sequence.to_le_bytes()).unwrap();
+    }
+    assert_eq!(snapshots.oldest().unwrap(), Some(20)); // two are kept
+    disk.damage("00000000000000000030.snapshot", 41);
+    let latest = snapshots.latest().unwrap();
+    assert_eq!(latest.snapshot.unwrap().sequence, 20);
+    assert!(latest.damaged[0].ends_with("00000000000000000030.snapshot"));
+}
+
+#[test]
+fn a_power_cut_leaves_the_old_snapshot_or_the_new_one() {
+    for seed in 0..200 {
+        let disk = SimulatedDisk::new();
+        let snapshots = Snapshots::open_simulated(&disk);
+        snapshots.write(1, &[1; 2000]).unwrap();
+        disk.fail_syncs(1);
+        snapshots.write(2, &[2; 2000]).unwrap_err();
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        let latest = Snapshots::open_simulated(&disk).latest().unwrap();
+        assert_eq!(latest.snapshot.map(|snapshot| snapshot.state), Some(vec![1; 2000]));
+    }
+}
+
+#[test]
+fn events_of_another_shape_are_refused() {
+    let disk = SimulatedDisk::new();
+    drop(open(&disk).unwrap());
+    let other = options().open_simulated::<u32, Plain>(&disk);
+    assert!(matches!(other, Err(OpenError::OtherShape { found: (8, 0), expected: (4, 0) })));
+    let other = options().schema(1).open_simulated::<u64, Plain>(&disk);
+    assert!(matches!(other, Err(OpenError::OtherShape { .. })));
+}

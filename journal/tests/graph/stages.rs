@@ -1,0 +1,175 @@
+//! The two stages, their errors and their policies.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use lapwing::Disruptor;
+use lapwing::consumer::Retries;
+use lapwing::graph::Placement;
+use lapwing_journal::SyncPolicy;
+use lapwing_journal::error::{OpenError, WriteError};
+use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
+use lapwing_journal::{Journal, Options};
+
+use crate::{assert_has, open, publish, write_in_ring};
+
+/// Runs a whole graph with both stages, and checks that no event is confirmed before it is synced.
+fn run(journal: &Journal<u64>, policy: SyncPolicy, placement: Placement, events: u64) {
+    let from = journal.next_sequence();
+    let confirmed = Arc::new(AtomicU64::new(0));
+    let (count, synced) = (Arc::clone(&confirmed), journal.syncer(policy));
+    let (mut producer, consumers) = Disruptor::single_producer(256, || 0)
+        .placement(placement)
+        .first_sequence(from)
+        .stage("journal")
+        .read_batch(journal.writer().handler())
+        .stage("synced")
+        .read_batch(synced.handler())
+        .stage("confirm")
+        .read(move |_, _, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    publish(&mut producer, from, from + events);
+    running.shutdown().unwrap();
+    assert_eq!(confirmed.load(Ordering::Relaxed), events);
+    assert_eq!(journal.synced(), from + events);
+}
+
+#[test]
+fn confirmed_events_survive_a_power_cut_under_each_policy_and_placement() {
+    let every = SyncPolicy::Every(Duration::from_millis(2));
+    for policy in [SyncPolicy::EachBatch, every] {
+        for threads in [1, 3] {
+            let disk = SimulatedDisk::new();
+            for end in [3_000, 6_000] {
+                let journal = open(&disk);
+                run(&journal, policy, Placement::threads(threads), 3_000);
+                disk.crash(Crash::Power { seed: 1, loss: Loss::All });
+                drop(journal);
+                assert_has(&open(&disk), end);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_graph_continues_after_a_full_disk() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk);
+    let (full, is_full) = mpsc::channel();
+    let mut retries = Retries::of_batch().attempts(u32::MAX).pause(Duration::from_millis(1));
+    let policy = move |failure: &lapwing::consumer::Failure<'_>| {
+        let _ = full.send(());
+        lapwing::consumer::FailurePolicy::decide(&mut retries, failure)
+    };
+    let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
+        .stage("journal")
+        .on_error(policy)
+        .read_batch(journal.writer().handler())
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    disk.set_space(Some(0)); // no second segment
+    let publishing = std::thread::spawn(move || publish(&mut producer, 0, 20_000));
+    is_full.recv().unwrap();
+    disk.set_space(None);
+    publishing.join().unwrap();
+    running.shutdown().unwrap();
+    assert_has(&journal, 20_000);
+}
+
+#[test]
+fn a_failed_sync_halts_the_ring_and_confirms_nothing() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk);
+    disk.fail_syncs(1);
+    let confirmed = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&confirmed);
+    let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
+        .stage("journal")
+        .read_batch(journal.writer().handler())
+        .stage("synced")
+        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+        .stage("confirm")
+        .read(move |_, _, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    while producer.publish(|_| {}).is_ok() {}
+    let ended = running.shutdown().unwrap_err().to_string();
+    assert!(ended.contains("synced"), "{ended}"); // the name of the stage
+    assert_eq!((confirmed.load(Ordering::Relaxed), journal.synced()), (0, 0));
+    let written = journal.writer().write(&[7], journal.next_sequence());
+    assert!(matches!(written, Err(WriteError::SyncFailed(_))));
+}
+
+#[test]
+fn a_ring_that_begins_below_the_end_is_an_error() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk);
+    write_in_ring(&journal, 10);
+    let error = journal.writer().write(&[0], 0).unwrap_err();
+    assert!(matches!(error, WriteError::AlreadyRecorded { first: 0, expected: 10 }), "{error}");
+}
+
+#[test]
+fn a_policy_that_skips_a_batch_leaves_no_hole() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk);
+    let mut writer = journal.writer();
+    disk.fail_write(0);
+    writer.write(&[0, 1], 0).unwrap_err();
+    let error = writer.write(&[2], 2).unwrap_err();
+    assert!(matches!(error, WriteError::Skipped { first: 2, missing: 0 }), "{error}");
+    writer.write(&[0, 1, 2], 0).unwrap();
+    assert_has(&journal, 3);
+}
+
+#[test]
+fn a_closed_journal_takes_no_events() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk);
+    let mut writer = journal.writer();
+    journal.close().unwrap();
+    assert!(matches!(writer.write(&[7], 0), Err(WriteError::Closed)));
+}
+
+#[test]
+fn a_thread_prepares_segments_on_the_disk_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options::new().segment_bytes(16 * 1024);
+    let journal = options.clone().open::<u64>(folder.path()).unwrap();
+    write_in_ring(&journal, 20_000);
+    assert!(matches!(Journal::<u64>::open(folder.path()), Err(OpenError::Locked { .. })));
+    journal.close().unwrap();
+    let journal = options.open::<u64>(folder.path()).unwrap();
+    assert_eq!((journal.recovered().cut_bytes, journal.recovered().resynced_events), (0, 0));
+    assert_has(&journal, 20_000);
+    drop(journal);
+    let spares = std::fs::read_dir(folder.path()).unwrap();
+    let spares =
+        spares.filter(|entry| entry.as_ref().unwrap().path().extension() == Some("tmp".as_ref()));
+    assert_eq!(spares.count(), 0, "no spare is left");
+}
+
+#[test]
+fn archived_segments_are_a_journal_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = tempfile::tempdir_in(folder.path()).unwrap();
+    let options = Options::new().segment_bytes(16 * 1024).prepare_ahead(false);
+    let journal = options.open::<u64>(folder.path()).unwrap();
+    write_in_ring(&journal, 20_000);
+    journal.sync().unwrap();
+    let moved = journal.archive_before(10_000, archive.path()).unwrap();
+    assert!(moved > 1);
+    let found = lapwing_journal::inspect::inspect(archive.path(), |_| {}).unwrap();
+    assert_eq!(found.segments.len(), moved);
+    assert_eq!(found.end, journal.read(10_000).map(|_| found.end).unwrap());
+    assert!(matches!(journal.read(0), Err(lapwing_journal::error::ReadError::NotRecorded { .. })));
+}

@@ -1,10 +1,10 @@
 //! The book of one symbol: price-time priority, in constant time for each order that is touched.
 //!
-//! - [`orders`]: resting orders in a slab, found by name.
-//! - [`ladder`]: one level for each price of the band, and the best prices.
-//! - [`bitmap`]: which levels are in use.
-//! - [`matching`]: an incoming order trades.
-//! - [`changes`]: cancel, reduce and replace.
+//! - `orders`: resting orders in a slab, found by name.
+//! - `ladder`: one level for each price of the band, and the best prices.
+//! - `bitmap`: which levels are in use.
+//! - `matching`: an incoming order trades.
+//! - `changes`: cancel, reduce and replace.
 //!
 //! Not here: accounts, cash and limits, which are in [`risk`](crate::risk).
 

@@ -28,6 +28,7 @@ pub(super) struct LevelQueue {
 
 impl LevelQueue {
     /// Adds an order at the end. Returns the order that was the last.
+    #[inline]
     pub(super) fn push(&mut self, slot: Slot, open: Quantity) -> Slot {
         self.quantity += u64::from(open);
         self.orders += 1;
@@ -38,6 +39,7 @@ impl LevelQueue {
     }
 
     /// Removes an order. `order` still names its neighbours.
+    #[inline]
     pub(super) fn remove(&mut self, slot: Slot, order: &Order) {
         self.quantity -= u64::from(order.open);
         self.orders -= 1;
@@ -99,6 +101,7 @@ impl Ladder {
     }
 
     /// Returns the level of an order that is about to rest.
+    #[inline]
     pub(super) fn enter(&mut self, side: Side, price: Price) -> &mut LevelQueue {
         let index = price - self.lowest;
         let level = &mut self.levels[index as usize];
@@ -116,6 +119,7 @@ impl Ladder {
     }
 
     /// Takes an empty level out of use.
+    #[inline]
     pub(super) fn leave(&mut self, side: Side, price: Price) {
         debug_assert_eq!(self[price].orders, 0, "the level must be empty");
         self.used.remove(price - self.lowest);

@@ -1,10 +1,10 @@
 //! The book of one symbol: price-time priority, in constant time for each order that is touched.
 //!
-//! - [`orders`]: resting orders in a slab, found by name.
-//! - [`ladder`]: one level for each price of the band, and the best prices.
-//! - [`bitmap`]: which levels are in use.
-//! - [`matching`]: an incoming order trades.
-//! - [`changes`]: cancel, reduce and replace.
+//! - `orders`: resting orders in a slab, found by name.
+//! - `ladder`: one level for each price of the band, and the best prices.
+//! - `bitmap`: which levels are in use.
+//! - `matching`: an incoming order trades.
+//! - `changes`: cancel, reduce and replace.
 //!
 //! Not here: accounts, cash and limits, which are in [`risk`](crate::risk).
 
@@ -73,12 +73,14 @@ impl Book {
 
     /// Returns the place of an open order.
     #[must_use]
+    #[inline]
     pub fn find(&self, id: OrderRef) -> Option<Found> {
         self.orders.find(id).map(Found)
     }
 
     /// Returns the side of an open order and what the book knows about it.
     #[must_use]
+    #[inline]
     pub fn order(&self, Found(slot): Found) -> (Side, RestingOrder) {
         let order = &self.orders[slot];
         (order.side(), order.resting())
@@ -123,6 +125,7 @@ impl Book {
     }
 
     /// Puts an order at the end of its level.
+    #[inline]
     fn append(&mut self, slot: Slot) {
         let order = &self.orders[slot];
         let level = self.ladder.enter(order.side(), order.price());
@@ -131,6 +134,7 @@ impl Book {
     }
 
     /// Takes an order out of its level. Its slot stays in use.
+    #[inline]
     fn unlink(&mut self, slot: Slot) {
         let order = self.orders[slot];
         self.orders.unlink(slot);
@@ -142,6 +146,7 @@ impl Book {
     }
 
     /// Returns the report of what rests at a price.
+    #[inline]
     fn level(&self, side: Side, price: Price) -> Report {
         let level = &self.ladder[price];
         Report::Level(Level {

@@ -100,6 +100,7 @@ impl Orders {
         self.index.len() >= self.capacity as usize
     }
 
+    #[inline]
     pub(super) fn find(&self, id: OrderRef) -> Option<Slot> {
         let hash = self.hasher.hash_one(id);
         self.index.find(hash, |&slot| self[slot].id() == id).copied()
@@ -137,6 +138,7 @@ impl Orders {
     }
 
     /// Puts `slot` behind `last`, the last order of its level, or makes it the only one.
+    #[inline]
     pub(super) fn link(&mut self, last: Slot, slot: Slot) {
         let order = &mut self[slot];
         order.previous = last;
@@ -147,6 +149,7 @@ impl Orders {
     }
 
     /// Takes an order out of the chain of its level.
+    #[inline]
     pub(super) fn unlink(&mut self, slot: Slot) {
         let Order { previous, next, .. } = self[slot];
         if previous != NIL {

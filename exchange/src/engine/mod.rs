@@ -1,7 +1,7 @@
 //! The exchange as one state machine: each command is checked, carried out and settled before the next.
 //!
-//! - [`orders`]: new, cancel and replace.
-//! - [`admin`]: symbols, accounts, cash and limits.
+//! - `orders`: new, cancel and replace.
+//! - `admin`: symbols, accounts, cash and limits.
 //!
 //! Risk and matching are one stage on purpose. A risk stage that runs ahead of matching accepts an
 //! order or not by how far matching has come, which is a matter of timing. Two runs of the same

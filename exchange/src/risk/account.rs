@@ -47,6 +47,7 @@ impl Account {
     }
 
     /// Checks an order against limits and cash.
+    #[inline]
     pub(super) fn check(&self, wish: &Wish) -> Result<(), Reason> {
         if wish.total > self.limits.max_order {
             return Err(Reason::OrderTooLarge);
@@ -72,6 +73,7 @@ impl Account {
 
     /// Checks the position that would follow if all open orders of a side traded, and none of the
     /// other side.
+    #[inline]
     fn check_position(
         &self,
         symbol: SymbolId,
@@ -93,6 +95,7 @@ impl Account {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn reserve(&mut self, order: &OrderState) {
         let amount = notional(order.price, order.open);
         self.open_notional += amount;
@@ -102,6 +105,7 @@ impl Account {
         *self.position(order.symbol).open_mut(order.side) += u64::from(order.open);
     }
 
+    #[inline]
     pub(super) fn release(&mut self, order: &OrderState) {
         let amount = notional(order.price, order.open);
         self.open_notional -= amount;
@@ -153,6 +157,7 @@ impl Account {
     }
 
     /// Returns the position in a symbol. The first order in a symbol makes one.
+    #[inline]
     fn position(&mut self, symbol: SymbolId) -> &mut PositionState {
         let index = self.place_of(symbol).unwrap_or_else(|index| {
             self.positions.insert(index, PositionState::empty(symbol));
@@ -161,6 +166,7 @@ impl Account {
         &mut self.positions[index]
     }
 
+    #[inline]
     fn place_of(&self, symbol: SymbolId) -> Result<usize, usize> {
         self.positions.binary_search_by_key(&symbol, |position| position.symbol)
     }

@@ -120,11 +120,13 @@ impl Accounts {
     ///
     /// [`Reason::UnknownAccount`], [`Reason::OrderTooLarge`], [`Reason::PositionLimit`],
     /// [`Reason::NotionalLimit`] or [`Reason::NotEnoughCash`]
+    #[inline]
     pub fn check(&self, wish: &Wish) -> Result<(), Reason> {
         self.account(wish.order.id.account)?.check(wish)
     }
 
     /// Reserves what an order needs that has passed [`check`](Self::check).
+    #[inline]
     pub fn reserve(&mut self, order: &OrderState) {
         if let Some(account) = self.get_mut(order.id.account) {
             account.reserve(order);
@@ -132,6 +134,7 @@ impl Accounts {
     }
 
     /// Follows a report.
+    #[inline]
     pub fn settle(&mut self, report: &Report) {
         match *report {
             Report::Trade(trade) => self.trade(&trade),
@@ -164,6 +167,7 @@ impl Accounts {
         }
     }
 
+    #[inline]
     fn release(&mut self, order: &OrderState) {
         if let Some(account) = self.get_mut(order.id.account) {
             account.release(order);
@@ -179,11 +183,13 @@ impl Accounts {
         &mut self.accounts[index]
     }
 
+    #[inline]
     fn account(&self, id: AccountId) -> Result<&Account, Reason> {
         let place = self.accounts.get(id.0 as usize);
         place.and_then(Option::as_ref).ok_or(Reason::UnknownAccount)
     }
 
+    #[inline]
     fn get_mut(&mut self, id: AccountId) -> Option<&mut Account> {
         self.accounts.get_mut(id.0 as usize)?.as_mut()
     }

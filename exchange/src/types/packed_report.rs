@@ -54,6 +54,7 @@ pub struct PackedReport {
 }
 
 impl From<&Report> for PackedReport {
+    #[inline]
     fn from(report: &Report) -> Self {
         match *report {
             Report::Accepted(order) => Self::order(ACCEPTED, &order),

@@ -136,9 +136,3 @@ fn a_snapshot_says_what_is_wrong_with_it() {
     damaged[24] ^= 1;
     assert_eq!(State::from_bytes(&damaged), Err(SnapshotError::Hash));
 }
-
-/// The hash of a given state is part of the format.
-#[test]
-fn the_hash_of_the_empty_state_never_changes() {
-    assert_eq!(State::default().hash(), 17_404_567_627_903_194_603);
-}

@@ -98,3 +98,40 @@ fn a_post_only_replacement_that_could_trade_changes_nothing() {
     let reports = desk.replace((CYD, 1), Resting::PostOnly, 101, 10);
     assert_eq!(reports.last().unwrap(), "bids 101: 10 in 1");
 }
+
+#[test]
+fn a_replacement_that_trades_in_full_is_gone() {
+    let mut desk = with_three_bids();
+    desk.sell((BOB, 2), 102, 10);
+    let reports = desk.replace((CYD, 1), Resting::Limit, 102, 10);
+    assert_eq!(reports.last().unwrap(), "asks 102: 0 in 0");
+    assert_eq!(desk.cancel((CYD, 1)), ["Cancel UnknownOrder"]);
+    assert_eq!(desk.queue(Side::Buy), ["ann1", "bob1"]);
+}
+
+#[test]
+fn the_next_price_is_found_across_a_gap() {
+    let mut desk = Desk::new();
+    for (order, price) in [(1, 90), (2, 95), (3, 100)] {
+        desk.buy((ANN, order), price, 1);
+    }
+    desk.cancel((ANN, 2));
+    let reports = desk.sell((BOB, 1), 90, 3);
+    assert_eq!(reports[3], "trade 1 at 90: ann1 has 0, bob1 has 1");
+    assert_eq!(reports.last().unwrap(), "asks 90: 1 in 1");
+}
+
+#[test]
+fn the_middle_and_the_ends_of_a_queue_may_go() {
+    let mut desk = with_three_bids();
+    desk.cancel((BOB, 1));
+    assert_eq!(desk.queue(Side::Buy), ["ann1", "cyd1"]);
+    desk.sell((BOB, 2), 100, 10);
+    assert_eq!(desk.queue(Side::Buy), ["cyd1"], "the head has traded");
+    desk.buy((ANN, 2), 100, 1);
+    desk.cancel((CYD, 1));
+    assert_eq!(desk.queue(Side::Buy), ["ann2"]);
+    desk.cancel((ANN, 2));
+    desk.buy((ANN, 3), 100, 1);
+    assert_eq!(desk.queue(Side::Buy), ["ann3"], "an empty level begins anew");
+}

@@ -69,6 +69,17 @@ fn positions_stay_within_limits_if_all_of_a_side_trades() {
 }
 
 #[test]
+fn lots_count_for_their_own_side_and_against_the_other() {
+    let mut desk = with_limits(Limits { max_long: 10, max_short: 5, ..WIDE });
+    desk.sell((BOB, 1), 100, 8);
+    desk.buy((ANN, 1), 100, 8);
+    assert_eq!(desk.buy((ANN, 2), 99, 3), ["New PositionLimit"], "8 long");
+    assert_eq!(desk.buy((ANN, 3), 99, 2).len(), 2);
+    assert_eq!(desk.sell((ANN, 4), 105, 14), ["New PositionLimit"]);
+    assert_eq!(desk.sell((ANN, 5), 105, 13).len(), 2, "8 long, 5 short at worst");
+}
+
+#[test]
 fn the_open_notional_counts_both_sides() {
     let mut desk = with_limits(Limits { max_open_notional: 2_000, ..WIDE });
     desk.buy((ANN, 1), 99, 10);

@@ -97,3 +97,10 @@ fn a_state_that_no_exchange_can_be_in_is_refused() {
         assert!(Engine::from_state(&state).is_err(), "{rule}");
     }
 }
+
+/// Hashes are compared between machines and versions, so they are part of the format.
+#[test]
+fn the_hash_of_a_state_never_changes() {
+    assert_eq!(format!("{:016x}", State::default().hash()), "f189720b526ed5eb");
+    assert_eq!(format!("{:016x}", state().hash()), "017703fb280f0ef1");
+}

@@ -125,7 +125,7 @@ fn what_was_cut_does_not_come_back() {
     drop(open(&disk).unwrap());
     // The byte is what it was: as if the disk had had it all the time.
     disk.damage(&segments(&disk)[0], HEADER + 3 * FRAME + 60);
-    disk.crash(Crash::Power { seed: 1, loss: Loss::All });
+    disk.crash(Crash::Power { seed: 1, loss: Loss::None });
     assert_eq!(open(&disk).unwrap().next_sequence(), 3);
 }
 

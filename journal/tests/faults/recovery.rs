@@ -166,3 +166,17 @@ fn events_of_another_shape_are_refused() {
     let other = options().schema(1).open_simulated::<u64, Plain>(&disk);
     assert!(matches!(other, Err(OpenError::OtherShape { .. })));
 }
+
+#[test]
+fn an_empty_segment_may_be_replaced_by_a_larger_one() {
+    for seed in 0..50 {
+        let disk = SimulatedDisk::new();
+        drop(open(&disk).unwrap());
+        let larger = options().segment_bytes(4 * SEGMENT_BYTES);
+        let journal = larger.open_simulated::<u64, Plain>(&disk).unwrap();
+        journal.writer().write(&[7; 200], 0).unwrap(); // more than fits into the first segment
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        drop(journal);
+        assert!([0, 200].contains(&open(&disk).unwrap().next_sequence()));
+    }
+}

@@ -30,8 +30,9 @@ fn what_was_reported_as_synced_survives_a_power_cut_at_any_time() {
         let journal = open(&disk);
         let begin = journal.next_sequence();
         let synced = thread::scope(|scope| {
-            scope.spawn(|| write(&journal));
-            scope.spawn(|| while journal.sync().is_ok() {});
+            let journal = &journal;
+            let writing = scope.spawn(|| write(journal));
+            scope.spawn(move || while !writing.is_finished() && journal.sync().is_ok() {});
             while journal.synced() < begin + seed % 50 + 1 {
                 thread::yield_now();
             }

@@ -99,3 +99,8 @@ pub use replay::{Pace, Replay};
 pub use snapshots::{Latest, Snapshot, Snapshots};
 pub use syncer::{SyncPolicy, Syncer};
 pub use writer::Writer;
+
+/// The examples of the README run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -125,6 +125,19 @@ impl<E, T: Encoding<E>> Journal<E, T> {
 
     /// Returns the syncer, for one stage downstream of the writer.
     ///
+    /// ```
+    /// use lapwing::Action;
+    /// use lapwing_journal::{Journal, SyncPolicy};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = Journal::<u64>::open(folder.path())?;
+    /// let mut syncer = journal.syncer(SyncPolicy::EachBatch);
+    /// journal.writer().write(&[7, 8], 0)?;
+    /// assert_eq!(syncer.sync(2)?, Action::Continue);
+    /// assert_eq!(journal.synced(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// Without a syncer, full segments are synced in the background, and the last one by
     /// [`close`](Self::close).
     #[must_use]
@@ -214,6 +227,22 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// Moves the segments whose events are all below `sequence` and synced to `archive`, a folder on
     /// the same file system. Returns their number.
     ///
+    /// ```
+    /// use lapwing_journal::{Options, inspect::inspect};
+    ///
+    /// let (folder, archive) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    /// let journal = Options::new().segment_bytes(4096).open::<u64>(folder.path())?;
+    /// let mut writer = journal.writer();
+    /// for event in 0..100 {
+    ///     writer.write(&[event], event)?;
+    /// }
+    /// journal.sync()?;
+    /// assert_eq!(journal.archive_before(100, archive.path())?, 1);
+    /// assert_eq!(inspect(archive.path(), |_| {})?.end, 62);
+    /// assert!(journal.read(61).is_err() && journal.read(62).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`FileError`] if the system refused a call. Some segments may be moved, the oldest first.
@@ -229,6 +258,15 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// Syncs all that is written, marks the end as synced, and takes no more events.
     ///
     /// Call it when the graph has ended. With the mark, damage to the last frames is noticed.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = lapwing_journal::Journal::<u64>::open(folder.path())?;
+    /// journal.writer().write(&[7], 0)?;
+    /// journal.close()?;
+    /// assert!(lapwing_journal::inspect::inspect(folder.path(), |_| {})?.is_closed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

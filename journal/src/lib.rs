@@ -66,7 +66,7 @@
 //! What cannot be noticed: damage to frames at the very end of a journal that was not closed. It
 //! looks like a write that was never synced.
 //!
-//! The format is in `format/mod.rs`.
+//! [`format`] describes the bytes on disk.
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
@@ -75,7 +75,7 @@ mod encoding; // events as bytes
 pub mod error; // why an operation failed
 #[cfg(feature = "faults")]
 pub mod faults; // a simulated disk
-mod format; // the bytes on disk
+pub mod format; // the bytes on disk
 pub mod inspect; // what is in a folder
 mod journal; // the open journal, for programs
 mod options; // settings
@@ -99,3 +99,8 @@ pub use replay::{Pace, Replay};
 pub use snapshots::{Latest, Snapshot, Snapshots};
 pub use syncer::{SyncPolicy, Syncer};
 pub use writer::Writer;
+
+/// The examples of the README run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

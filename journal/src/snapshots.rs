@@ -85,6 +85,17 @@ impl Snapshots {
     }
 
     /// Sets how many snapshots are kept, at least 1.
+    ///
+    /// ```
+    /// use lapwing_journal::Snapshots;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let snapshots = Snapshots::open(folder.path())?.keep(1);
+    /// snapshots.write(10, b"ten")?;
+    /// snapshots.write(20, b"twenty")?;
+    /// assert_eq!(snapshots.oldest()?, Some(20));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn keep(mut self, count: usize) -> Self {
         self.keep = count.max(1);
@@ -107,9 +118,7 @@ impl Snapshots {
         // One that a crash has left.
         let _ = storage.remove(name::NEW_SNAPSHOT);
         let header = header(sequence, state);
-        let file = storage
-            .create(name::NEW_SNAPSHOT, (HEADER + state.len()) as u64)
-            .map_err(error("make a snapshot"))?;
+        let file = storage.create(name::NEW_SNAPSHOT).map_err(error("make a snapshot"))?;
         file.write_at(&mut [IoSlice::new(&header), IoSlice::new(state)], 0)
             .and_then(|()| file.sync())
             .map_err(error("write a snapshot"))?;

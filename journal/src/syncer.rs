@@ -12,6 +12,23 @@ use crate::error::SyncError;
 /// When a [`Syncer`] syncs. A journal that never waits for a sync has no syncer.
 ///
 /// The stage releases only what is synced, under each policy.
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::Action;
+/// use lapwing_journal::{Journal, SyncPolicy};
+///
+/// let folder = tempfile::tempdir()?;
+/// let journal = Journal::<u64>::open(folder.path())?;
+/// let (mut writer, every) = (journal.writer(), Duration::from_secs(60));
+/// let mut syncer = journal.syncer(SyncPolicy::Every(every));
+/// writer.write(&[7], 0)?;
+/// assert_eq!(syncer.sync(1)?, Action::Continue); // the first one, at once
+/// writer.write(&[8], 1)?;
+/// let Action::Rewind(pause) = syncer.sync(2)? else { panic!("it is too early") };
+/// assert!(pause <= every && journal.synced() == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SyncPolicy {

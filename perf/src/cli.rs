@@ -10,6 +10,8 @@ use crate::commands::channels::one_cpu::OneCpuArguments;
 use crate::commands::contention::ContentionArguments;
 use crate::commands::dispatch::DispatchArguments;
 use crate::commands::idle::IdleArguments;
+#[cfg(unix)]
+use crate::commands::journal::JournalArguments;
 use crate::commands::latency::LatencyArguments;
 use crate::commands::limits::LimitsArguments;
 use crate::commands::neighbours::NeighboursArguments;
@@ -130,6 +132,13 @@ pub(crate) enum Command {
     /// not counted. Runs are interleaved in rounds, in a shuffled order. A first round warms up and
     /// is not counted. Every run checks that every event arrived in order.
     Idle(IdleArguments),
+
+    /// What is in a journal of `lapwing-journal`: checks it, prints its frames or its sizes
+    ///
+    /// It reads only, and needs no lock. Damage is an error with file and offset. The benchmark is
+    /// another program: `cargo run --release -p lapwing-journal-perf`.
+    #[cfg(unix)]
+    Journal(JournalArguments),
 
     /// What this machine can do at all: the limits that every other table can be compared with
     ///

@@ -60,6 +60,8 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::OneCpuRun(arguments) => commands::channels::one_cpu::serve(&arguments),
         Command::BusyThreads { count } => Ok(machine::busy_threads::serve(count)?),
         Command::Idle(arguments) => commands::idle::run(&arguments),
+        #[cfg(unix)]
+        Command::Journal(arguments) => commands::journal::run(&arguments),
         Command::Limits(arguments) => commands::limits::run(&arguments),
         Command::Perftest(arguments) => commands::perftest::run(&arguments),
         #[cfg(target_os = "linux")]

@@ -14,6 +14,12 @@ pub(super) enum Change {
     Remove(String),
 }
 
+impl Change {
+    fn created(&self) -> Option<FileId> {
+        if let Self::Create(_, file) = self { Some(*file) } else { None }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     seen: Names,
@@ -33,7 +39,9 @@ impl Folder {
 
     /// Returns whether a name of the file exists, or may exist again after a power cut.
     pub(super) fn has(&self, file: FileId) -> bool {
-        self.seen.values().chain(self.durable.values()).any(|&named| named == file)
+        let created = self.unsynced.iter().filter_map(Change::created);
+        let named = self.seen.values().chain(self.durable.values()).copied();
+        named.chain(created).any(|existing| existing == file)
     }
 
     pub(super) fn change(&mut self, change: Change) {

@@ -226,7 +226,11 @@ impl Storage for View {
         self.act(|world| Ok(world.folder.names()))
     }
 
-    fn create(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>> {
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
+        self.create_zeros(name, 0)
+    }
+
+    fn create_zeros(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>> {
         let file = self.act(|world| world.create(name, bytes))?;
         Ok(Arc::new(OpenFile { view: self.clone(), file }))
     }

@@ -181,6 +181,16 @@ impl<'a, E, T: Encoding<E>> Frame<'a, E, T> {
     }
 
     /// Returns each event's sequence and bytes.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = lapwing_journal::Journal::<u8>::open(folder.path())?;
+    /// journal.writer().write(&[7, 8], 0)?;
+    /// let mut reader = journal.read(1)?;
+    /// let frame = reader.next_frame()?.unwrap();
+    /// assert_eq!(frame.events().collect::<Vec<_>>(), [(1, [8].as_slice())]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn events(&self) -> impl Iterator<Item = (Sequence, &'a [u8])> + use<'a, E, T> {
         let mut left = self.body;
         let all = (self.header.first..self.header.end())

@@ -97,7 +97,7 @@ fn prepare(
 
 fn make(storage: &dyn Storage, bytes: u64, number: u64) -> io::Result<Spare> {
     let name = name::spare(number);
-    let file = storage.create(&name, bytes)?;
+    let file = storage.create_zeros(&name, bytes)?;
     if let Err(error) = file.sync() {
         let _ = storage.remove(&name);
         return Err(error);

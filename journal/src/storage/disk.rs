@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::{Storage, StorageFile, write_zeros};
+use super::{Storage, StorageFile};
 use crate::format::name;
 
 /// A folder.
@@ -50,10 +50,12 @@ impl Storage for Disk {
         Ok(names)
     }
 
-    fn create(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>> {
-        let file =
-            OpenOptions::new().read(true).write(true).create_new(true).open(self.at(name))?;
-        let file = OpenFile(file);
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
+        Ok(Arc::new(OpenFile::create(&self.at(name))?))
+    }
+
+    fn create_zeros(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>> {
+        let file = OpenFile::create(&self.at(name))?;
         if let Err(error) = allocate(&file, bytes) {
             let _ = self.remove(name);
             return Err(error);
@@ -100,6 +102,12 @@ impl Storage for Disk {
 #[derive(Debug)]
 struct OpenFile(File);
 
+impl OpenFile {
+    fn create(path: &Path) -> io::Result<Self> {
+        OpenOptions::new().read(true).write(true).create_new(true).open(path).map(Self)
+    }
+}
+
 impl StorageFile for OpenFile {
     fn bytes(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
@@ -143,9 +151,20 @@ impl StorageFile for OpenFile {
 
 /// Reserves `bytes` and fills them with zeros. A write into reserved but unwritten space changes the
 /// file system's tables, and each sync would write them too.
+///
+/// Each piece is synced, so that a sync of the journal meanwhile does not wait for the whole file.
 fn allocate(file: &OpenFile, bytes: u64) -> io::Result<()> {
+    const PIECE: u64 = 1 << 20;
     reserve(&file.0, bytes)?;
-    write_zeros(file, 0..bytes)
+    let zeros = vec![0; PIECE.min(bytes) as usize];
+    let mut offset = 0;
+    while offset < bytes {
+        let length = PIECE.min(bytes - offset);
+        file.0.write_all_at(&zeros[..length as usize], offset)?;
+        file.sync()?;
+        offset += length;
+    }
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

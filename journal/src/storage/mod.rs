@@ -16,8 +16,11 @@ pub(crate) trait Storage: Debug + Send + Sync {
     /// The names of all files.
     fn names(&self) -> io::Result<Vec<String>>;
 
+    /// Makes an empty file. The file must not exist.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
+
     /// Makes a file of zeros, with its space reserved. The file must not exist.
-    fn create(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>>;
+    fn create_zeros(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>>;
 
     /// Opens a file to read and write it.
     fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
@@ -82,17 +85,4 @@ pub(crate) fn read_fully(
         }
     }
     Ok(filled)
-}
-
-/// Writes zeros to `range`.
-pub(crate) fn write_zeros(file: &dyn StorageFile, range: std::ops::Range<u64>) -> io::Result<()> {
-    const CHUNK: u64 = 256 * 1024;
-    let zeros = vec![0; CHUNK as usize];
-    let mut at = range.start;
-    while at < range.end {
-        let length = CHUNK.min(range.end - at);
-        file.write_at(&mut [IoSlice::new(&zeros[..length as usize])], at)?;
-        at += length;
-    }
-    Ok(())
 }

@@ -10,6 +10,7 @@ mod model; // what must be there
 mod play; // a journal beside the model
 mod recovery; // the rules of recovery, one by one
 mod steps; // what may happen
+mod threads; // a power cut while threads run
 
 use proptest::prelude::*;
 

@@ -57,6 +57,11 @@ impl<K: Kind> Model<K> {
         }
     }
 
+    /// Returns whether a batch was given up that may not be erased yet.
+    pub(crate) fn must_erase(&self) -> bool {
+        !self.others.is_empty()
+    }
+
     /// Notes that the journal was opened, and has these events from `oldest` on, up to `end`.
     pub(crate) fn opened(&mut self, oldest: u64, end: u64, found: &[(u64, K::Event)]) {
         assert!(end >= self.synced, "end={end}, synced={}", self.synced);

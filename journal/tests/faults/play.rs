@@ -85,15 +85,20 @@ impl<K: Kind> Player<K> {
 
     /// Writes a batch. Returns whether that succeeded.
     fn append(&mut self, count: usize, filler: usize, gap: u64) -> bool {
-        let (first, events) = self.model.batch(count, filler, gap);
-        let written = self.writer.as_mut().expect("open").write(&events, first);
-        let next = self.journal().next_sequence();
+        let written = self.try_append(count, filler, gap);
         if let Err(error) = &written {
             assert!(matches!(error, WriteError::File(_)), "{error}");
         }
+        written.is_ok()
+    }
+
+    fn try_append(&mut self, count: usize, filler: usize, gap: u64) -> Result<(), WriteError> {
+        let (first, events) = self.model.batch(count, filler, gap);
+        let written = self.writer.as_mut().expect("open").write(&events, first);
+        let next = self.journal().next_sequence();
         self.may_have_rest |= written.is_err();
         self.model.wrote(first, written.is_ok(), next);
-        written.is_ok()
+        written
     }
 
     fn sync(&mut self) {
@@ -102,25 +107,35 @@ impl<K: Kind> Player<K> {
         self.model.synced = end;
     }
 
-    /// After a failed sync nothing is written, and no sync succeeds.
+    /// A sync fails: one that was asked for, or that of the writer before it writes over a batch that
+    /// was given up.
     fn fail_sync(&mut self) {
-        if self.journal().synced() == self.model.written {
-            return; // there is nothing to sync
-        }
-        // To erase a batch that was given up, the writer syncs.
         let synced = self.journal().synced();
         self.disk.fail_syncs(1);
-        assert!(self.journal().sync().is_err());
-        assert_eq!(self.journal().synced(), synced);
+        let has_stopped = if self.model.must_erase() {
+            matches!(self.try_append(1, 0, 0), Err(WriteError::SyncFailed(_)))
+        } else {
+            synced < self.model.written && self.journal().sync().is_err()
+        };
+        self.disk.fail_syncs(0);
+        if has_stopped {
+            assert_eq!(self.journal().synced(), synced);
+            self.check_stopped();
+            self.crash(Crash::Process, None);
+        }
+    }
+
+    /// After a failed sync nothing is written, and no sync succeeds.
+    fn check_stopped(&mut self) {
         assert!(self.journal().sync().is_err(), "a failed sync is never repeated");
-        let mut writer = self.journal().writer();
         let event = K::event(0, 0, 0);
-        let written = writer.write(&[event], self.model.written);
+        let written = self.journal().writer().write(&[event], self.model.written);
         assert!(matches!(written, Err(WriteError::SyncFailed(_))), "{written:?}");
-        self.crash(Crash::Process, None);
     }
 
     fn remove(&mut self, percent: u64) {
+        // The writer syncs too, before it writes over a batch that was given up.
+        self.model.synced = self.journal().synced();
         self.journal().remove_before(self.model.written * percent / 100).expect("no fault");
     }
 
@@ -144,8 +159,11 @@ impl<K: Kind> Player<K> {
         self.open(if fault.is_none() { at_least } else { 0 });
     }
 
-    /// Ends the program. What it still does has no effect.
+    /// Ends the program. What it still does has no effect. What it has reported as synced must
+    /// survive.
     fn end(&mut self, crash: Crash) {
+        let reported = self.journal.as_ref().map_or(0, Journal::synced);
+        self.model.synced = self.model.synced.max(reported);
         self.disk.crash(crash);
         (self.writer, self.journal) = (None, None);
     }

@@ -125,7 +125,7 @@ fn what_was_cut_does_not_come_back() {
     drop(open(&disk).unwrap());
     // The byte is what it was: as if the disk had had it all the time.
     disk.damage(&segments(&disk)[0], HEADER + 3 * FRAME + 60);
-    disk.crash(Crash::Power { seed: 1, loss: Loss::All });
+    disk.crash(Crash::Power { seed: 1, loss: Loss::None });
     assert_eq!(open(&disk).unwrap().next_sequence(), 3);
 }
 
@@ -165,4 +165,18 @@ fn events_of_another_shape_are_refused() {
     assert!(matches!(other, Err(OpenError::OtherShape { found: (8, 0), expected: (4, 0) })));
     let other = options().schema(1).open_simulated::<u64, Plain>(&disk);
     assert!(matches!(other, Err(OpenError::OtherShape { .. })));
+}
+
+#[test]
+fn an_empty_segment_may_be_replaced_by_a_larger_one() {
+    for seed in 0..50 {
+        let disk = SimulatedDisk::new();
+        drop(open(&disk).unwrap());
+        let larger = options().segment_bytes(4 * SEGMENT_BYTES);
+        let journal = larger.open_simulated::<u64, Plain>(&disk).unwrap();
+        journal.writer().write(&[7; 200], 0).unwrap(); // more than fits into the first segment
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        drop(journal);
+        assert!([0, 200].contains(&open(&disk).unwrap().next_sequence()));
+    }
 }

@@ -6,6 +6,8 @@ pub(crate) mod contention; // the cost of one increment, with and without conten
 mod delays; // rows, records and files of delays
 pub(crate) mod dispatch; // the order-dispatch pipeline
 pub(crate) mod idle; // the cost of waiting
+#[cfg(unix)]
+pub(crate) mod journal; // what is in a journal
 pub(crate) mod latency; // delays at a given rate
 pub(crate) mod limits; // the limits of this machine
 pub(crate) mod neighbours; // graphs beside busy threads of another process

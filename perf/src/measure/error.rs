@@ -46,6 +46,9 @@ pub(crate) enum Error {
     /// A soak has found a broken promise.
     #[error("soak: {0}")]
     Soak(String),
+    /// A journal cannot be read, or is damaged.
+    #[error("{0}")]
+    Journal(String),
     /// The process with the busy threads did not start.
     #[error("cannot start busy threads: {0}")]
     BusyThreads(io::Error),

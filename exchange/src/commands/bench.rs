@@ -60,8 +60,7 @@ fn round(arguments: &Arguments, flow: &Flow) -> Result<String> {
     settings.folder = arguments.journal.then(|| folder.path().to_owned());
     let start = Instant::now();
     let (done, measured) = channel();
-    let answers =
-        Measure { start, first_tag: 1, left: flow.commands.len(), delays: delays(), done };
+    let answers = Measure { start, left: flow.commands.len(), delays: delays(), done };
     let (service, mut entry) = Service::open(settings)?.start(answers, Ignore)?;
     for command in flow.opening.iter().chain(&flow.fill) {
         publish(&mut entry, command, 0, Duration::ZERO)?;
@@ -113,8 +112,6 @@ fn delays() -> Histogram<u64> {
 /// Measures the delay of each command up to its last report.
 struct Measure {
     start: Instant,
-    /// Commands with a smaller tag are not measured.
-    first_tag: u64,
     /// Commands without an answer.
     left: usize,
     delays: Histogram<u64>,
@@ -123,7 +120,7 @@ struct Measure {
 
 impl EventHandler<Output> for Measure {
     fn on_event(&mut self, output: &Output, _: Sequence, _: bool) {
-        if output.is_last == 0 || output.tag < self.first_tag {
+        if output.is_last == 0 || output.tag == 0 {
             return;
         }
         let now = self.start.elapsed();

@@ -27,7 +27,7 @@ pub(super) struct Answers {
 #[derive(Debug)]
 pub(super) enum Change {
     /// A session begins. It has sent no command yet.
-    Begin(u64, Outbox),
+    Begin(u64, Box<Outbox>),
     /// A session sends no more commands. Its last one has the sequence before this one.
     End(u64, Sequence),
 }
@@ -44,7 +44,7 @@ impl Answers {
         for change in self.changes.try_iter() {
             match change {
                 Change::Begin(session, outbox) => {
-                    self.outboxes.insert(session, outbox);
+                    self.outboxes.insert(session, *outbox);
                 }
                 Change::End(session, end) => self.ending.push((session, end)),
             }

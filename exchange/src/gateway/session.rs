@@ -130,7 +130,7 @@ impl Session {
 
         let outbox = self.shared.start_outbox(&self.socket, encode)?;
         // The stage ends after the threads of the gateway.
-        let _ = self.shared.changing.send(Change::Begin(self.id, outbox));
+        let _ = self.shared.changing.send(Change::Begin(self.id, Box::new(outbox)));
         self.has_outbox = true;
         Ok(())
     }

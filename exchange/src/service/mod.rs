@@ -31,7 +31,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lapwing::lifecycle::Running;
+use lapwing::lifecycle::{Report, Running};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
 use lapwing_journal::error::SyncError;
 use lapwing_journal::{Journal, Snapshots, SyncPolicy};
@@ -153,7 +153,7 @@ impl Service {
     ///
     /// [`ServiceError`] if a stage, the journal or a snapshot has failed.
     pub fn shutdown(self) -> Result<Engine, ServiceError> {
-        let mut report = match self.input.shutdown() {
+        let report = match self.input.shutdown() {
             Ok(report) => report,
             Err(error) => {
                 // Reports of commands that the journal does not have wait in it.
@@ -161,17 +161,30 @@ impl Service {
                 return Err(error.into());
             }
         };
-        let matching: Matching = report.take("matching").expect("the stage has this handler");
         // This drops the producer of the output ring, which closes the ring.
-        let engine = matching.into_engine();
+        let engine = take_engine(report);
         self.output.shutdown()?;
-        if let Some(Store { journal, writing }) = self.store {
-            writing.join().expect("the thread of snapshots does not panic")?;
-            // The stages and the thread have dropped theirs.
-            Arc::into_inner(journal).expect("all stages have ended").close()?;
+        if let Some(store) = self.store {
+            store.close()?;
         }
         Ok(engine)
     }
+}
+
+impl Store {
+    /// Closes the journal. All stages have ended.
+    fn close(self) -> Result<(), ServiceError> {
+        self.writing.join().expect("the thread of snapshots does not panic")?;
+        // The stages and the thread have dropped theirs.
+        Arc::into_inner(self.journal).expect("no stage has the journal").close()?;
+        Ok(())
+    }
+}
+
+/// Takes the engine from the stage that has ended.
+fn take_engine(mut report: Report) -> Engine {
+    let matching: Matching = report.take("matching").expect("the stage has this handler");
+    matching.into_engine()
 }
 
 /// Opens the journal and the snapshots of a folder.

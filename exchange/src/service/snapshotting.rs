@@ -50,7 +50,7 @@ impl Snapshotting {
     /// Offers the state of `engine` after all commands below `sequence`, if it is time for a
     /// snapshot. Skips it if the thread still writes the last one.
     pub(super) fn offer(&mut self, sequence: Sequence, engine: &Engine) {
-        if sequence % self.every == 0 {
+        if sequence.is_multiple_of(self.every) {
             // If the thread has failed, the shutdown returns its error.
             let _ = self.states.try_send((sequence, engine.state()));
         }

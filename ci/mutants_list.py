@@ -482,6 +482,13 @@ MUTANTS = {
          "loom_a_worker_polls_as_keys_begin_to_move"),
         ("O36", "self.hand_over(words, transfer);", DROP, "loom_a_worker_that_leaves_does_not_delay_a_move"),
         ("O36", "self.owing.load(Ordering::Acquire) & own", RELAXED, "loom_a_worker_polls_as_keys_begin_to_move"),
+        ("O37 O36", "if [[self.take_over_from(slot).is_some() && moves.fetch(1 << slot) != 0]] {",
+         "moves.fetch(1 << slot) != 0 && self.take_over_from(slot).is_some()",
+         "loom_what_a_worker_knew_is_with_one_of_two_at_the_end"),
+    ],
+    "consumer/keys.rs": [
+        ("O26 O27", "[[words.len() > 1 || words.iter().any(is_busy)]]", "words.iter().any(is_busy)",
+         "loom_a_worker_is_routed_to_by_a_word_that_it_took_over"),
     ],
     "protocol/group/routes.rs": [
         ("O28", "[[let swap = routes.lock.compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed);]]\n"
@@ -608,6 +615,8 @@ MUTANTS = {
         ("O20", "[[laps_ahead > 0 || readers + 1 >= SEALED]]", "laps_ahead > 0",
          "loom_tap_slot_is_written_after_its_readers"),
         ("O20", "state + 1,\n                Ordering::Acquire", RELAXED, "loom_tap_slot_hands_on_its_entry"),
+        ("O20 O22", "Err(found) => [[state = found]],", "return Err(Absent::Overwritten)",
+         "loom_tap_slot_admits_readers_at_once"),
         ("O21", "fetch_sub(1, Ordering::Release)", RELAXED, "loom_tap_slot_is_written_after_its_readers"),
     ],
     "tap/writer.rs": [

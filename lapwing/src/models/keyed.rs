@@ -238,8 +238,8 @@ fn loom_a_worker_that_goes_to_sleep_unseen_is_routed_to() {
     });
 }
 
-/// O26 and O27: a worker that is no longer active stays reachable through an idle word that it took
-/// over, since a router may not have seen yet that the owner of this word left.
+/// O26 and O27: a worker took over an idle word and is no longer active. A router that has not seen
+/// that the former owner left may still route events to this word.
 #[test]
 fn loom_a_worker_is_routed_to_by_a_word_that_it_took_over() {
     // A resize and a leave wake all threads, which takes many steps.

@@ -66,6 +66,24 @@ fn loom_send_batch_against_a_receiver_that_leaves() {
     });
 }
 
+/// O8: the values of a batch that a close refused come back in their order, before those that were
+/// not in it.
+#[test]
+fn loom_a_refused_batch_comes_back_in_order() {
+    loom::model(|| {
+        let (mut sender, receiver) = channel(8).spsc().unwrap();
+        let thread = thread::spawn(move || {
+            let mut values = vec![1, 2, 3]; // a batch of two, and another one
+            let result = sender.send_batch(&mut values);
+            (sender, result, values)
+        });
+        drop(receiver);
+        let (_sender, result, values) = thread.join().unwrap();
+        let sent = if result.is_ok() { 3 } else { 3 - values.len() };
+        assert_eq!(values, [1, 2, 3][sent..]);
+    });
+}
+
 /// O7 and O8: a receiver that leaves wakes a sender that is parked on a full channel, and the
 /// sender gets its value back.
 #[test]

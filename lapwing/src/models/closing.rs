@@ -368,6 +368,23 @@ fn loom_a_second_halt_accepts_no_refused_event() {
     });
 }
 
+/// O10: of two halts at once, the cause of the first counts, for good.
+#[test]
+fn loom_a_second_halt_changes_no_cause() {
+    loom::model(|| {
+        let (producer, poller) = single(1);
+        let (ring, other) = (producer.shared(), producer.shared());
+        let halter = thread::spawn(move || other.control.halt(HaltCause::StageDropped));
+        let before = ring.control.life.halt_cause();
+        ring.control.halt(HaltCause::StageFailed);
+        halter.join().unwrap();
+        let cause = ring.control.life.halt_cause().unwrap();
+        assert!([HaltCause::StageDropped, HaltCause::StageFailed].contains(&cause));
+        assert!(before.is_none_or(|before| before == cause));
+        drop((producer, poller));
+    });
+}
+
 /// O10: a stage that takes one event after the other from one load takes none after a halt.
 #[test]
 fn loom_halt_between_events_that_are_known() {

@@ -105,6 +105,26 @@ fn loom_join_now_behind_a_claim_that_is_held() {
     });
 }
 
+/// O4: the same with a consumer that joins at a sequence of its choice: it is refused while a claim
+/// before that is held.
+#[test]
+fn loom_join_at_a_sequence_behind_a_claim_that_is_held() {
+    loom::model(|| {
+        let (mut first, stays, seats) = with_seat(multi_ring(1));
+        let mut second = first.clone();
+        let publisher = thread::spawn(move || {
+            let _ = first.try_publish(|event| *event = 1);
+            first
+        });
+        let late = seats.take("late", StartAt::Sequence(1)).map(|guest| guest.poller());
+        if late.is_ok() {
+            drop(stays);
+            let _ = second.try_publish(|event| *event = 2);
+        }
+        drop((publisher.join(), late));
+    });
+}
+
 /// O6: a producer parks just when no consumer is behind, and then a consumer joins.
 #[test]
 fn loom_join_against_a_producer_that_parks() {

@@ -93,6 +93,35 @@ fn loom_a_stage_behind_one_that_left_waits_for_the_one_before_it() {
     });
 }
 
+/// O2 and O3: the same behind two stages side by side. Both must finish an event before it is passed
+/// on, and before its slot is written again.
+#[test]
+fn loom_a_stage_behind_one_that_left_waits_for_both_before_it() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+            .stage("leaves")
+            .poller()
+            .stage("reads")
+            .poller()
+            .build()
+            .unwrap();
+        let mut left = consumers.take_poller("left").unwrap();
+        let mut right = consumers.take_poller("right").unwrap();
+        drop(consumers.take_poller("leaves").unwrap());
+        let mut reads = consumers.take_poller("reads").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        take(&mut left).unwrap();
+        let reader = thread::spawn(move || (take(&mut right).unwrap(), right));
+        if take(&mut reads).is_ok() {
+            producer.try_publish(|event| *event = 2).unwrap();
+        }
+        let (seen, right) = reader.join().unwrap();
+        assert_eq!(seen, [(0, 1)]);
+        drop((producer, left, right));
+    });
+}
+
 /// O14: the ring halts when its last two consumers leave at once.
 #[test]
 fn loom_last_two_consumers_leave() {

@@ -538,3 +538,21 @@ fn loom_halt_against_park_on_upstream_stage() {
         drop((producer, first));
     });
 }
+
+/// O10 and O7: the same in a ring that was closed before, and is not drained.
+#[test]
+fn loom_halt_of_a_closed_ring_against_park_on_upstream_stage() {
+    loom::model(|| {
+        let (mut producer, mut consumers) =
+            single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
+        let first = consumers.take_poller("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let ring = producer.shared();
+        drop(producer);
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        assert!(second.wait().is_err());
+        halter.join().unwrap();
+        drop(first);
+    });
+}

@@ -311,6 +311,32 @@ fn loom_tombstone_downstream() {
     });
 }
 
+/// O5: a claim that was given up is not skipped before the events that precede it are read, even if
+/// these were found by an earlier poll.
+#[test]
+fn loom_tombstone_behind_an_event_that_is_known() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = multi(4);
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 7).unwrap();
+            producer.publish(|event| *event = 8).unwrap();
+            drop(producer.claim().unwrap());
+            producer
+        });
+        let mut take_one = || {
+            let mut batch = poller.poll().ok()?;
+            batch.iter().next().map(|(sequence, event)| (sequence, *event))
+        };
+        let mut seen: Vec<_> = (0..2).filter_map(|_| take_one()).collect();
+        let producer = publisher.join().unwrap();
+        while let Some(event) = take_one() {
+            seen.push(event);
+        }
+        assert_eq!(seen, [(0, 7), (1, 8)]);
+        drop(producer);
+    });
+}
+
 /// O17: a downstream stage sees that the stage before it has skipped an event as failed.
 #[test]
 fn loom_failed_event_is_seen_downstream() {

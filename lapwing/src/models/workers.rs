@@ -457,6 +457,42 @@ fn loom_a_worker_stays_for_what_another_may_leave() {
     });
 }
 
+/// O25 and O26: in a closed ring, an inactive worker stays while an event is not claimed, since the
+/// worker that claims it may leave it behind.
+#[test]
+fn loom_an_inactive_worker_stays_for_an_event_that_is_not_claimed() {
+    loom::model(|| {
+        let (mut producer, mut workers, after) = group_and_stage(2, 2, 1);
+        producer.publish(|event| *event = 1).unwrap();
+        drop(producer);
+        let mut first = workers.remove(0);
+        let leaver = thread::spawn(move || {
+            assert_eq!(first.poll().unwrap(), 0..1);
+            first.leave();
+            first
+        });
+        assert_eq!(workers[0].wait(None).unwrap(), 0..1);
+        workers[0].release(1);
+        drop((leaver.join(), workers, after));
+    });
+}
+
+/// O10: a worker that has events in hand learns of a halt before it gets them again.
+#[test]
+fn loom_halt_against_a_worker_with_events_in_hand() {
+    loom::model(|| {
+        let (mut producer, mut workers) = group(1, 1);
+        producer.publish(|event| *event = 1).unwrap();
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        if workers[0].poll().is_ok() {
+            halter.join().unwrap();
+            assert_eq!(workers[0].poll(), Err(PollError::Halted(HaltCause::Requested)));
+        }
+        drop((producer, workers));
+    });
+}
+
 /// O26: of the last two workers that leave at once, one is the last, and halts the ring.
 #[test]
 fn loom_last_two_workers_leave() {

@@ -5,7 +5,7 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 
 use super::workers::{read, ring_with, work, workers};
-use super::{PARK, SLEEP, check_less, check_up_to, check_without_fences};
+use super::{PARK, SLEEP, check, check_less, check_up_to, check_without_fences};
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::error::{PollError, WaitTimeoutError};
 use crate::protocol::group::{Group, KeyTransfer, MovedKeys};
@@ -184,7 +184,7 @@ fn loom_park_until_a_key_is_routed() {
 /// O7: a worker by key that is parked learns that the ring is closed.
 #[test]
 fn loom_close_against_a_parked_worker_by_key() {
-    loom::model(|| {
+    check(|| {
         let (producer, first, mut second, after) = by_key(2);
         let closer = thread::spawn(move || drop(producer));
         assert!(second.wait(None).is_err());

@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::{check_without_fences, multi, take};
+use super::{check, check_without_fences, multi, take};
 use crate::error::PublishError;
 use crate::open_claim::{OpenClaim, OpenClaims};
 use crate::protocol::claims::oldest_own_claim;
@@ -13,7 +13,7 @@ use crate::sync::NOTES_CLAIMS;
 #[test]
 fn loom_a_claim_of_another_thread_is_not_ones_own() {
     NOTES_CLAIMS.set(true);
-    loom::model(|| {
+    check(|| {
         let (claims, claim) = (OpenClaims::default(), OpenClaim::default());
         claims.add(&claim);
         claim.note(1);
@@ -54,7 +54,7 @@ fn loom_a_claim_whose_slot_is_claimed_again_is_not_open() {
 #[test]
 fn loom_a_claim_up_to_is_ones_own() {
     NOTES_CLAIMS.set(true);
-    loom::model(|| {
+    check(|| {
         let (mut first, poller) = multi(2);
         let mut second = first.clone();
         let claim = first.claim_up_to(2).unwrap();
@@ -69,7 +69,7 @@ fn loom_a_claim_up_to_is_ones_own() {
 #[test]
 fn loom_a_claim_at_the_wrap_point_is_not_in_the_way() {
     NOTES_CLAIMS.set(true);
-    loom::model(|| {
+    check(|| {
         let (mut first, mut poller) = multi(2);
         let mut second = first.clone();
         second.publish(|event| *event = 1).unwrap();

@@ -735,6 +735,8 @@ SURVIVORS = {
         ("O6", "[[is_elsewhere() || self.is_over()]]", "self.is_over() || is_elsewhere()",
          "If the place is the right one after the check of the state, the stage there is behind and wakes the "
          "thread."),
+        ("O6", "let longest = [[self.awaited.longest_sleep()]];", "None",
+         "Loom has no time: a sleep with a limit ends by a wake-up or never. A test of full rings sees it."),
     ],
     "protocol/parking/event_count.rs": [
         ("O6", "(!is_fenced)[[.then_some(UNSEEN_SLEEP)]]", "$T.filter(|_| !$M)",

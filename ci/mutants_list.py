@@ -616,6 +616,9 @@ MUTANTS = {
          "loom_a_claim_of_another_thread_is_not_ones_own"),
         ("O38", "self.first.load(Ordering::Acquire)", RELAXED, "loom_a_claim_of_another_thread_is_not_ones_own"),
     ],
+    "producer/up_to.rs": [
+        ("O6", "self.wait_for([[1]], |claims", "most", "loom_park_until_one_slot_of_several_is_free"),
+    ],
     "producer/wait.rs": [
         ("O38", "self.held.is_some_and(|held| [[held < wrap_point]])", "held <= wrap_point",
          "loom_a_claim_at_the_wrap_point_is_not_in_the_way"),

@@ -3,8 +3,8 @@
 use loom::thread;
 
 use super::{
-    Taken, acknowledged, check_without_fences, multi, multi_ring, side_by_side, single,
-    single_ring, spinning, take, take_by_spinning,
+    Taken, acknowledged, check, check_without_fences, in_parts, multi, multi_ring, side_by_side,
+    single, single_ring, spinning, take, take_by_spinning,
 };
 use crate::error::{BatchError, TryPublishError};
 use crate::producer::Single;
@@ -271,6 +271,21 @@ fn loom_claim_up_to_waits_for_reader() {
         let (producer, claimed) = publisher.join().unwrap();
         assert!((1..=2).contains(&claimed));
         drop(producer);
+    });
+}
+
+/// O6: a parked producer that claims as many slots as are free goes on once there is one.
+#[test]
+fn loom_park_until_one_slot_of_several_is_free() {
+    check(|| {
+        let (mut producer, mut poller) = in_parts(2);
+        producer.publish_batch(2, |_| {}).unwrap();
+        let publisher = thread::spawn(move || {
+            assert_eq!(producer.claim_up_to(2).unwrap().len(), 1);
+            producer
+        });
+        assert_eq!(take(&mut poller).unwrap().len(), 1);
+        drop(publisher.join());
     });
 }
 

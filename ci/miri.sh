@@ -14,17 +14,9 @@ essential=(values::broadcast values::channel_drops values::tap graph::lifecycle 
     ring::panics_of_callers ring::pollers ring::publishing ring::traps_12_to_16 ring::up_to)
 seeds="${MIRI_SEEDS:-0..1}"
 limit_seconds="${MIRI_SECONDS:-1200}"
-skip() {
-    echo "miri: skipped: $1" >&2
-    exit 77
-}
 
-command -v rustup >/dev/null || skip 'rustup is not installed'
-if ! rustup run nightly rustc --version >/dev/null 2>&1; then
-    timeout 300 rustup toolchain install nightly --profile minimal --component miri,rust-src \
-        --no-self-update || skip 'cannot install a nightly toolchain with Miri'
-fi
-timeout 120 rustup +nightly component add miri rust-src || skip 'this nightly toolchain has no Miri'
+source ci/lib/nightly.sh
+install_nightly miri rust-src || exit 77
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-miri"
 models=(stacked)

@@ -27,11 +27,11 @@ build() {
         --message-format json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }
 
-# Runs one model. Prints one line, or its whole output if it failed.
+# Runs one model. Prints its verdict and the number of its executions, or its whole output if it failed.
 run_model() {
     local output
-    if output=$("$binary" --exact "$1" 2>&1); then
-        grep ' \.\.\. ok$' <<<"$output"
+    if output=$("$binary" --exact "$1" --show-output 2>&1); then
+        grep -E ' \.\.\. ok$|^executions: ' <<<"$output"
     else
         printf '%s\n' "$output"
         return 1
@@ -69,4 +69,5 @@ for model in $named; do
     fi
 done
 if ((missing)); then exit 1; fi
-echo "models: $passed passed on the $build_kind build, with at most $LOOM_MAX_PREEMPTIONS preemptions"
+executions=$(awk '/^executions: / { sum += $2 } END { print sum }' "$log")
+echo "models: $passed passed in $executions executions on the $build_kind build, with at most $LOOM_MAX_PREEMPTIONS preemptions"

@@ -54,6 +54,7 @@ MUTANTS = {
          "loom_tombstone_downstream"),
         ("O10", "if [[control.published.flags() & ENDED != 0]] {\n            Self::check_not_halted", "false",
          "loom_no_publication_after_a_halt"),
+        ("O38", "[[self.open.note(claim.start);]]", DROP, "loom_a_claim_up_to_is_ones_own"),
     ],
     "protocol/claims/single.rs": [
         ("O8", "[[control.fence.light();\n        control.notify_published();\n"
@@ -87,6 +88,7 @@ MUTANTS = {
         ("O33", "    [[control.window.close();]]\n    Err(why_ended", DROP, "loom_no_claim_after_a_refused_one"),
         ("O32", "    [[fence(Ordering::Acquire);]]\n    control", DROP, "loom_halt_against_publish"),
         ("O8", "[[keeps_count != self.count.is_some()]]", "false", "loom_publish_then_read_of_one_that_counts"),
+        ("O1 O8", "*count = end;", DROP, "loom_publish_then_read_of_one_that_counts"),
     ],
     "protocol/control/ending.rs": [
         ("O7", "if [[is_first]] {\n            self.wake_all", "false", "loom_close_against_park"),
@@ -128,6 +130,9 @@ MUTANTS = {
         ("O7", "stage.released.wake_all();", "stage.released.notify(|| true);", "loom_halt_against_sleep_on_full_ring"),
         ("O6", "self.fence.light();", DROP, "loom_stop_against_a_worker_that_follows"),
         ("O7", "stage.watch.wake_all();", DROP, "loom_stop_against_a_worker_that_follows"),
+        ("O7 O10", "let is_first = self.life.begin_halt(cause);\n        self.settle_end(is_first);\n"
+                   "        [[self.wake_all();]]",
+         "if is_first { self.wake_all(); }", "loom_halt_of_a_closed_ring_against_park_on_upstream_stage"),
     ],
     "protocol/control/mod.rs": [
         ("O6", "[[control.follow_up_publications(true);]]", DROP, "loom_fused_park_on_publication"),
@@ -191,6 +196,9 @@ MUTANTS = {
         ("O6", "None => [[None]],\n", "Some(&self.published)", "loom_park_while_a_worker_claims_in_vain"),
         ("O6", "None if [[self.finished_by_all(stages) == DETACHED]] =>", "false",
          "loom_two_stages_park_on_publication"),
+        ("O2 O3", "[[ancestors.map(|&stage| self.sequence_of(stage)).min()]]",
+         "ancestors.map(|&stage| self.sequence_of(stage)).next()",
+         "loom_a_stage_behind_one_that_left_waits_for_both_before_it"),
     ],
     "protocol/control/stage.rs": [
         ("O3", "let ancestors: BTreeSet<StageIndex> = [[near.iter().copied().chain(further).collect()]];",
@@ -214,6 +222,10 @@ MUTANTS = {
          "{ self.state.fetch_or(CLOSING, Ordering::Relaxed); true }", "loom_last_one_leaves_drained"),
         ("O10", "[[before.is_ok_and(|state| state & CLOSING == 0)]]", "true",
          "loom_a_second_halt_accepts_no_refused_event"),
+        ("O9 O10", "self.state.fetch_or(CLOSED, Ordering::Release);",
+         "self.state.store(CLOSING | CLOSED, Ordering::Release);", "loom_no_join_after_a_halt"),
+        ("O10", "[[(state & HALTED == 0).then_some(state | halted)]]", "Some(state | halted)",
+         "loom_a_second_halt_changes_no_cause"),
     ],
     "protocol/failures.rs": [
         ("O17", "[[self.newest.fetch_max(sequence + 1, Ordering::Relaxed);]]",
@@ -316,6 +328,7 @@ MUTANTS = {
          "loom_a_watch_is_handed_to_one_that_goes"),
         ("O29", "let _ = self.watch.followers.iter().any(EventCount::notify);", DROP,
          "loom_a_watch_is_handed_to_one_that_goes"),
+        ("O29", "if [[self.take_watch()]] {", "return false", "loom_a_watch_is_handed_to_one_that_goes"),
     ],
     "protocol/reading/cursor.rs": [
         ("O1", "cursor.load(Ordering::Acquire)", RELAXED,
@@ -361,6 +374,8 @@ MUTANTS = {
         ("O8", "self.known > self.next && [[self.is_still_open()]]", "true", "loom_halt_between_events_that_are_known"),
         ("O30", "is_late && [[self.ring.control.life.is_open()]]", "true",
          "loom_trying_receiver_learns_that_the_sender_left"),
+        ("O5", "Span::Tombstones(end) if [[from == self.next]] => {", "true",
+         "loom_tombstone_behind_an_event_that_is_known"),
     ],
     "protocol/reading/reader.rs": [
         ("I15", "[[if self.advice]].wants_lines_of(",
@@ -407,6 +422,8 @@ MUTANTS = {
          "loom_a_consumer_that_comes_too_late_frees_its_seat"),
         ("O10", "if let Some(cause) = [[self.life.halt_cause()]] {\n            return Err(SeatError::Halted(cause))",
          "None", "loom_no_join_after_a_halt"),
+        ("O4", "let newest = [[self.first_unpublished(oldest)]];\n                let is_held", "self.claimed()",
+         "loom_join_at_a_sequence_behind_a_claim_that_is_held"),
     ],
     "protocol/seats/seating.rs": [
         ("O16", "[[last.is_multiple_of(2) && swap(last + 1).is_ok()]]", "swap(last + 1).is_ok()",
@@ -456,6 +473,8 @@ MUTANTS = {
         ("O26", "[[for Claim]] { word, events } in claims {",
          "if $M { self.roster.left.fetch_or(1 << worker, Ordering::Relaxed); } $T",
          "loom_last_two_workers_leave"),
+        ("O25 O26", "self.control.finished_by_all([[&self.words]]) >= end", "&self.words[1..]",
+         "loom_an_inactive_worker_stays_for_an_event_that_is_not_claimed"),
     ],
     "protocol/group/moves.rs": [
         ("O36", "self.target.load(Ordering::Acquire)", RELAXED,
@@ -482,6 +501,15 @@ MUTANTS = {
          "loom_a_worker_polls_as_keys_begin_to_move"),
         ("O36", "self.hand_over(words, transfer);", DROP, "loom_a_worker_that_leaves_does_not_delay_a_move"),
         ("O36", "self.owing.load(Ordering::Acquire) & own", RELAXED, "loom_a_worker_polls_as_keys_begin_to_move"),
+        ("O37 O36", "if [[self.take_over_from(slot).is_some() && moves.fetch(1 << slot) != 0]] {",
+         "moves.fetch(1 << slot) != 0 && self.take_over_from(slot).is_some()",
+         "loom_what_a_worker_knew_is_with_one_of_two_at_the_end"),
+        ("O36", "self.pending.fetch_or(words, Ordering::Release);", "self.pending.store(words, Ordering::Release);",
+         "loom_a_worker_that_leaves_does_not_delay_a_move"),
+    ],
+    "consumer/keys.rs": [
+        ("O26 O27", "[[words.len() > 1 || words.iter().any(is_busy)]]", "words.iter().any(is_busy)",
+         "loom_a_worker_is_routed_to_by_a_word_that_it_took_over"),
     ],
     "protocol/group/routes.rs": [
         ("O28", "[[let swap = routes.lock.compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed);]]\n"
@@ -525,6 +553,8 @@ MUTANTS = {
         ("O25", "if [[has_tried]] {", "false", "loom_fused_worker_beside_the_stage_after_its_group"),
         ("O26", "Some(end) if [[self.group.has_finished(end)]] => PollError::Closed", "self.group.claimed() >= end",
          "loom_a_worker_stays_for_what_another_may_leave"),
+        ("O10", "if let Some(cause) = [[self.reader.ring.control.life.halt_cause()]] {", "None",
+         "loom_halt_against_a_worker_with_events_in_hand"),
     ],
     "consumer/worker/routing.rs": [
         ("O36", "if [[self.has_transfer()]] {\n                return Err(PollError::Empty);", "false",
@@ -552,6 +582,8 @@ MUTANTS = {
          "loom_resize_against_a_parked_worker"),
         ("O10", "if [[self.control.life.is_halted()]] || self.control.is_stopping", "false",
          "loom_halt_against_a_worker_behind_another_stage"),
+        ("O6", "|| [[self.has_routed()]]\n            || self.has_transfer()", "false",
+         "loom_workers_by_key_drain_a_closed_ring"),
     ],
     "consumer/worker/wait_by_key.rs": [
         ("O6", "if [[self.has_routed()]] ||", "false", "loom_park_until_a_key_is_routed"),
@@ -572,6 +604,9 @@ MUTANTS = {
     ],
     "channel/send_batch.rs": [
         ("O30", "if [[sequence == first]] {", "false", "loom_notices_of_a_batch_come_with_its_first"),
+        ("O8", "in [[refused.events().rev()]] {",
+         "(if $M { Box::new(refused.events()) as Box<dyn Iterator<Item = _>> } else { Box::new($T) })",
+         "loom_a_refused_batch_comes_back_in_order"),
     ],
     "open_claim.rs": [
         ("O38", "self.0.thread.store(this_thread(), Ordering::Relaxed);",
@@ -580,6 +615,13 @@ MUTANTS = {
         ("O38", "self.0.first.store(first, Ordering::Release);", RELAXED,
          "loom_a_claim_of_another_thread_is_not_ones_own"),
         ("O38", "self.first.load(Ordering::Acquire)", RELAXED, "loom_a_claim_of_another_thread_is_not_ones_own"),
+    ],
+    "producer/up_to.rs": [
+        ("O6", "self.wait_for([[1]], |claims", "most", "loom_park_until_one_slot_of_several_is_free"),
+    ],
+    "producer/wait.rs": [
+        ("O38", "self.held.is_some_and(|held| [[held < wrap_point]])", "held <= wrap_point",
+         "loom_a_claim_at_the_wrap_point_is_not_in_the_way"),
     ],
     "monitor/look.rs": [
         ("O18", "sequence.load(Ordering::Acquire)", RELAXED,
@@ -608,6 +650,8 @@ MUTANTS = {
         ("O20", "[[laps_ahead > 0 || readers + 1 >= SEALED]]", "laps_ahead > 0",
          "loom_tap_slot_is_written_after_its_readers"),
         ("O20", "state + 1,\n                Ordering::Acquire", RELAXED, "loom_tap_slot_hands_on_its_entry"),
+        ("O20 O22", "Err(found) => [[state = found]],", "return Err(Absent::Overwritten)",
+         "loom_tap_slot_admits_readers_at_once"),
         ("O21", "fetch_sub(1, Ordering::Release)", RELAXED, "loom_tap_slot_is_written_after_its_readers"),
     ],
     "tap/writer.rs": [
@@ -694,6 +738,8 @@ SURVIVORS = {
         ("O6", "[[is_elsewhere() || self.is_over()]]", "self.is_over() || is_elsewhere()",
          "If the place is the right one after the check of the state, the stage there is behind and wakes the "
          "thread."),
+        ("O6", "let longest = [[self.awaited.longest_sleep()]];", "None",
+         "Loom has no time: a sleep with a limit ends by a wake-up or never. A test of full rings sees it."),
     ],
     "protocol/parking/event_count.rs": [
         ("O6", "(!is_fenced)[[.then_some(UNSEEN_SLEEP)]]", "$T.filter(|_| !$M)",

@@ -11,19 +11,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-skip() {
-    echo "sanitizers: skipped: $1" >&2
-    exit 77
-}
-
 target=x86_64-unknown-linux-gnu
-if [[ $(rustc -vV | sed -n 's/^host: //p') != "$target" ]]; then skip "needs $target"; fi
-command -v rustup >/dev/null || skip 'rustup is not installed'
-if ! rustup run nightly rustc --version >/dev/null 2>&1; then
-    timeout 300 rustup toolchain install nightly --profile minimal --component rust-src --no-self-update ||
-        skip 'cannot install a nightly toolchain'
+if [[ $(rustc -vV | sed -n 's/^host: //p') != "$target" ]]; then
+    echo "sanitizers: skipped: needs $target" >&2
+    exit 77
 fi
-timeout 120 rustup +nightly component add rust-src || skip 'this nightly toolchain has no sources'
+source ci/lib/nightly.sh
+install_nightly rust-src || exit 77
 
 if [[ ${SANITIZERS:-quick} == all ]]; then export PROPTEST_CASES="${LAPWING_PROGRAMS:-4000}"; fi
 folder="${CARGO_TARGET_DIR:-target}"

@@ -196,3 +196,28 @@ impl<T> Drop for Letter<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+
+    /// A ring refuses a value of a broadcast after the sender has put it into its slot.
+    #[test]
+    fn a_letter_drops_no_value_that_was_taken_back() {
+        let mut letter = MaybeUninit::<Letter<Rc<()>>>::uninit();
+        // SAFETY: I18: space for one letter.
+        unsafe { Letter::<Rc<()>>::begin(NonNull::from(&mut letter).cast()) };
+        // SAFETY: I18: `begin` has made it.
+        let letter = unsafe { letter.assume_init() };
+        let value = Rc::new(());
+        // SAFETY: I1: no other thread has the letter.
+        let former = unsafe { letter.put(Rc::clone(&value), Keeping::Kept) };
+        assert!(former.is_none());
+        // SAFETY: I1: the value is taken back once.
+        drop(unsafe { letter.take_back() });
+        drop(letter);
+        assert_eq!(Rc::strong_count(&value), 1);
+    }
+}

@@ -77,3 +77,17 @@ impl Completion {
         std::mem::take(&mut self.lock().finished)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_for_all_threads() {
+        let completion = Arc::new(Completion::default());
+        drop(ThreadEnd(Arc::clone(&completion)));
+        assert!(!completion.wait(2, Some(now())));
+        drop(ThreadEnd(Arc::clone(&completion)));
+        assert!(completion.wait(2, None));
+    }
+}

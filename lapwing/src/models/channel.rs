@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loom::thread;
 
-use super::{PARK, check_without_fences};
+use super::{PARK, check, check_without_fences};
 use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSender, TryRecvError};
 use crate::producer::Sequencer;
 use crate::wait::{Blocking, WaitStrategy, Waiting};
@@ -39,19 +39,19 @@ fn send_against_a_receiver_that_leaves<S: Sequencer + 'static>(
 /// not counted and takes it back out of the slot.
 #[test]
 fn loom_single_send_against_a_receiver_that_leaves() {
-    loom::model(|| send_against_a_receiver_that_leaves(channel(1).spsc().unwrap()));
+    check(|| send_against_a_receiver_that_leaves(channel(1).spsc().unwrap()));
 }
 
 /// O12: the close waits for a claim that came before it.
 #[test]
 fn loom_multi_send_against_a_receiver_that_leaves() {
-    loom::model(|| send_against_a_receiver_that_leaves(channel(1).mpsc().unwrap()));
+    check(|| send_against_a_receiver_that_leaves(channel(1).mpsc().unwrap()));
 }
 
 /// O8: the same for several values. A close counts all values of a batch or none.
 #[test]
 fn loom_send_batch_against_a_receiver_that_leaves() {
-    loom::model(|| {
+    check(|| {
         let (mut sender, receiver) = channel(8).spsc().unwrap();
         let token = Token::default();
         let mut values = vec![Arc::clone(&token), Arc::clone(&token)];
@@ -66,11 +66,29 @@ fn loom_send_batch_against_a_receiver_that_leaves() {
     });
 }
 
+/// O8: the values of a batch that a close refused come back in their order, before those that were
+/// not in it.
+#[test]
+fn loom_a_refused_batch_comes_back_in_order() {
+    check(|| {
+        let (mut sender, receiver) = channel(8).spsc().unwrap();
+        let thread = thread::spawn(move || {
+            let mut values = vec![1, 2, 3]; // a batch of two, and another one
+            let result = sender.send_batch(&mut values);
+            (sender, result, values)
+        });
+        drop(receiver);
+        let (_sender, result, values) = thread.join().unwrap();
+        let sent = if result.is_ok() { 3 } else { 3 - values.len() };
+        assert_eq!(values, [1, 2, 3][sent..]);
+    });
+}
+
 /// O7 and O8: a receiver that leaves wakes a sender that is parked on a full channel, and the
 /// sender gets its value back.
 #[test]
 fn loom_parked_sender_learns_that_the_receiver_left() {
-    loom::model(|| {
+    check(|| {
         let (mut sender, receiver) = channel(1).spsc().unwrap();
         sender.send(1).unwrap();
         let thread = thread::spawn(move || sender.send(2));
@@ -82,7 +100,7 @@ fn loom_parked_sender_learns_that_the_receiver_left() {
 /// O6 and O7: a parked receiver gets the value that was sent, then learns that the sender has left.
 #[test]
 fn loom_parked_receiver_drains_and_learns_that_the_sender_left() {
-    loom::model(|| {
+    check(|| {
         let (mut sender, mut receiver) = channel(1).spsc().unwrap();
         let thread = thread::spawn(move || sender.send(1));
         assert_eq!(receiver.recv(), Ok(1));
@@ -125,16 +143,14 @@ fn loom_notice_brings_its_value() {
 /// reached them.
 #[test]
 fn loom_notices_of_a_batch_come_with_its_first() {
-    loom::model(|| {
-        arrive_while_polled_for(8, |sender| sender.send_batch(&mut vec![1, 2]).unwrap())
-    });
+    check(|| arrive_while_polled_for(8, |sender| sender.send_batch(&mut vec![1, 2]).unwrap()));
 }
 
 /// O30: the sender checks for parked threads before it gives the notice, so a parked receiver uses
 /// the cursor.
 #[test]
 fn loom_parked_receiver_needs_no_notice() {
-    loom::model(|| {
+    check(|| {
         let (mut sender, mut receiver) = channel(1).spsc().unwrap();
         let thread = thread::spawn(move || {
             sender.send(1).unwrap();
@@ -160,7 +176,7 @@ impl WaitStrategy for Polls {
 /// O30: a receiver that polls the notice of the next value learns that the sender has left.
 #[test]
 fn loom_polling_receiver_learns_that_the_sender_left() {
-    loom::model(|| {
+    check(|| {
         let (sender, mut receiver) = channel(1).receiver_wait(Polls).spsc::<u64>().unwrap();
         let thread = thread::spawn(move || drop(sender));
         assert_eq!(receiver.recv(), Err(RecvError));
@@ -171,7 +187,7 @@ fn loom_polling_receiver_learns_that_the_sender_left() {
 /// O30: the same with a receiver that only tries.
 #[test]
 fn loom_trying_receiver_learns_that_the_sender_left() {
-    loom::model(|| {
+    check(|| {
         let (sender, mut receiver) = channel(1).spsc::<u64>().unwrap();
         let thread = thread::spawn(move || drop(sender));
         while receiver.try_recv() == Err(TryRecvError::Empty) {

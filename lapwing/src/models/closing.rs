@@ -4,7 +4,8 @@
 use loom::thread;
 
 use super::{
-    Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
+    Taken, check, check_without_fences, drain, in_parts, multi, single, spinning, take,
+    take_by_spinning,
 };
 use crate::error::{BatchError, HaltCause, PollError, PublishError, RingError, TryPublishError};
 use crate::producer::{Sequencer, Single};
@@ -40,7 +41,7 @@ fn close_against_publish(
     ring: fn(usize) -> (SingleProducer<u64>, Poller<u64>),
     poll_once: fn(&mut Poller<u64>) -> Taken,
 ) {
-    loom::model(move || {
+    check(move || {
         let (producer, mut poller) = ring(2);
         let ring = producer.shared();
         let publisher = thread::spawn(move || publish_one(producer));
@@ -58,7 +59,7 @@ fn close_against_publish(
 /// load, are both seen or both refused.
 #[test]
 fn loom_close_against_publish_of_what_is_read_in_parts() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = in_parts(2);
         let ring = producer.shared();
         let publisher = thread::spawn(move || {
@@ -78,7 +79,7 @@ fn loom_close_against_publish_of_what_is_read_in_parts() {
 /// O12: a publication of one of several producers against a close, which waits for the claim.
 #[test]
 fn loom_close_against_claim() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut poller) = multi(2);
         let ring = producer.shared();
         let publisher = thread::spawn(move || publish_one(producer));
@@ -104,7 +105,7 @@ fn loom_close_against_the_second_of_two_events_in_parts() {
 }
 
 fn close_against_the_second(ring: fn(usize) -> Ends<Single>) {
-    loom::model(move || {
+    check(move || {
         let (mut producer, mut poller) = ring(2);
         let ring = producer.shared();
         producer.publish(|event| *event = 1).unwrap();
@@ -143,7 +144,7 @@ fn halt_against_publish(
     ring: fn(usize) -> (SingleProducer<u64>, Poller<u64>),
     poll_once: fn(&mut Poller<u64>) -> Taken,
 ) {
-    loom::model(move || {
+    check(move || {
         let (producer, mut poller) = ring(2);
         let ring = producer.shared();
         let publisher = thread::spawn(move || publish_one(producer));
@@ -183,7 +184,7 @@ fn loom_halt_against_publish() {
 /// O12: the same with several producers.
 #[test]
 fn loom_halt_against_claim() {
-    loom::model(|| is_told_of_a_halt(multi(2)));
+    check(|| is_told_of_a_halt(multi(2)));
 }
 
 /// Two publications, for which there are free slots, while another thread halts the ring.
@@ -223,7 +224,7 @@ fn loom_no_claim_up_to_after_a_close() {
 /// Makes a claim whose window covers the next one, while another thread runs `end`. The next claim
 /// must fail.
 fn no_claim_after(end: fn(&Control), claim: fn(&mut SingleProducer<u64>) -> bool) {
-    loom::model(move || {
+    check(move || {
         let (mut producer, _poller) = single(2);
         let ring = producer.shared();
         let ender = thread::spawn(move || end(&ring.control));
@@ -247,7 +248,7 @@ fn loom_no_claim_after_a_refused_one_multi() {
 }
 
 fn no_claim_after_a_refused_one<S: Sequencer>(ring: fn(usize) -> Ends<S>) {
-    loom::model(move || {
+    check(move || {
         let (mut producer, _poller) = ring(2);
         let ring = producer.shared();
         producer.publish(|_| {}).unwrap();
@@ -262,7 +263,7 @@ fn no_claim_after_a_refused_one<S: Sequencer>(ring: fn(usize) -> Ends<S>) {
 /// O11: the ring closes with its last producer, not before.
 #[test]
 fn loom_last_producer_closes() {
-    loom::model(|| {
+    check(|| {
         let (mut first, mut poller) = multi(2);
         let mut second = first.clone();
         let one = thread::spawn(move || first.publish(|event| *event = 1).unwrap());
@@ -303,7 +304,7 @@ fn loom_a_second_closer_finds_what_was_accepted_multi() {
 /// an event that the first one refused.
 #[test]
 fn loom_a_second_closer_counts_no_refused_event() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut poller) = single(2);
         let ring = producer.shared();
         let closer = thread::spawn(move || ring.control.close());
@@ -316,7 +317,7 @@ fn loom_a_second_closer_counts_no_refused_event() {
 }
 
 fn second_closer<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
-    loom::model(move || {
+    check(move || {
         let (mut producer, mut poller) = ring(2);
         let ring = producer.shared();
         producer.publish(|event| *event = 1).unwrap();
@@ -329,7 +330,7 @@ fn second_closer<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
 }
 
 fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
-    loom::model(move || {
+    check(move || {
         let (mut producer, mut poller) = ring(2);
         let ring = producer.shared();
         producer.publish(|event| *event = 1).unwrap(); // the next claim needs no check
@@ -344,7 +345,7 @@ fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
 /// O10: one of several producers, which has claimed before a halt, publishes nothing after it.
 #[test]
 fn loom_no_publication_after_a_halt() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, _poller) = multi(2);
         let ring = producer.shared();
         let claim = producer.claim().unwrap();
@@ -357,7 +358,7 @@ fn loom_no_publication_after_a_halt() {
 /// O10: an event that is published after a halt is refused, even if the ring is halted again.
 #[test]
 fn loom_a_second_halt_accepts_no_refused_event() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, _poller) = single(2);
         let ring = producer.shared();
         let claim = producer.claim().unwrap();
@@ -368,10 +369,27 @@ fn loom_a_second_halt_accepts_no_refused_event() {
     });
 }
 
+/// O10: of two halts at once, the cause of the first counts, for good.
+#[test]
+fn loom_a_second_halt_changes_no_cause() {
+    check(|| {
+        let (producer, poller) = single(1);
+        let (ring, other) = (producer.shared(), producer.shared());
+        let halter = thread::spawn(move || other.control.halt(HaltCause::StageDropped));
+        let before = ring.control.life.halt_cause();
+        ring.control.halt(HaltCause::StageFailed);
+        halter.join().unwrap();
+        let cause = ring.control.life.halt_cause().unwrap();
+        assert!([HaltCause::StageDropped, HaltCause::StageFailed].contains(&cause));
+        assert!(before.is_none_or(|before| before == cause));
+        drop((producer, poller));
+    });
+}
+
 /// O10: a stage that takes one event after the other from one load takes none after a halt.
 #[test]
 fn loom_halt_between_events_that_are_known() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = in_parts(2);
         let ring = producer.shared();
         producer.publish_batch(2, |_| {}).unwrap();

@@ -5,7 +5,7 @@
 use loom::sync::mpsc;
 use loom::thread;
 
-use super::{PARK, check_less, multi_ring, single_ring, take};
+use super::{PARK, check, check_less, multi_ring, single_ring, take};
 use crate::consumer::{Consumer, Finished, Outcome};
 use crate::error::{HaltCause, PublishError};
 use crate::graph::{Graph, Placement};
@@ -55,7 +55,7 @@ fn loom_fused_park_on_publication() {
 /// O6: a claim is given up, and an event waits behind it.
 #[test]
 fn loom_fused_park_behind_a_claim_that_is_given_up() {
-    loom::model(|| {
+    check(|| {
         let (mut first, consumers) = two_until(multi_ring(2), 1).build().unwrap();
         let mut second = first.clone();
         let claim = first.claim().unwrap();
@@ -100,7 +100,7 @@ fn loom_fused_park_between_stages_of_other_threads() {
 /// O6: the gate of a full ring is a stage that shares its thread.
 #[test]
 fn loom_fused_gate_of_a_full_ring() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, consumers) = two_until(single_ring(1), 1).build().unwrap();
         producer.publish(|event| *event = 1).unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers).len());
@@ -133,7 +133,7 @@ fn loom_fused_gate_until_there_is_room() {
 /// O7 and O9: a close wakes the thread.
 #[test]
 fn loom_fused_close_against_park() {
-    loom::model(|| {
+    check(|| {
         let (producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers));
         drop(producer);
@@ -145,7 +145,7 @@ fn loom_fused_close_against_park() {
 /// O7 and O10: a halt wakes the thread.
 #[test]
 fn loom_fused_halt_against_park() {
-    loom::model(|| {
+    check(|| {
         let (producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers));
         producer.shared().control.halt(HaltCause::Requested);
@@ -158,7 +158,7 @@ fn loom_fused_halt_against_park() {
 /// O7 and O10: a halt wakes a producer whose gate is a stage that shares its thread.
 #[test]
 fn loom_fused_halt_against_full_ring() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
         producer.publish(|event| *event = 1).unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers).len());
@@ -183,7 +183,7 @@ impl Drop for Tells {
 /// continues.
 #[test]
 fn loom_fused_stop_of_one_against_park() {
-    loom::model(|| {
+    check(|| {
         // Nothing else may wake the thread before the handler is dropped.
         let (dropped, has_left) = mpsc::channel();
         let handler = Tells(dropped);
@@ -209,7 +209,7 @@ fn loom_fused_stop_of_one_against_park() {
 /// O6: one of the two stages has left, and the other one waits for what that one waited for.
 #[test]
 fn loom_fused_park_behind_one_that_has_left() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, consumers) = single_ring(2)
             .stage(shared("a"))
             .read(|_, _, _| Action::Stop)
@@ -248,7 +248,7 @@ fn loom_fused_park_on_one_that_leaves() {
 /// another thread, may get the event.
 #[test]
 fn loom_fused_worker_beside_the_stage_after_its_group() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
             .wait(PARK)
             .placement(Placement::thread_per_stage().group("both", ["work-0", "b"]))

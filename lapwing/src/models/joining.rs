@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::{check_without_fences, multi_ring, single, single_ring, take};
+use super::{check, check_without_fences, multi_ring, single, single_ring, take};
 use crate::consumer::Outcome;
 use crate::error::{HaltCause, PublishError, SeatError, TryPublishError};
 use crate::graph::{Seats, StartAt};
@@ -52,13 +52,13 @@ fn join_at_the_oldest_against_publish<S: Sequencer + 'static>(ring: Builder<'sta
 /// O15: one producer.
 #[test]
 fn loom_join_at_the_oldest_against_publish() {
-    loom::model(|| join_at_the_oldest_against_publish(single_ring(1)));
+    check(|| join_at_the_oldest_against_publish(single_ring(1)));
 }
 
 /// O15: several producers.
 #[test]
 fn loom_join_at_the_oldest_against_publish_multi() {
-    loom::model(|| join_at_the_oldest_against_publish(multi_ring(1)));
+    check(|| join_at_the_oldest_against_publish(multi_ring(1)));
 }
 
 /// A consumer joins at the first unpublished event, while the producer publishes another lap.
@@ -78,20 +78,20 @@ fn join_now_against_publish<S: Sequencer + 'static>(ring: Builder<'static, u64, 
 /// O15: one producer.
 #[test]
 fn loom_join_now_against_publish() {
-    loom::model(|| join_now_against_publish(single_ring(1)));
+    check(|| join_now_against_publish(single_ring(1)));
 }
 
 /// O15: several producers.
 #[test]
 fn loom_join_now_against_publish_multi() {
-    loom::model(|| join_now_against_publish(multi_ring(1)));
+    check(|| join_now_against_publish(multi_ring(1)));
 }
 
 /// O4: a consumer that joins behind a claim that is still held is then the only consumer. It must
 /// not let another producer claim the same slot again.
 #[test]
 fn loom_join_now_behind_a_claim_that_is_held() {
-    loom::model(|| {
+    check(|| {
         let (mut first, stays, seats) = with_seat(multi_ring(1));
         let mut second = first.clone();
         let publisher = thread::spawn(move || {
@@ -105,10 +105,30 @@ fn loom_join_now_behind_a_claim_that_is_held() {
     });
 }
 
+/// O4: the same with a consumer that joins at a sequence of its choice: it is refused while a claim
+/// before that is held.
+#[test]
+fn loom_join_at_a_sequence_behind_a_claim_that_is_held() {
+    check(|| {
+        let (mut first, stays, seats) = with_seat(multi_ring(1));
+        let mut second = first.clone();
+        let publisher = thread::spawn(move || {
+            let _ = first.try_publish(|event| *event = 1);
+            first
+        });
+        let late = seats.take("late", StartAt::Sequence(1)).map(|guest| guest.poller());
+        if late.is_ok() {
+            drop(stays);
+            let _ = second.try_publish(|event| *event = 2);
+        }
+        drop((publisher.join(), late));
+    });
+}
+
 /// O6: a producer parks just when no consumer is behind, and then a consumer joins.
 #[test]
 fn loom_join_against_a_producer_that_parks() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut stays, seats) = with_seat(single_ring(1));
         publish(&mut producer, 0);
         let consumer = thread::spawn(move || {
@@ -126,7 +146,7 @@ fn loom_join_against_a_producer_that_parks() {
 /// for a moment there is no consumer for a producer to wait for.
 #[test]
 fn loom_join_as_the_consumer_in_the_other_seat_leaves() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) =
             single_ring(1).seats(2).stage("leaves").poller().build().unwrap();
         let seats = consumers.seats();
@@ -145,7 +165,7 @@ fn loom_join_as_the_consumer_in_the_other_seat_leaves() {
 /// O2 and O6: a producer waits for a consumer in a seat, which leaves.
 #[test]
 fn loom_leave_a_seat_against_a_producer_that_parks() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut stays, seats) = with_seat(single_ring(1));
         let mut late = seats.take("late", StartAt::Now).unwrap().poller();
         publish(&mut producer, 0);
@@ -162,7 +182,7 @@ fn loom_leave_a_seat_against_a_producer_that_parks() {
 /// O16: a consumer takes a seat only after all reads of the previous consumer in that seat.
 #[test]
 fn loom_a_seat_is_taken_again() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut stays, seats) = with_seat(single_ring(1));
         let mut before = seats.take("before", StartAt::Now).unwrap().poller();
         publish(&mut producer, 0);
@@ -181,7 +201,7 @@ fn loom_a_seat_is_taken_again() {
 /// O2: the same, where a producer on another thread uses the sequence of the second consumer.
 #[test]
 fn loom_a_seat_is_taken_again_before_a_claim() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut stays, seats) = with_seat(single_ring(1));
         let mut before = seats.take("before", StartAt::Now).unwrap().poller();
         publish(&mut producer, 0);
@@ -203,7 +223,7 @@ fn loom_a_seat_is_taken_again_before_a_claim() {
 /// as the other one leaves holds producers back.
 #[test]
 fn loom_a_seat_is_taken_as_another_leaves_it() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut stays, seats) = with_seat(single_ring(1));
         let before = seats.take("before", StartAt::Now).unwrap();
         let joiner = thread::spawn(move || {
@@ -223,7 +243,7 @@ fn loom_a_seat_is_taken_as_another_leaves_it() {
 /// event.
 #[test]
 fn loom_join_after_a_close_that_refused_an_event() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, _stays, seats) = with_seat(single_ring(1));
         let ring = producer.shared();
         let closer = thread::spawn(move || ring.control.close());
@@ -237,7 +257,7 @@ fn loom_join_after_a_close_that_refused_an_event() {
 /// free again.
 #[test]
 fn loom_a_consumer_that_comes_too_late_frees_its_seat() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut stays, seats) = with_seat(single_ring(1));
         publish(&mut producer, 0);
         take(&mut stays).unwrap();
@@ -259,7 +279,7 @@ fn loom_a_consumer_that_comes_too_late_frees_its_seat() {
 /// O10: no consumer joins a ring that is halted, even if other consumers are left.
 #[test]
 fn loom_no_join_after_a_halt() {
-    loom::model(|| {
+    check(|| {
         let (producer, _stays, seats) = with_seat(single_ring(1));
         let ring = producer.shared();
         let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
@@ -303,7 +323,7 @@ fn loom_lines_are_left_where_somebody_has_a_seat() {
 /// O16: one of two consumers gets the seat.
 #[test]
 fn loom_two_join_for_one_seat() {
-    loom::model(|| {
+    check(|| {
         let (_producer, _stays, seats) = with_seat(single_ring(1));
         let others = seats.clone();
         let other = thread::spawn(move || others.take("left", StartAt::Now));
@@ -317,7 +337,7 @@ fn loom_two_join_for_one_seat() {
 /// refused.
 #[test]
 fn loom_join_as_the_last_one_leaves() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, stays, seats) = with_seat(single_ring(1));
         let leaver = thread::spawn(move || drop(stays));
         let result = seats.take("late", StartAt::Now);
@@ -342,7 +362,7 @@ fn loom_join_as_the_last_one_leaves() {
 /// the ring is halted.
 #[test]
 fn loom_claim_as_one_leaves_and_another_joins() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, stays, seats) = with_seat(single_ring(1));
         let leaver = thread::spawn(move || drop(stays));
         let publisher = thread::spawn(move || (producer.publish(|event| *event = 0), producer));
@@ -360,7 +380,7 @@ fn loom_claim_as_one_leaves_and_another_joins() {
 /// O10 and O7: a parked stage is stopped, and the ring continues.
 #[test]
 fn loom_stop_against_park() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) = single_ring(1)
             .side_by_side(|side| side.stage("stops").read(|_, _, _| {}).stage("stays").poller())
             .build()
@@ -379,7 +399,7 @@ fn loom_stop_against_park() {
 /// O10: a stop handle whose consumer has left does not stop the next consumer in that seat.
 #[test]
 fn loom_stop_of_a_consumer_that_has_left() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, _stays, seats) = with_seat(single_ring(1));
         let before = seats.take("before", StartAt::Now).unwrap().read(|_, _, _| {});
         let stop = before.stop_handle();

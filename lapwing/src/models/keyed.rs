@@ -5,7 +5,7 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 
 use super::workers::{read, ring_with, work, workers};
-use super::{PARK, SLEEP, check_less, check_up_to, check_without_fences};
+use super::{PARK, SLEEP, check, check_less, check_up_to, check_without_fences};
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::error::{PollError, WaitTimeoutError};
 use crate::protocol::group::{Group, KeyTransfer, MovedKeys};
@@ -30,12 +30,22 @@ fn by_key_waiting<W: WaitStrategy>(
     size: usize,
     wait: W,
 ) -> (SingleProducer<u64>, Worker<u64>, Worker<u64>, StageReader<u64>) {
-    let owners = Reserved::reserve(4).unwrap();
-    let (producer, ring, group, after) =
-        ring_with(4, 2, W::PARKS, |control, words| Group::new(control, words, size, Some(owners)));
-    let keys: SharedKeys<u64> = std::sync::Arc::new(|event: &u64| *event);
-    let [first, second] = workers(&ring, &group, Some(keys), wait).try_into().ok().unwrap();
+    let (producer, [first, second], after) = several_by_key(size, wait);
     (producer, first, second, after)
+}
+
+/// The same with `COUNT` workers.
+fn several_by_key<W: WaitStrategy, const COUNT: usize>(
+    size: usize,
+    wait: W,
+) -> (SingleProducer<u64>, [Worker<u64>; COUNT], StageReader<u64>) {
+    let owners = Reserved::reserve(4).unwrap();
+    let (producer, ring, group, after) = ring_with(4, COUNT, W::PARKS, |control, words| {
+        Group::new(control, words, size, Some(owners))
+    });
+    let keys: SharedKeys<u64> = std::sync::Arc::new(|event: &u64| *event);
+    let workers = workers(&ring, &group, Some(keys), wait).try_into().ok().unwrap();
+    (producer, workers, after)
 }
 
 fn publish(producer: &mut SingleProducer<u64>, keys: &[u64]) {
@@ -174,7 +184,7 @@ fn loom_park_until_a_key_is_routed() {
 /// O7: a worker by key that is parked learns that the ring is closed.
 #[test]
 fn loom_close_against_a_parked_worker_by_key() {
-    loom::model(|| {
+    check(|| {
         let (producer, first, mut second, after) = by_key(2);
         let closer = thread::spawn(move || drop(producer));
         assert!(second.wait(None).is_err());
@@ -225,6 +235,40 @@ fn loom_a_worker_that_goes_to_sleep_unseen_is_routed_to() {
         }
         sleeper.join().unwrap();
         drop((producer, first, second, after));
+    });
+}
+
+/// O26 and O27: a worker took over an idle word and is no longer active. A router that has not seen
+/// that the former owner left may still route events to this word.
+#[test]
+fn loom_a_worker_is_routed_to_by_a_word_that_it_took_over() {
+    // A resize and a leave wake all threads, which takes many steps.
+    check_up_to(1, || {
+        let (producer, [mut leaver, mut router, mut heir], after) = several_by_key(2, PARK);
+        let mut producer = Some(producer);
+        publish(producer.as_mut().unwrap(), &[FIRST]);
+        let other = thread::spawn(move || {
+            leaver.leave();
+            let mut seen = work(&mut heir);
+            if heir.group().claimed() == 0 {
+                heir.group().resize(1);
+                seen.extend(heir.wait(None).into_iter().flatten());
+            }
+            (seen, leaver, heir)
+        });
+        let mut seen = work(&mut router);
+        if !seen.is_empty() {
+            // There is no event for the other worker.
+            drop(producer.take());
+        }
+        let (of_heir, leaver, heir) = other.join().unwrap();
+        seen.extend(of_heir);
+        if seen.is_empty() {
+            // The heir has routed the event.
+            seen.extend(work(&mut router));
+        }
+        assert_eq!(seen, [0]);
+        drop((producer, leaver, router, heir, after));
     });
 }
 
@@ -625,5 +669,28 @@ fn loom_what_a_worker_knew_is_with_the_last_that_leaves() {
         let (has_second, second) = other.join().unwrap();
         assert!(of_first.has_it != has_second, "one of them has it");
         drop((producer, first, second, after));
+    });
+}
+
+/// O37: in a drained ring, a worker that has left and one that ends compete for the state that the
+/// first one left with its own word. The one that takes the word over gets the state.
+#[test]
+fn loom_what_a_worker_knew_is_with_one_of_two_at_the_end() {
+    check_up_to(1, || {
+        let (producer, [mut first, mut second], after) = handing_over();
+        drop(producer);
+        let (mut of_first, mut of_second) = known();
+        let last = thread::spawn(move || {
+            while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
+                second.hand_over(&mut of_second, false);
+            }
+            (of_second.has_it, second)
+        });
+        first.hand_over(&mut of_first, true);
+        assert!(!first.leave());
+        first.take_back(&mut of_first);
+        let (has_second, second) = last.join().unwrap();
+        assert!(of_first.has_it != has_second, "one of them has it");
+        drop((first, second, after));
     });
 }

@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::{
-    Taken, acknowledged, check_less, check_without_fences, drain, multi, multi_ring, single,
+    Taken, acknowledged, check, check_less, check_without_fences, drain, multi, multi_ring, single,
     single_ring, take,
 };
 use crate::error::{HaltCause, PublishError};
@@ -15,7 +15,7 @@ use crate::{Poller, Producer};
 /// read.
 #[test]
 fn loom_a_consumer_that_left_has_read_its_last() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) = single_ring(1)
             .side_by_side(|side| side.stage("stays").poller().stage("leaves").poller())
             .build()
@@ -37,7 +37,7 @@ fn loom_a_consumer_that_left_has_read_its_last() {
 /// O3 and O6: a stage is parked on one that leaves. It continues with what that one waited for.
 #[test]
 fn loom_a_stage_parked_on_one_that_leaves() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) =
             single_ring(2).stage("leaves").poller().stage("stays").poller().build().unwrap();
         let leaves = consumers.take_poller("leaves").unwrap();
@@ -53,7 +53,7 @@ fn loom_a_stage_parked_on_one_that_leaves() {
 /// acknowledged.
 #[test]
 fn loom_a_stage_parked_on_an_acknowledged_one_that_leaves() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, journal, mut reply, disk) = acknowledged(2);
         producer.publish(|event| *event = 1).unwrap();
         let leaver = thread::spawn(move || drop(journal));
@@ -93,10 +93,39 @@ fn loom_a_stage_behind_one_that_left_waits_for_the_one_before_it() {
     });
 }
 
+/// O2 and O3: the same behind two stages side by side. Both must finish an event before it is passed
+/// on, and before its slot is written again.
+#[test]
+fn loom_a_stage_behind_one_that_left_waits_for_both_before_it() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+            .stage("leaves")
+            .poller()
+            .stage("reads")
+            .poller()
+            .build()
+            .unwrap();
+        let mut left = consumers.take_poller("left").unwrap();
+        let mut right = consumers.take_poller("right").unwrap();
+        drop(consumers.take_poller("leaves").unwrap());
+        let mut reads = consumers.take_poller("reads").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        take(&mut left).unwrap();
+        let reader = thread::spawn(move || (take(&mut right).unwrap(), right));
+        if take(&mut reads).is_ok() {
+            producer.try_publish(|event| *event = 2).unwrap();
+        }
+        let (seen, right) = reader.join().unwrap();
+        assert_eq!(seen, [(0, 1)]);
+        drop((producer, left, right));
+    });
+}
+
 /// O14: the ring halts when its last two consumers leave at once.
 #[test]
 fn loom_last_two_consumers_leave() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) = single_ring(1)
             .side_by_side(|side| side.stage("left").poller().stage("right").poller())
             .build()
@@ -117,7 +146,7 @@ fn loom_last_two_consumers_leave() {
 /// A producer is refused once the only consumer has left.
 #[test]
 fn loom_only_consumer_leaves() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, poller) = single(1);
         let leaver = thread::spawn(move || drop(poller));
         let _ = producer.publish(|event| *event = 1);
@@ -154,7 +183,7 @@ fn drain_and_leave(mut poller: Poller<u64>) -> Taken {
 /// a close or a halt.
 #[test]
 fn loom_last_one_leaves_drained() {
-    loom::model(|| {
+    check(|| {
         let (producer, poller) = single(2);
         check_told(producer, || drain_and_leave(poller));
     });
@@ -163,7 +192,7 @@ fn loom_last_one_leaves_drained() {
 /// O8 and O12: the same with several producers.
 #[test]
 fn loom_last_one_leaves_drained_multi() {
-    loom::model(|| {
+    check(|| {
         let (producer, poller) = multi(2);
         check_told(producer, || drain_and_leave(poller));
     });

@@ -19,6 +19,8 @@ mod publication;
 mod tap;
 mod workers;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::consumer::{Access, Acknowledger, Batch};
@@ -28,11 +30,16 @@ use crate::protocol::parking::asymmetric::IS_LIGHT_NOTHING;
 use crate::wait::{Blocking, BusySpin, Sleeping};
 use crate::{Builder, Disruptor, MultiProducer, Poller, Producer, Sequence, SingleProducer, Stage};
 
-/// Runs a model in which no thread parks or closes the ring, without the fences that only these
-/// need.
+/// Runs a model with as many preemptions as `LOOM_MAX_PREEMPTIONS` says.
+pub(super) fn check(model: impl Fn() + Sync + Send + 'static) {
+    run(&loom::model::Builder::new(), model);
+}
+
+/// The same for a model in which no thread parks or closes the ring, without the fences that only
+/// these need.
 pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
     IS_LIGHT_NOTHING.set(true);
-    loom::model(model);
+    check(model);
     IS_LIGHT_NOTHING.set(false);
 }
 
@@ -45,7 +52,18 @@ pub(super) fn check_less(model: impl Fn() + Sync + Send + 'static) {
 pub(super) fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
-    builder.check(model);
+    run(&builder, model);
+}
+
+/// Runs a model and prints the number of its executions, which `ci/models.sh` adds up.
+fn run(builder: &loom::model::Builder, model: impl Fn() + Sync + Send + 'static) {
+    let executions = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&executions);
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed); // loom runs one execution after another
+        model();
+    });
+    println!("executions: {}", executions.load(Ordering::Relaxed));
 }
 
 /// The events that a consumer has seen, with their sequences, in order.

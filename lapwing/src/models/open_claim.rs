@@ -2,7 +2,8 @@
 
 use loom::thread;
 
-use super::{check_without_fences, multi, take};
+use super::{check, check_without_fences, multi, take};
+use crate::error::PublishError;
 use crate::open_claim::{OpenClaim, OpenClaims};
 use crate::protocol::claims::oldest_own_claim;
 use crate::sync::NOTES_CLAIMS;
@@ -12,7 +13,7 @@ use crate::sync::NOTES_CLAIMS;
 #[test]
 fn loom_a_claim_of_another_thread_is_not_ones_own() {
     NOTES_CLAIMS.set(true);
-    loom::model(|| {
+    check(|| {
         let (claims, claim) = (OpenClaims::default(), OpenClaim::default());
         claims.add(&claim);
         claim.note(1);
@@ -45,6 +46,38 @@ fn loom_a_claim_whose_slot_is_claimed_again_is_not_open() {
         });
         assert_eq!(oldest_own_claim(&ring.control), None);
         drop((first, other.join().unwrap()));
+    });
+    NOTES_CLAIMS.set(false);
+}
+
+/// O38: a thread that holds a claim of as many slots as were free does not wait for itself.
+#[test]
+fn loom_a_claim_up_to_is_ones_own() {
+    NOTES_CLAIMS.set(true);
+    check(|| {
+        let (mut first, poller) = multi(2);
+        let mut second = first.clone();
+        let claim = first.claim_up_to(2).unwrap();
+        assert_eq!(second.publish(|event| *event = 1), Err(PublishError::WouldDeadlock));
+        drop(claim);
+        drop((first, second, poller));
+    });
+    NOTES_CLAIMS.set(false);
+}
+
+/// O38: a thread waits for a slot that a consumer frees, although it holds the claim of the next.
+#[test]
+fn loom_a_claim_at_the_wrap_point_is_not_in_the_way() {
+    NOTES_CLAIMS.set(true);
+    check(|| {
+        let (mut first, mut poller) = multi(2);
+        let mut second = first.clone();
+        second.publish(|event| *event = 1).unwrap();
+        let claim = first.claim().unwrap();
+        let reader = thread::spawn(move || (take(&mut poller).unwrap(), poller));
+        assert_eq!(second.publish(|event| *event = 3), Ok(2));
+        drop(claim);
+        drop((first, second, reader.join().unwrap()));
     });
     NOTES_CLAIMS.set(false);
 }

@@ -4,8 +4,8 @@
 use loom::thread;
 
 use super::{
-    PARK, SLEEP, acknowledged, check_less, check_up_to, multi, side_by_side, single, single_ring,
-    take,
+    PARK, SLEEP, acknowledged, check, check_less, check_up_to, multi, side_by_side, single,
+    single_ring, take,
 };
 use crate::consumer::Consumer;
 use crate::error::{HaltCause, PublishError, RingError};
@@ -18,7 +18,7 @@ use crate::{Action, Disruptor, Poller, SingleProducer};
 /// O6: an empty ring with one producer.
 #[test]
 fn loom_park_on_publication() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = single(2);
         let publisher = thread::spawn(move || {
             producer.publish(|event| *event = 1).unwrap();
@@ -32,7 +32,7 @@ fn loom_park_on_publication() {
 /// O6: an empty ring with several producers.
 #[test]
 fn loom_park_on_publication_multi() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = multi(2);
         let publisher = thread::spawn(move || {
             producer.publish(|event| *event = 1).unwrap();
@@ -47,7 +47,7 @@ fn loom_park_on_publication_multi() {
 /// cleared the mark, and must not mistake the new mark for the old one.
 #[test]
 fn loom_park_twice_on_publication() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = single(2);
         let publisher = thread::spawn(move || {
             producer.publish(|event| *event = 1).unwrap();
@@ -66,7 +66,7 @@ fn loom_park_twice_on_publication() {
 /// O6: two producers publish at once, and one of them finds that the other has cleared the mark.
 #[test]
 fn loom_park_on_two_publications() {
-    loom::model(|| {
+    check(|| {
         let (mut first, mut poller) = multi(2);
         let mut second = first.clone();
         let publisher = thread::spawn(move || {
@@ -89,7 +89,7 @@ fn loom_park_on_two_publications() {
 /// publications still run the fence.
 #[test]
 fn loom_park_on_publication_of_one_that_stops_counting() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = single(2);
         let publisher = thread::spawn(move || {
             producer.shared().control.follow_up_publications(false);
@@ -104,7 +104,7 @@ fn loom_park_on_publication_of_one_that_stops_counting() {
 /// O6: two stages are parked on one publication, and both are woken.
 #[test]
 fn loom_two_stages_park_on_publication() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut left, mut right) = side_by_side();
         let one = thread::spawn(move || {
             assert_eq!(left.wait().unwrap().as_slice(), [1]);
@@ -122,7 +122,7 @@ fn loom_two_stages_park_on_publication() {
 /// O6: a claim that is given up wakes the stage that waits behind it.
 #[test]
 fn loom_park_behind_a_claim_that_is_given_up() {
-    loom::model(|| {
+    check(|| {
         let (mut first, mut poller) = multi(2);
         let mut second = first.clone();
         let giver = thread::spawn(move || {
@@ -138,7 +138,7 @@ fn loom_park_behind_a_claim_that_is_given_up() {
 /// O6: a stage is parked on an upstream stage.
 #[test]
 fn loom_park_on_upstream_stage() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) =
             single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
         let mut first = consumers.take_poller("first").unwrap();
@@ -156,7 +156,7 @@ fn loom_park_on_upstream_stage() {
 /// O6: a stage is parked on the acknowledgement of its upstream stage.
 #[test]
 fn loom_park_on_an_acknowledgement() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut journal, mut reply, disk) = acknowledged(2);
         producer.publish(|event| *event = 1).unwrap();
         take(&mut journal).unwrap();
@@ -172,7 +172,7 @@ fn loom_park_on_an_acknowledgement() {
 /// O6 and O13: a producer is parked on a full ring.
 #[test]
 fn loom_park_on_full_ring() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = single(1);
         producer.publish(|event| *event = 1).unwrap();
         let publisher = thread::spawn(move || {
@@ -188,7 +188,7 @@ fn loom_park_on_full_ring() {
 /// then, whichever of the two releases it parks between. (Its patience has no time limit here.)
 #[test]
 fn loom_park_until_there_is_room() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut poller) = single(8);
         producer.publish_batch(8, |_| {}).unwrap();
         let publisher = thread::spawn(move || {
@@ -206,7 +206,7 @@ fn loom_park_until_there_is_room() {
 /// slot.
 #[test]
 fn loom_two_producers_park_until_there_is_room() {
-    loom::model(|| {
+    check(|| {
         let (mut first, mut poller) = multi(8);
         let mut second = first.clone();
         first.publish_batch(8, |_| {}).unwrap();
@@ -228,7 +228,7 @@ fn loom_two_producers_park_until_there_is_room() {
 /// parked on one of them while the other was behind would never be woken.
 #[test]
 fn loom_park_on_full_ring_with_two_gates() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut left, mut right) = side_by_side();
         producer.publish(|event| *event = 1).unwrap();
         let one = thread::spawn(move || {
@@ -247,7 +247,7 @@ fn loom_park_on_full_ring_with_two_gates() {
 /// O6: the same for a stage that joins two others.
 #[test]
 fn loom_park_on_two_upstream_stages() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) = single_ring(1)
             .side_by_side(|side| side.stage("left").poller().stage("right").poller())
             .stage("join")
@@ -326,7 +326,7 @@ fn loom_two_producers_park_on_full_ring() {
 /// beside a free slot.
 #[test]
 fn loom_park_on_full_ring_while_another_claims() {
-    loom::model(|| {
+    check(|| {
         let (mut first, mut poller) = multi(1);
         let mut second = first.clone();
         first.publish(|event| *event = 1).unwrap();
@@ -345,7 +345,7 @@ fn loom_park_on_full_ring_while_another_claims() {
 /// O7 and O10: a halt wakes a parked stage.
 #[test]
 fn loom_halt_against_park() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut poller) = single(2);
         let ring = producer.shared();
         let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
@@ -358,7 +358,7 @@ fn loom_halt_against_park() {
 /// O7 and O10: a halt wakes a producer that is parked on a full ring.
 #[test]
 fn loom_halt_against_park_on_full_ring() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, poller) = single(1);
         producer.publish(|event| *event = 1).unwrap();
         let leaver = thread::spawn(move || drop(poller)); // the last consumer: halts
@@ -373,7 +373,7 @@ fn loom_halt_against_park_on_full_ring() {
 /// O7 and O9: a close wakes a parked stage.
 #[test]
 fn loom_close_against_park() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut poller) = single(2);
         let closer = thread::spawn(move || drop(producer));
         assert_eq!(poller.wait().err(), Some(RingError::Closed));
@@ -392,7 +392,7 @@ fn sleeping(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
 /// O7 and O10: a halt wakes a stage that sleeps without a mark.
 #[test]
 fn loom_halt_against_sleep() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut poller) = sleeping(2);
         let ring = producer.shared();
         let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
@@ -405,7 +405,7 @@ fn loom_halt_against_sleep() {
 /// O7 and O9: a close wakes a stage that sleeps without a mark.
 #[test]
 fn loom_close_against_sleep() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut poller) = sleeping(2);
         let closer = thread::spawn(move || drop(producer));
         assert_eq!(poller.wait().err(), Some(RingError::Closed));
@@ -416,13 +416,13 @@ fn loom_close_against_sleep() {
 /// O7 and O10: a halt wakes a producer that sleeps without a mark on a full ring.
 #[test]
 fn loom_halt_against_sleep_on_full_ring() {
-    loom::model(|| halt_against_full_ring(|_| {}));
+    check(|| halt_against_full_ring(|_| {}));
 }
 
 /// O7 and O10: the same for a producer that parks where no thread checks for parked ones.
 #[test]
 fn loom_halt_against_park_that_nobody_looks_for() {
-    loom::model(|| halt_against_full_ring(|producer| producer.set_wait(PARK)));
+    check(|| halt_against_full_ring(|producer| producer.set_wait(PARK)));
 }
 
 /// Halts a full ring while its producer waits.
@@ -483,7 +483,7 @@ fn loom_park_on_anything_for_another_stage() {
 /// meanwhile.
 #[test]
 fn loom_wake_while_a_flag_comes_and_goes() {
-    loom::model(|| {
+    check(|| {
         let shared = Arc::new((EventCount::default(), AtomicU64::new(0)));
         let [flagger, sleeper] = [Arc::clone(&shared), Arc::clone(&shared)];
         let flagger = thread::spawn(move || {
@@ -509,7 +509,7 @@ fn loom_wake_while_a_flag_comes_and_goes() {
 /// O32: a flag is raised while another thread raises and lowers another flag of the word.
 #[test]
 fn loom_a_flag_is_raised_while_another_comes_and_goes() {
-    loom::model(|| {
+    check(|| {
         let place = Arc::new(EventCount::default());
         let other = Arc::clone(&place);
         let flagger = thread::spawn(move || {
@@ -525,7 +525,7 @@ fn loom_a_flag_is_raised_while_another_comes_and_goes() {
 /// O7: a stage is parked on an upstream stage when the ring is halted.
 #[test]
 fn loom_halt_against_park_on_upstream_stage() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) =
             single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
         let first = consumers.take_poller("first").unwrap();
@@ -536,5 +536,23 @@ fn loom_halt_against_park_on_upstream_stage() {
         assert!(second.wait().is_err());
         halter.join().unwrap();
         drop((producer, first));
+    });
+}
+
+/// O10 and O7: the same in a ring that was closed before, and is not drained.
+#[test]
+fn loom_halt_of_a_closed_ring_against_park_on_upstream_stage() {
+    check(|| {
+        let (mut producer, mut consumers) =
+            single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
+        let first = consumers.take_poller("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let ring = producer.shared();
+        drop(producer);
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        assert!(second.wait().is_err());
+        halter.join().unwrap();
+        drop(first);
     });
 }

@@ -3,8 +3,8 @@
 use loom::thread;
 
 use super::{
-    Taken, acknowledged, check_without_fences, multi, multi_ring, side_by_side, single,
-    single_ring, spinning, take, take_by_spinning,
+    Taken, acknowledged, check, check_without_fences, in_parts, multi, multi_ring, side_by_side,
+    single, single_ring, spinning, take, take_by_spinning,
 };
 use crate::error::{BatchError, TryPublishError};
 use crate::producer::Single;
@@ -274,6 +274,21 @@ fn loom_claim_up_to_waits_for_reader() {
     });
 }
 
+/// O6: a parked producer that claims as many slots as are free goes on once there is one.
+#[test]
+fn loom_park_until_one_slot_of_several_is_free() {
+    check(|| {
+        let (mut producer, mut poller) = in_parts(2);
+        producer.publish_batch(2, |_| {}).unwrap();
+        let publisher = thread::spawn(move || {
+            assert_eq!(producer.claim_up_to(2).unwrap().len(), 1);
+            producer
+        });
+        assert_eq!(take(&mut poller).unwrap().len(), 1);
+        drop(publisher.join());
+    });
+}
+
 /// Publishes as many events of 7 as there are free slots; returns their number.
 fn fill_up(mut producer: MultiProducer<u64>) -> (MultiProducer<u64>, u64) {
     let claimed = match producer.try_claim_up_to(usize::MAX) {
@@ -308,6 +323,32 @@ fn loom_tombstone_downstream() {
         });
         assert!(take(&mut second).unwrap_or_default().iter().all(|&(_, event)| event == 1));
         drop((publisher.join(), reader.join()));
+    });
+}
+
+/// O5: a claim that was given up is not skipped before the events that precede it are read, even if
+/// these were found by an earlier poll.
+#[test]
+fn loom_tombstone_behind_an_event_that_is_known() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = multi(4);
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 7).unwrap();
+            producer.publish(|event| *event = 8).unwrap();
+            drop(producer.claim().unwrap());
+            producer
+        });
+        let mut take_one = || {
+            let mut batch = poller.poll().ok()?;
+            batch.iter().next().map(|(sequence, event)| (sequence, *event))
+        };
+        let mut seen: Vec<_> = (0..2).filter_map(|_| take_one()).collect();
+        let producer = publisher.join().unwrap();
+        while let Some(event) = take_one() {
+            seen.push(event);
+        }
+        assert_eq!(seen, [(0, 7), (1, 8)]);
+        drop(producer);
     });
 }
 

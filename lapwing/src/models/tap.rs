@@ -72,6 +72,20 @@ fn loom_tap_slot_is_written_after_its_readers() {
     });
 }
 
+/// O20: readers that enter a slot at the same time all read its entry.
+#[test]
+fn loom_tap_slot_admits_readers_at_once() {
+    check_without_fences(|| {
+        let slots = Arc::new(Slots::new(1).unwrap());
+        assert!(write(&slots, 0));
+        let read = |slots: &Slots<u64>| assert_eq!(slots.read(0).map(|found| found.event), Ok(10));
+        let shared = Arc::clone(&slots);
+        let other = thread::spawn(move || read(&shared));
+        read(&slots);
+        other.join().unwrap();
+    });
+}
+
 /// O22: every entry below the head has been written, so a reader that is not a lap behind gets it.
 #[test]
 fn loom_tap_loses_nothing_that_there_is_room_for() {

@@ -10,7 +10,7 @@ use std::iter;
 
 use loom::thread;
 
-use super::{PARK, check_less, check_without_fences, single_ring};
+use super::{PARK, check, check_less, check_without_fences, single_ring};
 use crate::ab_tests::AbTests;
 use crate::consumer::{Outcome, SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
@@ -212,7 +212,7 @@ fn loom_park_while_a_worker_claims_in_vain() {
 /// O6: a producer is parked on a full ring until a worker has claimed and finished the event.
 #[test]
 fn loom_park_on_full_ring_of_a_group() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut workers) = group(1, 1);
         producer.publish(|event| *event = 1).unwrap();
         let publisher = thread::spawn(move || {
@@ -230,7 +230,7 @@ fn loom_park_on_full_ring_of_a_group() {
 /// just been claimed.
 #[test]
 fn loom_two_workers_share_the_last_event() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut workers) = group(2, 2);
         let drain = |worker: &mut Worker<u64>| {
             let mut claimed = Vec::new();
@@ -255,7 +255,7 @@ fn loom_two_workers_share_the_last_event() {
 /// O26 and O7: a worker that is parked because it is inactive is woken when it becomes active.
 #[test]
 fn loom_resize_against_sleep() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut workers, after) = group_and_stage(2, 2, 1);
         producer.publish(|event| *event = 1).unwrap();
         let mut second = workers.remove(1);
@@ -285,7 +285,7 @@ impl WaitStrategy for ParksAsItBecomesInactive {
 /// O26 and O7: a worker that becomes inactive while it is parked for an event wakes, and rests.
 #[test]
 fn loom_resize_against_a_parked_worker() {
-    loom::model(|| {
+    check(|| {
         let (producer, ring, group, after) = ring_with_group(2, 2, 2, None);
         let wait = ParksAsItBecomesInactive(Arc::clone(&group));
         let mut second = Worker::new(reader(&ring, 0, wait), group, 1, None);
@@ -298,7 +298,7 @@ fn loom_resize_against_a_parked_worker() {
 /// O10: a worker that is parked until an upstream stage has finished an event learns of a halt.
 #[test]
 fn loom_halt_against_a_worker_behind_another_stage() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut consumers) = single_ring(1)
             .stage("before")
             .poller()
@@ -321,7 +321,7 @@ fn loom_halt_against_a_worker_behind_another_stage() {
 /// O7: a worker that is parked because it is inactive learns that the ring is closed.
 #[test]
 fn loom_close_against_an_inactive_worker() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut workers, after) = group_and_stage(2, 2, 1);
         let mut inactive = workers.remove(1);
         let closer = thread::spawn(move || drop(producer));
@@ -347,7 +347,7 @@ fn loom_stop_against_a_parked_worker() {
 /// event comes and the watch is not handed on.
 #[test]
 fn loom_stop_against_a_worker_that_follows() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut workers) = group(2, 2);
         let mut follower = workers.remove(1);
         let group = Arc::clone(follower.group());
@@ -363,7 +363,7 @@ fn loom_stop_against_a_worker_that_follows() {
 
 /// Stops the second worker of a group, of which `size` are active, while it waits.
 fn stop_against_park(size: usize) {
-    loom::model(move || {
+    check(move || {
         let (producer, mut workers, after) = group_and_stage(2, 2, size);
         let mut second = workers.remove(1);
         let group = Arc::clone(second.group());
@@ -378,7 +378,7 @@ fn stop_against_park(size: usize) {
 /// done to them.
 #[test]
 fn loom_a_worker_takes_over_what_another_left() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut workers) = group(2, 2);
         producer.publish(|event| *event = 1).unwrap();
         let mut first = workers.remove(0);
@@ -422,7 +422,7 @@ fn loom_what_all_followers_must_see_wakes_each() {
 /// O27: of two workers, one takes over a claim that was left behind.
 #[test]
 fn loom_one_of_two_workers_takes_over_what_another_left() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut workers) = group(2, 3);
         producer.publish(|event| *event = 1).unwrap();
         let mut first = workers.remove(0);
@@ -441,7 +441,7 @@ fn loom_one_of_two_workers_takes_over_what_another_left() {
 /// claim may be left behind.
 #[test]
 fn loom_a_worker_stays_for_what_another_may_leave() {
-    loom::model(|| {
+    check(|| {
         let (mut producer, mut workers) = group(2, 2);
         producer.publish(|event| *event = 1).unwrap();
         drop(producer);
@@ -457,10 +457,46 @@ fn loom_a_worker_stays_for_what_another_may_leave() {
     });
 }
 
+/// O25 and O26: in a closed ring, an inactive worker stays while an event is not claimed, since the
+/// worker that claims it may leave it behind.
+#[test]
+fn loom_an_inactive_worker_stays_for_an_event_that_is_not_claimed() {
+    check(|| {
+        let (mut producer, mut workers, after) = group_and_stage(2, 2, 1);
+        producer.publish(|event| *event = 1).unwrap();
+        drop(producer);
+        let mut first = workers.remove(0);
+        let leaver = thread::spawn(move || {
+            assert_eq!(first.poll().unwrap(), 0..1);
+            first.leave();
+            first
+        });
+        assert_eq!(workers[0].wait(None).unwrap(), 0..1);
+        workers[0].release(1);
+        drop((leaver.join(), workers, after));
+    });
+}
+
+/// O10: a worker that has events in hand learns of a halt before it gets them again.
+#[test]
+fn loom_halt_against_a_worker_with_events_in_hand() {
+    check(|| {
+        let (mut producer, mut workers) = group(1, 1);
+        producer.publish(|event| *event = 1).unwrap();
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        if workers[0].poll().is_ok() {
+            halter.join().unwrap();
+            assert_eq!(workers[0].poll(), Err(PollError::Halted(HaltCause::Requested)));
+        }
+        drop((producer, workers));
+    });
+}
+
 /// O26: of the last two workers that leave at once, one is the last, and halts the ring.
 #[test]
 fn loom_last_two_workers_leave() {
-    loom::model(|| {
+    check(|| {
         let (producer, mut workers) = group(2, 2);
         let ring = producer.shared();
         let mut other = workers.remove(1);

@@ -27,6 +27,7 @@ crate::common::for_both_producers! {
     panic_in_the_strategy_of_a_shared_thread_is_reported,
     panic_in_a_factory_of_a_shared_thread_is_reported,
     stages_of_several_rings_run_together,
+    a_thread_of_two_rings_wakes_for_each,
     one_thread_of_no_stage_ends_at_once,
     two_pins_for_one_thread_are_an_error,
     name_that_no_thread_can_have_is_an_error,
@@ -304,6 +305,35 @@ fn stages_of_several_rings_run_together<K: Kind>() {
     }
     drop(producers);
     assert!(all.join().unwrap().iter().all(|stage| stage.processed() == events));
+}
+
+/// Both rings know that their stages share a thread.
+fn a_thread_of_two_rings_wakes_for_each<K: Kind>() {
+    let (done, is_done) = mpsc::channel();
+    let ring = |number| {
+        let done = done.clone();
+        K::ring(8, || 0_u64)
+            .wait(Blocking { yields: 0 })
+            .stage("first")
+            .on_thread("both")
+            .read(|_, _, _| {})
+            .stage("second")
+            .on_thread("both")
+            .read(move |_, sequence, _| done.send((number, sequence)).unwrap())
+            .build()
+            .unwrap()
+    };
+    let (mut producers, consumers): (Vec<_>, Vec<_>) = [ring(0), ring(1)].into_iter().unzip();
+    let both = thread::spawn(move || Consumer::run_together(consumers.into_iter().flatten()));
+    for sequence in 0..repeats(10) {
+        for (number, producer) in producers.iter_mut().enumerate() {
+            thread::sleep(MOMENT); // the thread parks
+            producer.publish(|_| {}).unwrap();
+            assert_eq!(is_done.recv_timeout(crate::common::PATIENCE), Ok((number, sequence)));
+        }
+    }
+    drop(producers);
+    assert_eq!(both.join().unwrap().len(), 4);
 }
 
 fn one_thread_of_no_stage_ends_at_once<K: Kind>() {

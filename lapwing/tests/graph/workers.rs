@@ -3,7 +3,7 @@
 
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ crate::common::for_both_producers! {
     an_event_wakes_no_more_idle_workers_than_it_needs,
     idle_workers_wake_each_other_until_all_have_something,
     a_slow_event_holds_only_its_own_worker,
+    a_worker_that_rested_for_laps_gets_events_again,
     a_worker_takes_no_more_than_its_share,
     lmax_trap_17_backlog_is_what_is_not_finished,
     lmax_trap_17_timeout_is_called_while_nothing_comes,
@@ -494,6 +495,36 @@ fn hold_the_first<'a>(
         }
         counts.add(*event);
     }
+}
+
+/// Each worker handles one of two events that meet. In between, the first worker handles some laps
+/// of events alone.
+fn a_worker_that_rested_for_laps_gets_events_again<K: Kind>() {
+    let both = Barrier::new(2);
+    let meet = |_| {
+        |event: &u64, _, _| {
+            if *event == 1 {
+                both.wait();
+            }
+        }
+    };
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .stage(Stage::new("work").max_batch(1))
+        .workers(2)
+        .read(meet)
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        let group = running.workers("work").unwrap();
+        for (size, event, count) in [(2, 1, 2), (1, 0, 16), (2, 1, 2)] {
+            group.resize(size).unwrap();
+            (0..count).for_each(|_| _ = producer.publish(|slot| *slot = event).unwrap());
+            wait_until(|| running.backlog()[0].events == 0);
+        }
+        drop(producer);
+        running.join().unwrap();
+    });
 }
 
 fn a_slow_event_holds_only_its_own_worker<K: Kind>() {

@@ -11,6 +11,7 @@ use crate::common::{
 };
 use lapwing::error::{BatchError, HaltCause, OfferError, PublishTimeoutError, TryPublishError};
 use lapwing::producer::WhenFull;
+use lapwing::wait::Blocking;
 use lapwing::{Disruptor, Poller};
 
 crate::common::for_both_producers! {
@@ -26,6 +27,7 @@ crate::common::for_both_producers! {
     closed_ring_is_an_error_by_every_policy,
     halted_ring_is_an_error_by_every_policy,
     offer_that_waits_ends_with_the_ring,
+    parked_producer_goes_on_with_one_slot_if_no_more_are_freed,
     handler_may_offer_to_its_own_full_ring,
     panic_of_a_fill_closure_is_not_a_dropped_event,
 }
@@ -229,6 +231,22 @@ fn offer_that_waits_ends_with_the_ring<K: Kind>() {
             let thread = scope.spawn(|| producer.offer(when_full, |_| unreachable!()));
             drop(poller);
             assert_eq!(thread.join().unwrap(), Err(OfferError::Halted(HaltCause::NoConsumers)));
+        });
+    }
+}
+
+/// The producer first parks until a quarter of the ring is free, which here never happens.
+fn parked_producer_goes_on_with_one_slot_if_no_more_are_freed<K: Kind>() {
+    for _ in 0..5 {
+        let ring = K::ring(8, || 0_u64).producer_wait(Blocking { yields: 0 });
+        let (mut producer, mut consumers) = ring.stage("poller").poller().build().unwrap();
+        let mut poller = consumers.take_poller("poller").unwrap();
+        (0..8).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+        thread::scope(|scope| {
+            let publisher = scope.spawn(|| producer.publish(|_| {}));
+            thread::sleep(MOMENT); // it parks
+            poller.poll_max(1).unwrap().consume_all();
+            assert_eq!(publisher.join().unwrap(), Ok(8));
         });
     }
 }

@@ -28,11 +28,13 @@ export MIRI_TESTS="${MIRI_TESTS:-all}"
 export MIRI_SEEDS="${MIRI_SEEDS:-0..16}"
 export MIRI_SECONDS="${MIRI_SECONDS:-14400}"
 export LABORATORY="${LABORATORY:-long}"
+export JOURNAL="${JOURNAL:-long}"
+export EXCHANGE="${EXCHANGE:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
 if (($# == 0)); then
     set -- book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
-        sanitizers miri fuzz processors laboratory examples
+        sanitizers miri fuzz processors laboratory journal exchange examples
 fi
 exec bash .ci/run "$@"

@@ -126,14 +126,20 @@ impl Accounts {
     }
 
     /// Reserves what an order needs that has passed [`check`](Self::check).
+    ///
+    /// # Panics
+    ///
+    /// If the order has not passed it, and its account does not exist.
     #[inline]
     pub fn reserve(&mut self, order: &OrderState) {
-        if let Some(account) = self.get_mut(order.id.account) {
-            account.reserve(order);
-        }
+        self.of_order(order).reserve(order);
     }
 
-    /// Follows a report.
+    /// Follows a report of a book.
+    ///
+    /// # Panics
+    ///
+    /// If the report names an order without an account, which no book has.
     #[inline]
     pub fn settle(&mut self, report: &Report) {
         match *report {
@@ -161,17 +167,13 @@ impl Accounts {
         let taker = OrderState { id: trade.taker, symbol, side, price: trade.taker_limit, open };
         let maker = OrderState { id: trade.maker, symbol, side: side.opposite(), price, open };
         for order in [taker, maker] {
-            if let Some(account) = self.get_mut(order.id.account) {
-                account.trade(&order, price);
-            }
+            self.of_order(&order).trade(&order, price);
         }
     }
 
     #[inline]
     fn release(&mut self, order: &OrderState) {
-        if let Some(account) = self.get_mut(order.id.account) {
-            account.release(order);
-        }
+        self.of_order(order).release(order);
     }
 
     /// Returns the place of an account that exists or is about to.
@@ -189,9 +191,11 @@ impl Accounts {
         place.and_then(Option::as_ref).ok_or(Reason::UnknownAccount)
     }
 
+    /// Returns the account of an order that has passed its check.
     #[inline]
-    fn get_mut(&mut self, id: AccountId) -> Option<&mut Account> {
-        self.accounts.get_mut(id.0 as usize)?.as_mut()
+    fn of_order(&mut self, order: &OrderState) -> &mut Account {
+        let place = self.accounts[order.id.account.0 as usize].as_mut();
+        place.expect("the check has found the account, and accounts never go")
     }
 }
 

@@ -208,8 +208,8 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// }
     /// journal.sync()?;
     /// assert_eq!(journal.archive_before(100, archive.path())?, 1);
-    /// assert_eq!(inspect(archive.path(), |_| {})?.end, 62);
-    /// assert!(journal.read(61).is_err() && journal.read(62).is_ok());
+    /// assert_eq!(inspect(archive.path(), |_| {})?.end, 61);
+    /// assert!(journal.read(60).is_err() && journal.read(61).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

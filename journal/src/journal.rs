@@ -194,8 +194,8 @@ impl<E, T: Encoding<E>> Journal<E, T> {
         retention::remove(storage, sequence.min(self.synced()))
     }
 
-    /// Moves the segments whose events are all below `sequence` and synced to `archive`, a folder on
-    /// the same file system. Returns their number.
+    /// Moves the segments whose events are all below `sequence` and synced to `archive`, a folder
+    /// on the same file system. Returns their number.
     ///
     /// ```
     /// use lapwing_journal::{Options, inspect::inspect};

@@ -1,5 +1,5 @@
-//! A ledger of accounts that survives a crash: a journal, snapshots, and the replay of what came after
-//! the last one.
+//! A ledger of accounts that survives a crash: a journal, snapshots, and the replay of what came
+//! after the last one.
 //!
 //! ```text
 //! producer --> [ring] --> journal --> synced --> ledger

@@ -1,5 +1,5 @@
-//! An open journal: its state and what changes it. Not here: the ends that programs hold (`journal`,
-//! `writer`, `syncer`).
+//! An open journal: its state and what changes it. Not here: the ends that programs hold
+//! (`journal`, `writer`, `syncer`).
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -239,8 +239,8 @@ fn acquire(storage: &dyn Storage) -> Result<Box<dyn Any + Send + Sync>, OpenErro
     })
 }
 
-/// Repairs the journal. If bytes were cut, it continues in another segment, whose first sequence says
-/// for all later recoveries where the one before it ends.
+/// Repairs the journal. If bytes were cut, it continues in another segment, whose first sequence
+/// says for all later recoveries where the one before it ends.
 fn recover(
     storage: &dyn Storage,
     survey: &Survey,

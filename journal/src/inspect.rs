@@ -89,8 +89,8 @@ pub struct FrameInfo {
 ///
 /// # Errors
 ///
-/// [`OpenError::Damaged`] if synced events are unreadable, [`OpenError::Version`] if a later version
-/// of this crate wrote the journal, [`OpenError::File`] if the system refused a call.
+/// [`OpenError::Damaged`] if synced events are unreadable, [`OpenError::Version`] if a later
+/// version of this crate wrote the journal, [`OpenError::File`] if the system refused a call.
 pub fn inspect(
     folder: impl AsRef<Path>,
     mut visit: impl FnMut(&FrameInfo),

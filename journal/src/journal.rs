@@ -224,8 +224,8 @@ impl<E, T: Encoding<E>> Journal<E, T> {
         retention::remove(storage, sequence.min(self.synced()))
     }
 
-    /// Moves the segments whose events are all below `sequence` and synced to `archive`, a folder on
-    /// the same file system. Returns their number.
+    /// Moves the segments whose events are all below `sequence` and synced to `archive`, a folder
+    /// on the same file system. Returns their number.
     ///
     /// ```
     /// use lapwing_journal::{Options, inspect::inspect};
@@ -238,8 +238,8 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// }
     /// journal.sync()?;
     /// assert_eq!(journal.archive_before(100, archive.path())?, 1);
-    /// assert_eq!(inspect(archive.path(), |_| {})?.end, 62);
-    /// assert!(journal.read(61).is_err() && journal.read(62).is_ok());
+    /// assert_eq!(inspect(archive.path(), |_| {})?.end, 61);
+    /// assert!(journal.read(60).is_err() && journal.read(61).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

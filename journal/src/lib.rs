@@ -66,7 +66,7 @@
 //! What cannot be noticed: damage to frames at the very end of a journal that was not closed. It
 //! looks like a write that was never synced.
 //!
-//! [`format`] describes the bytes on disk.
+//! [`format`](mod@format) describes the bytes on disk.
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 

@@ -1,5 +1,5 @@
-//! Recorded events are published again. Not here: how they are read (`reading`), and that the writer
-//! does not record them twice (`writer`).
+//! Recorded events are published again. Not here: how they are read (`reading`), and that the
+//! writer does not record them twice (`writer`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,8 +67,8 @@ impl<E, T: Encoding<E>> Replay<E, T> {
         self
     }
 
-    /// Publishes the events with the sequences that they had, and returns these. The ring must begin
-    /// with the first one, and no other producer may publish before the call returns.
+    /// Publishes the events with the sequences that they had, and returns these. The ring must
+    /// begin with the first one, and no other producer may publish before the call returns.
     ///
     /// In a ring with several producers, gaps are reproduced: their claims are given up.
     ///

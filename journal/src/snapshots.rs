@@ -31,7 +31,7 @@ const CHECKSUM: usize = HEADER - 4;
 /// let snapshots = Snapshots::open(folder.path())?;
 /// snapshots.write(1_000, b"the state after 1,000 events")?;
 /// let latest = snapshots.latest()?.snapshot.unwrap();
-/// assert_eq!((latest.sequence, latest.state.as_slice()), (1_000, b"the state after 1,000 events".as_slice()));
+/// assert_eq!((latest.sequence, latest.state.len()), (1_000, 28));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

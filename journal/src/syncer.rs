@@ -36,8 +36,8 @@ pub enum SyncPolicy {
     /// groups.
     #[default]
     EachBatch,
-    /// At most once in this time. Downstream stages wait for up to this long, and the disk has fewer
-    /// syncs.
+    /// At most once in this time. Downstream stages wait for up to this long, and the disk has
+    /// fewer syncs.
     Every(Duration),
 }
 

@@ -55,16 +55,16 @@ impl<E, T: Encoding<E>> Writer<E, T> {
     /// Writes `events`, the first of which has the sequence `first`. Skips what a
     /// [replay](crate::Replay) has published and the journal has.
     ///
-    /// A `first` above the end of the journal leaves a gap. This is right for claims that were given
-    /// up, and such gaps are recorded.
+    /// A `first` above the end of the journal leaves a gap. This is right for claims that were
+    /// given up, and such gaps are recorded.
     ///
     /// # Errors
     ///
     /// - [`WriteError::File`] if the system refused a call. The same batch may be written again,
     ///   also with further events at its end.
     /// - [`WriteError::SyncFailed`] after a failed sync, [`WriteError::Closed`] after a close.
-    /// - [`WriteError::AlreadyRecorded`], [`WriteError::Skipped`] if the batch does not continue the
-    ///   journal.
+    /// - [`WriteError::AlreadyRecorded`], [`WriteError::Skipped`] if the batch does not continue
+    ///   the journal.
     /// - [`WriteError::TooLarge`] if an event does not fit into a frame.
     pub fn write(&mut self, events: &[E], first: Sequence) -> Result<(), WriteError> {
         let mut writing = self.core.writing()?;

@@ -1,8 +1,8 @@
 //! A process that journals is killed, again and again. What it has confirmed must be there.
 //!
-//! This does not lose the system's memory: the tests in `faults` do. It shows that the real calls are
-//! made in the right order, and that the lock of a dead process is free. `LAPWING_JOURNAL_KILLS` sets
-//! the number of kills.
+//! This does not lose the system's memory: the tests in `faults` do. It shows that the real calls
+//! are made in the right order, and that the lock of a dead process is free.
+//! `LAPWING_JOURNAL_KILLS` sets the number of kills.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};

@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// ```
 /// use lapwing_journal::{Journal, error::OpenError};
 ///
-/// let Err(OpenError::File(error)) = Journal::<u64>::open("/proc/no/such/folder") else { panic!() };
+/// let opened = Journal::<u64>::open("/proc/no/such/folder");
+/// let Err(OpenError::File(error)) = opened else { panic!("there is no such folder") };
 /// assert!(error.to_string().starts_with("cannot open the folder: "));
 /// assert_eq!(error.file().to_str(), Some("/proc/no/such/folder"));
 /// ```

@@ -1,23 +1,24 @@
-//! A simulated disk: it loses, tears and reorders unsynced writes when the power is cut, fails syncs
-//! and writes, and runs out of space. For tests of programs that use a journal.
+//! A simulated disk: it loses, tears and reorders unsynced writes when the power is cut, fails
+//! syncs and writes, and runs out of space. For tests of programs that use a journal.
 //!
 //! It keeps two contents of each file: what a program reads, and what the disk has. A write changes
-//! the first. A sync brings the writes to the disk. A power cut brings any of the sectors of unsynced
-//! writes there and drops the rest. The same holds for the names of files and a sync of the folder.
+//! the first. A sync brings the writes to the disk. A power cut brings any of the sectors of
+//! unsynced writes there and drops the rest. The same holds for the names of files and a sync of
+//! the folder.
 //!
 //! ```
 //! use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
-//! use lapwing_journal::{Journal, Options, Plain};
+//! use lapwing_journal::{Options, Plain};
 //!
-//! let disk = SimulatedDisk::new();
-//! let journal: Journal<u64> = Options::new().segment_bytes(4096).open_simulated::<_, Plain>(&disk)?;
+//! let (disk, options) = (SimulatedDisk::new(), Options::new().segment_bytes(4096));
+//! let journal = options.clone().open_simulated::<u64, Plain>(&disk)?;
 //! let mut writer = journal.writer();
 //! writer.write(&[7], 0)?;
 //! journal.sync()?;
 //! writer.write(&[8], 1)?; // not synced
 //! disk.crash(Crash::Power { seed: 1, loss: Loss::All });
 //!
-//! let journal: Journal<u64> = Options::new().segment_bytes(4096).open_simulated::<_, Plain>(&disk)?;
+//! let journal = options.clone().open_simulated::<u64, Plain>(&disk)?;
 //! assert_eq!(journal.next_sequence(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

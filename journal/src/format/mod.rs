@@ -2,7 +2,8 @@
 //! (`segments`), and what recovery makes of bytes that are not as they should be (`recovery`).
 //!
 //! A journal is a folder of segments. A segment has a header and frames without gaps between them.
-//! The rest of the file is zero.
+//! It ends at the first sequence of the next segment, or where no frame continues the last one. What
+//! follows is no part of the journal: zeros, or what is left of writes that were cut.
 //!
 //! | segment header: 80 bytes | |
 //! |---|---|

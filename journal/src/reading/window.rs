@@ -36,8 +36,8 @@ impl Window {
         &self.buffer[at..at + length]
     }
 
-    /// Returns at least `least` bytes from `offset` on and all that is in memory after them, or what
-    /// is left of the file.
+    /// Returns at least `least` bytes from `offset` on and all that is in memory after them, or
+    /// what is left of the file.
     pub(crate) fn bytes_from(&mut self, offset: u64, least: usize) -> io::Result<&[u8]> {
         if !self.has(offset, least) {
             self.fill(offset, least.max(CHUNK))?;

@@ -67,8 +67,8 @@ fn search(
     }
 }
 
-/// Searches `bytes`, which begin at `offset` of the file. Returns the number of bytes that are done:
-/// not a header's length at the end, unless it is the end of the file.
+/// Searches `bytes`, which begin at `offset` of the file. Returns the number of bytes that are
+/// done: not a header's length at the end, unless it is the end of the file.
 fn search_bytes(bytes: &[u8], offset: u64, seed: Seed, found: &mut Evidence) -> u64 {
     const STEP: usize = ALIGNMENT as usize;
     let whole = (bytes.len() + 1).saturating_sub(frame::LENGTH).next_multiple_of(STEP);

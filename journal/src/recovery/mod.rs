@@ -1,5 +1,5 @@
-//! What is done when a journal is opened. Each frame says how far the journal was synced when it was
-//! written. This decides what an unreadable frame means:
+//! What is done when a journal is opened. Each frame says how far the journal was synced when it
+//! was written. This decides what an unreadable frame means:
 //!
 //! ```text
 //!   readable frames        | unreadable at s |  later frames, in this or another segment
@@ -9,6 +9,9 @@
 //!   D > s   event s was synced: damage. An error, and nothing is changed.
 //!   D <= s  a write that was never synced: cut, with all that follows.
 //! ```
+//!
+//! After a cut, the journal continues in another segment. Its first sequence says where the one
+//! before it ends, so what was cut never comes back.
 //!
 //! What no frame proves to be synced is written and synced again before the journal continues. The
 //! cause is a failed sync: the system then has the data in its memory, believes that it is on disk,

@@ -94,11 +94,12 @@ pub(crate) fn repair(
 }
 
 /// Removes the segments after the cut. The sync of the folder that makes the next segment's name
-/// durable makes this durable too. A crash before it leaves a journal that is cut at the same place.
+/// durable makes this durable too. A crash before it leaves a journal that is cut at the same
+/// place.
 ///
 /// What follows the readable frames in their segment is left as it is. The journal continues in
-/// another segment, whose first sequence says where this one ends. Zeros would not be safe: if their
-/// sync failed, the next recovery would read zeros where the disk has something else.
+/// another segment, whose first sequence says where this one ends. Zeros would not be safe: if
+/// their sync failed, the next recovery would read zeros where the disk has something else.
 fn remove_later(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
     for &later in survey.later() {
         let name = name::segment(later);

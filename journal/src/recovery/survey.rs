@@ -122,8 +122,8 @@ impl Survey {
         Err(damage(storage, segment, offset, self.end, defect).into())
     }
 
-    /// Where the next event should be: in the segment that begins with it, if there is one. Then its
-    /// header is unreadable.
+    /// Where the next event should be: in the segment that begins with it, if there is one. Then
+    /// its header is unreadable.
     fn unreadable(&self) -> (Sequence, u64) {
         match self.later().first() {
             Some(&next) if next == self.end => (next, 0),

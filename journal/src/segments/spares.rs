@@ -1,5 +1,5 @@
-//! Segments that are prepared ahead: reserved, filled with zeros and synced, so that a sync of later
-//! writes has only data to write.
+//! Segments that are prepared ahead: reserved, filled with zeros and synced, so that a sync of
+//! later writes has only data to write.
 
 use std::io;
 use std::sync::Arc;

@@ -52,8 +52,8 @@ impl Tail {
         self.has_failed
     }
 
-    /// Overwrites the header that a failed write may have left. Not with zeros: until they are synced,
-    /// recovery must see that there was something.
+    /// Overwrites the header that a failed write may have left. Not with zeros: until they are
+    /// synced, recovery must see that there was something.
     pub(crate) fn erase_failed_write(&mut self) -> io::Result<()> {
         const NO_HEADER: [u8; frame::LENGTH] = [0xff; frame::LENGTH];
         if self.has_room_for_mark() {

@@ -149,8 +149,8 @@ impl StorageFile for OpenFile {
     }
 }
 
-/// Reserves `bytes` and fills them with zeros. A write into reserved but unwritten space changes the
-/// file system's tables, and each sync would write them too.
+/// Reserves `bytes` and fills them with zeros. A write into reserved but unwritten space changes
+/// the file system's tables, and each sync would write them too.
 ///
 /// Each piece is synced, so that a sync of the journal meanwhile does not wait for the whole file.
 fn allocate(file: &OpenFile, bytes: u64) -> io::Result<()> {

@@ -1,4 +1,5 @@
-//! Events that tell which attempt wrote them. An event of an attempt that was cut must not come back.
+//! Events that tell which attempt wrote them. An event of an attempt that was cut must not come
+//! back.
 
 use lapwing_journal::error::BoxError;
 use lapwing_journal::{Encoding, Plain};

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use self::events::{Bytes, Words};
 use self::steps::steps;
 
-const CASES: u32 = 1_500;
+const CASES: u32 = 1_000;
 
 fn config() -> ProptestConfig {
     let asked = ProptestConfig::default();

@@ -107,8 +107,8 @@ impl<K: Kind> Player<K> {
         self.model.synced = end;
     }
 
-    /// A sync fails: one that was asked for, or that of the writer before it writes over a batch that
-    /// was given up.
+    /// A sync fails: one that was asked for, or that of the writer before it writes over a batch
+    /// that was given up.
     fn fail_sync(&mut self) {
         let synced = self.journal().synced();
         self.disk.fail_syncs(1);

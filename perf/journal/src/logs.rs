@@ -16,8 +16,8 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 
 /// A log that is measured.
 pub(crate) trait Log {
-    /// Appends a batch. All its events are in the system's memory when the call returns, and on disk
-    /// if `is_synced`.
+    /// Appends a batch. All its events are in the system's memory when the call returns, and on
+    /// disk if `is_synced`.
     fn append(&mut self, events: &[Event], is_synced: bool) -> Result<(), Failure>;
 
     /// Closes the log and returns how many events it has, after it has checked each.

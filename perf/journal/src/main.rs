@@ -5,8 +5,8 @@
 //!     \--> delays               from the time when an event was due until it is acknowledged
 //! ```
 //!
-//! Runs of all logs are interleaved in rounds, in a shuffled order; the first round warms up. Each log
-//! is then read, and must have each event once.
+//! Runs of all logs are interleaved in rounds, in a shuffled order; the first round warms up. Each
+//! log is then read, and must have each event once.
 #![allow(clippy::print_stdout)]
 
 mod appends;

@@ -4,8 +4,31 @@
 //! - [`engine`]: one state machine of [`risk`] and [`book`]s. The same commands give the same reports.
 //! - [`plain`]: the same rules in plain collections, written to be read. Tests compare the two.
 //! - [`state`]: the whole state, its hash, and snapshots.
+//! - [`flows`]: commands to test and measure with.
 //!
 //! The rules are in `exchange/README.md`.
+//!
+//! ```
+//! use exchange::Exchange;
+//! use exchange::engine::Engine;
+//! use exchange::types::{AccountId, Command, Deposit, Report};
+//!
+//! let mut engine = Engine::default();
+//! let mut reports = Vec::new();
+//! let account = AccountId(1);
+//! for command in [
+//!     Command::AddAccount(account),
+//!     Command::Deposit(Deposit { account, amount: 100 }),
+//! ] {
+//!     engine.apply(&command, &mut |report| reports.push(report));
+//! }
+//! assert_eq!(reports[0], Report::AccountAdded(account));
+//!
+//! let snapshot = engine.state().to_bytes();
+//! let restored = Engine::from_state(&exchange::state::State::from_bytes(&snapshot)?)?;
+//! assert_eq!(restored.state().hash(), engine.state().hash());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod book;
 pub mod engine;

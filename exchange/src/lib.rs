@@ -9,6 +9,28 @@
 //! - [`gateway`]: clients reach the service by TCP. [`client`] is the other end.
 //!
 //! The rules are in `exchange/README.md`.
+//!
+//! ```
+//! use exchange::Exchange;
+//! use exchange::engine::Engine;
+//! use exchange::types::{AccountId, Command, Deposit, Report};
+//!
+//! let mut engine = Engine::default();
+//! let mut reports = Vec::new();
+//! let account = AccountId(1);
+//! for command in [
+//!     Command::AddAccount(account),
+//!     Command::Deposit(Deposit { account, amount: 100 }),
+//! ] {
+//!     engine.apply(&command, &mut |report| reports.push(report));
+//! }
+//! assert_eq!(reports[0], Report::AccountAdded(account));
+//!
+//! let snapshot = engine.state().to_bytes();
+//! let restored = Engine::from_state(&exchange::state::State::from_bytes(&snapshot)?)?;
+//! assert_eq!(restored.state().hash(), engine.state().hash());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod book;
 pub mod client;

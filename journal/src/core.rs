@@ -31,9 +31,11 @@ pub(crate) struct Core {
     /// that are recorded.
     replayed: AtomicU64,
     writing: Mutex<Writing>,
-    /// Dropped last: then another process may open the journal.
-    _lock: Box<dyn Any + Send + Sync>,
+    /// The lock of the folder, until the journal is closed.
+    folder: Mutex<Option<FolderLock>>,
 }
+
+type FolderLock = Box<dyn Any + Send + Sync>;
 
 /// What only one thread at a time may change.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ impl Core {
         shape: Shape,
         options: &Options,
     ) -> Result<Self, OpenError> {
-        let lock = acquire(&*storage)?;
+        let folder = acquire(&*storage)?;
         remove_spares(&*storage).map_err(file_error(&*storage, "remove a spare", ""))?;
         let mut spares = Spares::new(Arc::clone(&storage), options.segment_bytes);
         let survey = survey(&*storage, &mut |_, _, _| {})?;
@@ -94,7 +96,7 @@ impl Core {
             body_limit: options.body_limit(),
             replayed: AtomicU64::new(0),
             writing: Mutex::new(writing),
-            _lock: lock,
+            folder: Mutex::new(Some(folder)),
         })
     }
 
@@ -188,15 +190,24 @@ impl Core {
         file_error(&*self.storage, action, &name::segment(header.first))(error)
     }
 
-    /// Syncs all, marks the end, and takes no more events. A second call does nothing.
+    /// Syncs all, marks the end, takes no more events, and unlocks the folder. A second call does
+    /// nothing.
     pub(crate) fn close(&self) -> Result<(), WriteError> {
         let mut writing = lock(&self.writing);
         if writing.is_closed {
             return Ok(());
         }
         writing.is_closed = true;
+        let marked = self.sync_and_mark(&mut writing);
+        // Before another process may open the journal and make spares of its own.
+        writing.spares.close();
+        *lock(&self.folder) = None;
+        marked
+    }
+
+    fn sync_and_mark(&self, writing: &mut Writing) -> Result<(), WriteError> {
         let end = self.syncing.sync()?;
-        self.mark_end(&mut writing, end)
+        self.mark_end(writing, end)
     }
 
     /// Writes a frame without events that says that all is synced. Without it, damage to the last
@@ -230,7 +241,7 @@ impl Drop for Core {
     }
 }
 
-fn acquire(storage: &dyn Storage) -> Result<Box<dyn Any + Send + Sync>, OpenError> {
+fn acquire(storage: &dyn Storage) -> Result<FolderLock, OpenError> {
     storage.lock().map_err(|error| match error.kind() {
         std::io::ErrorKind::WouldBlock => {
             OpenError::Locked { file: storage.path().join(name::LOCK) }

@@ -21,8 +21,8 @@ use crate::writer::Writer;
 
 /// An open journal of events `E`, encoded by `T`.
 ///
-/// The folder is locked until the journal and its [`Writer`] and [`Syncer`] are dropped. The last
-/// drop closes the journal if [`close`](Self::close) has not, and ignores errors.
+/// The folder is locked until [`close`](Self::close), or until the journal and its [`Writer`] and
+/// [`Syncer`] are dropped. The last drop closes the journal and ignores errors.
 #[derive(Debug)]
 pub struct Journal<E, T = Plain> {
     core: Arc<Core>,
@@ -255,7 +255,8 @@ impl<E, T: Encoding<E>> Journal<E, T> {
         retention::archive(storage, sequence.min(self.synced()), archive.as_ref())
     }
 
-    /// Syncs all that is written, marks the end as synced, and takes no more events.
+    /// Syncs all that is written, marks the end as synced, takes no more events, and unlocks the
+    /// folder.
     ///
     /// Call it when the graph has ended. With the mark, damage to the last frames is noticed.
     ///

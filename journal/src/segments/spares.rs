@@ -27,6 +27,7 @@ pub(crate) struct Spares {
     /// The number in the name of the next spare that the writer makes.
     number: u64,
     ahead: Option<Ahead>,
+    is_closed: bool,
 }
 
 /// The thread that prepares one segment ahead.
@@ -40,7 +41,7 @@ struct Ahead {
 impl Spares {
     /// Makes segments of `bytes` when they are needed.
     pub(crate) fn new(storage: Arc<dyn Storage>, bytes: u64) -> Self {
-        Self { storage, bytes, number: 0, ahead: None }
+        Self { storage, bytes, number: 0, ahead: None, is_closed: false }
     }
 
     /// Starts the thread that prepares one segment ahead.
@@ -53,6 +54,14 @@ impl Spares {
         // The thread uses even numbers.
         self.number = 1;
         Ok(())
+    }
+
+    /// Ends the thread and removes its spare. A second call does nothing.
+    pub(crate) fn close(&mut self) {
+        if !std::mem::replace(&mut self.is_closed, true) {
+            self.ahead = None;
+            let _ = remove_spares(&*self.storage);
+        }
     }
 
     /// Returns a segment. Waits if the thread is not ready.
@@ -117,7 +126,6 @@ impl Drop for Ahead {
 
 impl Drop for Spares {
     fn drop(&mut self) {
-        self.ahead = None;
-        let _ = remove_spares(&*self.storage);
+        self.close();
     }
 }

@@ -154,7 +154,7 @@ impl StorageFile for OpenFile {
 ///
 /// Each piece is synced, so that a sync of the journal meanwhile does not wait for the whole file.
 fn allocate(file: &OpenFile, bytes: u64) -> io::Result<()> {
-    const PIECE: u64 = 1 << 20;
+    const PIECE: u64 = 8 << 20;
     reserve(&file.0, bytes)?;
     let zeros = vec![0; PIECE.min(bytes) as usize];
     let mut offset = 0;

@@ -138,6 +138,7 @@ fn a_closed_journal_takes_no_events() {
     let mut writer = journal.writer();
     journal.close().unwrap();
     assert!(matches!(writer.write(&[7], 0), Err(WriteError::Closed)));
+    drop(open(&disk)); // it is unlocked, although the writer lives
 }
 
 #[test]
@@ -172,4 +173,37 @@ fn archived_segments_are_a_journal_of_their_own() {
     assert_eq!(found.segments.len(), moved);
     assert_eq!(found.end, journal.read(10_000).map(|_| found.end).unwrap());
     assert!(matches!(journal.read(0), Err(lapwing_journal::error::ReadError::NotRecorded { .. })));
+}
+
+/// Needs a file system of at most 16 MiB, for instance `mount -t tmpfs -o size=8m none FOLDER`, and
+/// `LAPWING_JOURNAL_SMALL_DISK=FOLDER`.
+#[test]
+fn a_full_disk_of_the_system_is_an_error_that_loses_nothing() {
+    let Some(disk) = std::env::var_os("LAPWING_JOURNAL_SMALL_DISK") else { return };
+    let folder = tempfile::tempdir_in(&disk).unwrap();
+    let ballast = std::path::Path::new(&disk).join("ballast");
+    std::fs::write(&ballast, vec![1; 2 << 20]).unwrap();
+    let options = Options::new().segment_bytes(1 << 20);
+    let journal = options.open::<[u64; 512]>(folder.path()).unwrap();
+    let mut writer = journal.writer();
+    let mut next = 0;
+    let error = loop {
+        match writer.write(&[[next; 512]], next) {
+            Ok(()) => next += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(error.is_full(), "{error}");
+    std::fs::remove_file(&ballast).unwrap();
+    writer.write(&[[next; 512]], next).unwrap(); // the same batch
+    journal.close().unwrap();
+
+    let journal = Journal::<[u64; 512]>::open(folder.path()).unwrap();
+    let mut events = 0;
+    let check = |sequence, event: &[u64; 512]| {
+        assert_eq!(*event, [sequence; 512]);
+        events += 1;
+    };
+    journal.read(0).unwrap().for_each([0; 512], check).unwrap();
+    assert_eq!(events, next + 1);
 }

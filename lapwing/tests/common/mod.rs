@@ -2,11 +2,12 @@
 //! values.
 #![allow(dead_code, unused_macros, unused_imports)] // each test crate uses a part
 
+use std::any::Any;
 use std::io::{self, Write};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,6 +29,12 @@ pub(crate) const MOMENT: Duration = Duration::from_millis(5);
 
 /// A panic whose text begins with this is intended. Its report is not printed.
 pub(crate) const ON_PURPOSE: &str = "on purpose";
+
+/// Never drops `value`, as `mem::forget`, but keeps it where a leak checker finds it.
+pub(crate) fn forget(value: impl Send + 'static) {
+    static FORGOTTEN: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
+    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
+}
 
 /// Returns `count`, fewer in a slow build, and far fewer under Miri.
 pub(crate) const fn repeats(count: u64) -> u64 {

@@ -214,7 +214,7 @@ fn assert_refused<K: Kind>(stop: impl Fn(&ProducerOf<u64, K>, Poller<u64>), erro
 fn closed_ring_is_an_error_by_every_policy<K: Kind>() {
     let close = |producer: &ProducerOf<u64, K>, poller| {
         producer.close();
-        std::mem::forget(poller); // otherwise the last consumer leaves, which halts the ring
+        crate::common::forget(poller); // otherwise the last consumer leaves, which halts the ring
     };
     assert_refused::<K>(close, OfferError::Closed);
 }

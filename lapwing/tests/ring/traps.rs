@@ -203,7 +203,7 @@ fn trap_07_dropped_poller_frees_the_producer<K: Kind>() {
 
 fn trap_07_forgotten_poller_holds_its_events<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(4);
-    mem::forget(poller);
+    crate::common::forget(poller);
     (0..4).for_each(|_| _ = producer.try_publish(|_| {}).unwrap());
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     assert_eq!(producer.publish_timeout(MOMENT, |_| {}), Err(PublishTimeoutError::TimedOut));

@@ -14,7 +14,7 @@ use crate::notice::Notice;
 /// What the intake does between two polls.
 pub(super) struct Kept<E> {
     unpack: Box<dyn Unpack<E>>,
-    known: Known,
+    pub(super) known: Known,
     pub(super) schema: u32,
 }
 
@@ -42,6 +42,8 @@ pub(super) enum Unfinished {
     Full,
     /// The ring accepts no event.
     Stopped(RingError),
+    /// Messages of an older image come first.
+    Early,
 }
 
 impl<E, S: Sequencer> Intake<'_, E, S> {
@@ -49,7 +51,7 @@ impl<E, S: Sequencer> Intake<'_, E, S> {
     pub(super) fn take(&mut self, session: i32, message: &[u8]) -> Result<(), Unfinished> {
         let event_bytes = self.kept.unpack.event_bytes();
         match Frame::read(message, self.kept.schema, event_bytes) {
-            Ok((frame, body)) => self.take_events(&frame, body),
+            Ok((frame, body)) => self.take_events(&frame, body, session),
             Err(reason) => {
                 (self.on_notice)(Notice::Rejected { session, reason });
                 Ok(())
@@ -57,8 +59,8 @@ impl<E, S: Sequencer> Intake<'_, E, S> {
         }
     }
 
-    fn take_events(&mut self, frame: &Frame, body: &[u8]) -> Result<(), Unfinished> {
-        let mut done = self.delivered(frame);
+    fn take_events(&mut self, frame: &Frame, body: &[u8], session: i32) -> Result<(), Unfinished> {
+        let mut done = self.delivered(frame, session)?;
         let count = frame.count as usize;
         while done < count {
             match self.publish(body, done, count - done)? {
@@ -70,15 +72,16 @@ impl<E, S: Sequencer> Intake<'_, E, S> {
     }
 
     /// Returns how many of the first events were delivered before. Tells what is missing or new.
-    fn delivered(&mut self, frame: &Frame) -> usize {
+    fn delivered(&mut self, frame: &Frame, session: i32) -> Result<usize, Unfinished> {
         let publisher = frame.publisher;
-        match self.kept.known.fit(frame) {
-            Fit::Delivered(events) => return events,
+        match self.kept.known.fit(frame, session) {
+            Fit::Delivered(events) => return Ok(events),
+            Fit::Early => return Err(Unfinished::Early),
             Fit::Follows => {}
             Fit::New => (self.on_notice)(Notice::PublisherSeen { publisher, first: frame.first }),
             Fit::Gap(missing) => (self.on_notice)(Notice::Gap { publisher, missing }),
         }
-        0
+        Ok(0)
     }
 
     /// Publishes at most `most` events after the first `done`, as many as there are free slots. If one

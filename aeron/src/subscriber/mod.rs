@@ -221,7 +221,12 @@ impl<E> Subscriber<E> {
         patience: Duration,
     ) -> Result<Polled, ReceiveError> {
         let opened = self.link.opened().map(|open| open.is_some());
-        self.link.resource().notices.try_iter().for_each(&mut *on_notice);
+        for notice in self.link.resource().notices.try_iter() {
+            if let Notice::ImageLost { session } = notice {
+                self.kept.known.lose(session);
+            }
+            on_notice(notice);
+        }
         if !opened? {
             return Ok(Polled::default());
         }
@@ -237,6 +242,7 @@ impl<E> Subscriber<E> {
             Ok(None) => Ok(Polled { events, ring_is_full: false }),
             Ok(Some(Unfinished::Full)) => Ok(Polled { events, ring_is_full: true }),
             Ok(Some(Unfinished::Stopped(error))) => Err(ReceiveError::Ring(error)),
+            Ok(Some(Unfinished::Early)) => Ok(Polled { events, ring_is_full: false }),
             Err(reason) => {
                 self.close();
                 Err(ReceiveError::Other { stream: self.link.stream().to_string(), reason })
@@ -253,6 +259,7 @@ impl<E> Subscriber<E> {
     /// Drops the subscription, and with it the fragments of its unfinished messages.
     fn close(&mut self) -> String {
         self.assembler = None;
+        self.kept.known.lose_all();
         self.link.close()
     }
 }
@@ -284,6 +291,8 @@ fn on_message<E, S: Sequencer>(
         let session = header.session_id().unwrap_or_default();
         match intake.take(session, message) {
             Ok(()) => return AfterFragment::AERON_ACTION_CONTINUE,
+            // The other images are polled as before.
+            Err(Unfinished::Early) => {}
             Err(why) => *unfinished = Some(why),
         }
     }

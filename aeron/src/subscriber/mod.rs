@@ -244,7 +244,7 @@ impl<E> Subscriber<E> {
             Ok(Some(Unfinished::Stopped(error))) => Err(ReceiveError::Ring(error)),
             Ok(Some(Unfinished::Early)) => Ok(Polled { events, ring_is_full: false }),
             Err(reason) => {
-                self.close();
+                self.lose();
                 Err(ReceiveError::Other { stream: self.link.stream().to_string(), reason })
             }
         }
@@ -252,12 +252,19 @@ impl<E> Subscriber<E> {
 
     #[cold]
     fn driver_gone(&mut self) -> ReceiveError {
-        let reason = self.close();
+        let reason = self.lose();
         ReceiveError::DriverGone { stream: self.link.stream().to_string(), reason }
     }
 
-    /// Drops the subscription, and with it the fragments of its unfinished messages.
-    fn close(&mut self) -> String {
+    /// Closes the subscription. The next poll opens it again, and a [`Notice::Gap`] names the events that
+    /// were sent meanwhile.
+    pub fn close(&mut self) {
+        self.lose();
+    }
+
+    /// Drops the subscription, and with it the fragments of its unfinished messages. Returns why the
+    /// connection has ended, as far as Aeron says.
+    fn lose(&mut self) -> String {
         self.assembler = None;
         self.kept.known.lose_all();
         self.link.close()

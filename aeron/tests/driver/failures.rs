@@ -148,34 +148,51 @@ fn a_ring_that_is_closed_ends_the_subscriber() {
 #[test]
 fn events_without_a_subscriber_are_dropped_counted_and_a_gap_when_it_is_back() {
     with_driver(|driver| {
-        let client = driver.client();
-        let (subscriber, mut producer, running, figures) =
+        let (mut subscriber, mut sent, running, figures) =
             connected(driver, &ipc(), WhenNotConnected::Drop);
-        let second = Receiving::start(Subscriber::plain(&client, udp())); // keeps the client open
-        producer.publish(|event| *event = 0).unwrap();
-        eventually("the first", || figures.sent() == 1);
-        drop(subscriber);
+        let ring = Disruptor::single_producer(1024, || 0_u64).stage("all").poller();
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let mut poller = consumers.take_poller("all").unwrap();
+        let mut received = move || {
+            poller
+                .poll()
+                .map_or(Vec::new(), |mut batch| batch.iter().map(|(_, event)| *event).collect())
+        };
+        sent.publish(|event| *event = 0).unwrap();
+        eventually("the first", || {
+            subscriber.poll_into(&mut producer, |_| {}).unwrap();
+            received() == [0]
+        });
+
+        subscriber.close();
+        let mut published = 1;
         eventually("a drop", || {
-            producer.publish(|event| *event = 1).unwrap();
+            published = sent.publish(|event| *event = 1).unwrap() + 1;
             figures.dropped() > 0
         });
         for _ in 0..5000 {
-            producer.publish(|event| *event = 2).unwrap(); // the ring is not held
+            published = sent.publish(|event| *event = 1).unwrap() + 1; // the ring is not held
         }
-        eventually("all dropped", || figures.dropped() >= 5000);
-        assert!(!figures.is_connected());
+        eventually("all dropped", || figures.sent() + figures.dropped() == published);
+        assert!(figures.dropped() >= 5000 && !figures.is_connected());
 
-        let receiving = Receiving::start(Subscriber::plain(&client, ipc()));
+        let mut gap = None;
         eventually("an event", || {
-            producer.publish(|event| *event = 3).unwrap();
-            receiving.received.count() > 0
+            sent.publish(|event| *event = 2).unwrap();
+            let on_notice = |notice| {
+                if let Notice::Gap { missing, .. } = notice {
+                    assert_eq!(gap.replace(missing), None);
+                }
+            };
+            subscriber.poll_into(&mut producer, on_notice).unwrap();
+            let events = received();
+            assert!(events.iter().all(|event| *event == 2));
+            !events.is_empty()
         });
+        let missing = gap.expect("a gap is told before the events after it");
+        assert!(missing.start == 1 && missing.end >= published, "{missing:?}, {published}");
         assert!(figures.is_connected());
         running.shutdown().unwrap();
-        let (ended, received) = receiving.stop();
-        assert_eq!(ended, Ok(()));
-        assert!(received.events.lock().unwrap().iter().all(|event| *event == 3));
-        assert_eq!(second.stop().0, Ok(()));
     });
 }
 
@@ -273,11 +290,13 @@ fn a_publisher_at_its_limit_continues_with_a_new_publication_if_the_stage_retrie
         let again = Retries::of_event().pause(Duration::from_millis(10)).attempts(1000);
         let publisher = Publisher::plain(&client, near_its_limit());
         let (mut producer, running) = sending(publisher, Stage::new("send").on_error(again));
-        // Each publication takes about 3,800 events. Some are closed before the subscriber polls.
-        let count = fill(&mut producer).min(50_000);
-        assert!(count > 10_000, "{count}");
-        let receiving = Receiving::start(subscriber);
+        // Each publication takes about 3,800 events. All but the last are closed before the first poll.
+        let count = 20_000;
+        for number in 0..count {
+            producer.publish(|event| *event = number).unwrap();
+        }
         running.shutdown().unwrap();
+        let receiving = Receiving::start(subscriber);
         eventually("all events", || receiving.received.count() as u64 == count);
         let (ended, received) = receiving.stop();
         assert_eq!(ended, Ok(()));

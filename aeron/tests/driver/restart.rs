@@ -143,7 +143,7 @@ fn a_client_that_two_ends_share_reconnects_once_for_both() {
     with_driver(|driver| {
         let client = driver.client();
         let receiving = Receiving::start(Subscriber::plain(&client, ipc()));
-        let mut publisher = Publisher::plain(&client, ipc());
+        let mut publisher = Publisher::<u64>::plain(&client, ipc());
         assert!(publisher.wait_for_subscriber(Duration::from_secs(5)).unwrap());
         driver.kill();
         let (ended, _) = receiving.join();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lapwing::{Disruptor, Stage};
 use lapwing_aeron::{Notice, Publisher, Rejected, Stream, Subscriber};
 
-use crate::fixture::{Driver, Receiving, eventually, sending, with_driver};
+use crate::fixture::{Driver, Receiving, eventually, send, sending, with_driver};
 
 const EVENTS: u64 = 200_000;
 
@@ -108,9 +108,9 @@ fn an_event_of_another_size_or_schema_is_rejected() {
         ] {
             assert_eq!(connected, Ok(true));
         }
-        other_size.send(&[1, 2], 0).unwrap();
-        other_schema.send(&[1, 2], 0).unwrap();
-        right.send(&[5, 6], 0).unwrap();
+        send(&mut other_size, &[1, 2], 0);
+        send(&mut other_schema, &[1, 2], 0);
+        send(&mut right, &[5, 6], 0);
         let received = &receiving.received;
         let rejects = |expected: Rejected| {
             received.has(

@@ -1,5 +1,6 @@
 //! A driver of the test's own, a time limit, and rings at both ends.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lapwing::{Disruptor, Running, SingleProducer, Stage};
+use lapwing::{Action, Disruptor, Running, SingleProducer, Stage};
 use lapwing_aeron::{Client, Notice, Publisher, ReceiveError, Stream, Subscriber};
 
 /// After this time a driver that does not beat counts as dead.
@@ -129,6 +130,11 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// Sends a batch without a ring. A new publication refuses messages until the driver has set its limit.
+pub(crate) fn send<E>(publisher: &mut Publisher<E>, events: &[E], first: u64) {
+    eventually("sent", || publisher.send(events, first).unwrap() == Action::Continue);
+}
+
 /// A ring whose only stage is a publisher.
 pub(crate) fn sending(
     mut publisher: Publisher<u64>,
@@ -138,6 +144,20 @@ pub(crate) fn sending(
     let ring = ring.read_batch(move |events, first| publisher.send(events, first));
     let (producer, consumers) = ring.build().unwrap();
     (producer, consumers.start().unwrap())
+}
+
+/// Events that count from 0 arrive in order, and the gaps that were told are those that they have.
+pub(crate) fn assert_each_gap_is_told(received: &[u64], told: Vec<Range<u64>>) {
+    let mut expected = 0;
+    let mut gaps = Vec::new();
+    for event in received {
+        assert!(*event >= expected, "event {event} comes again");
+        if *event > expected {
+            gaps.push(expected..*event);
+        }
+        expected = event + 1;
+    }
+    assert_eq!(told, gaps);
 }
 
 /// What a subscriber on a thread of its own has received.

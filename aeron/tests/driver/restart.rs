@@ -11,7 +11,10 @@ use lapwing_aeron::{
 };
 
 use crate::carried::{ipc, udp};
-use crate::fixture::{DRIVER_TIMEOUT, Driver, Receiving, eventually, sending, with_driver};
+use crate::fixture::{
+    DRIVER_TIMEOUT, Driver, Receiving, assert_each_gap_is_told, eventually, send, sending,
+    with_driver,
+};
 
 /// How long a client may take to notice a dead driver.
 const NOTICED: Duration = Duration::from_secs(15);
@@ -104,14 +107,7 @@ fn through_a_restart(driver: &mut Driver, stream: &Stream) {
     }
     assert!(was_gone);
     running.shutdown().unwrap();
-    let mut expected = 0;
-    for event in received {
-        if event != expected {
-            assert_eq!(gaps.remove(0), expected..event, "each gap is told, and nothing else");
-        }
-        expected = event + 1;
-    }
-    assert!(gaps.is_empty());
+    assert_each_gap_is_told(&received, gaps);
 }
 
 #[test]
@@ -153,7 +149,7 @@ fn a_client_that_two_ends_share_reconnects_once_for_both() {
         assert!(error.starts_with("the media driver has gone"), "{error}");
         let receiving = Receiving::start(Subscriber::plain(&client, ipc()));
         assert!(publisher.wait_for_subscriber(Duration::from_secs(5)).unwrap());
-        publisher.send(&[7], 0).unwrap();
+        send(&mut publisher, &[7], 0);
         let received = Arc::clone(&receiving.received);
         eventually("the event", || received.count() == 1);
         assert_eq!(receiving.stop().0, Ok(()));

@@ -189,6 +189,19 @@ fn a_limited_wait_for_a_subscriber_ends_with_its_duration() {
 }
 
 #[test]
+fn a_message_ends_the_time_without_a_subscriber() {
+    let limit = Duration::from_millis(50);
+    let mut script = vec![Some(Refused::NotConnected), None];
+    script.extend(vec![Some(Refused::NotConnected); 1000]);
+    let (mut sender, mut outlet) =
+        (sender(WhenNotConnected::WaitFor(limit)), Scripted::new(&script));
+    send_all(&mut sender, &mut outlet, 0, 3);
+    std::thread::sleep(2 * limit);
+    let next = send(&mut sender, &mut outlet, 3, 3);
+    assert!(matches!(next, Ok(Action::Retry(_))), "{next:?}");
+}
+
+#[test]
 fn dropped_and_given_up_events_are_a_gap_for_the_subscriber() {
     let script = [None, Some(Refused::NotConnected), None, Some(Refused::Closed)];
     let (mut sender, mut outlet) = (sender(WhenNotConnected::Drop), Scripted::new(&script));
@@ -259,4 +272,18 @@ fn encoded_events_fill_a_frame_and_are_encoded_once_while_aeron_refuses() {
         outlet.messages[0][HEAD..],
         *[&[10, 0, 0, 0][..], &[b'a'; 10], &[20, 0, 0, 0], &[b'b'; 20]].concat()
     );
+}
+
+#[test]
+fn an_encoded_message_that_was_sent_or_given_up_is_not_sent_again() {
+    let encode = |event: &u8, bytes: &mut Vec<u8>| bytes.push(*event);
+    let mut encoded = Encoded::new(encode);
+    let mut outlet = Scripted::new(&[Some(Refused::BackPressured)]);
+    let frame = Frame { first: 5, after: 5, ..Frame::new(0, VARIABLE, 99) };
+    assert_eq!(encoded.send(&mut outlet, frame, b"a"), Err(Refused::BackPressured));
+    let next = Frame { first: 6, after: 6, ..frame };
+    assert_eq!(encoded.send(&mut outlet, next, b"b"), Ok(1)); // the stage has skipped the first
+    assert_eq!(encoded.send(&mut outlet, next, b"c"), Ok(1)); // another ring
+    let last_bytes = outlet.messages.iter().map(|message| *message.last().unwrap());
+    assert!(last_bytes.eq([b'b', b'c']));
 }

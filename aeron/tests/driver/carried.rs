@@ -1,5 +1,6 @@
 //! What is carried: every event, once, in order.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
@@ -122,5 +123,46 @@ fn an_event_of_another_size_or_schema_is_rejected() {
         eventually("the right events", || received.count() == 2);
         let (ended, received) = receiving.stop();
         assert_eq!((ended, &*received.events.lock().unwrap()), (Ok(()), &vec![5, 6]));
+    });
+}
+
+#[test]
+fn a_decoder_that_panics_leaves_the_subscriber_usable_and_loses_nothing() {
+    with_driver(|driver| {
+        let client = driver.client();
+        let encode = |number: &u64, bytes: &mut Vec<u8>| bytes.extend(number.to_le_bytes());
+        let mut publisher = Publisher::encoding(&client, ipc(), encode);
+        let mut panics = 1;
+        let decode = move |bytes: &[u8], number: &mut u64| {
+            *number = u64::from_le_bytes(bytes.try_into()?);
+            if *number == 5 && panics > 0 {
+                panics -= 1;
+                panic!("a decoder has panicked, as it should");
+            }
+            Ok(())
+        };
+        let mut subscriber = Subscriber::decoding(&client, ipc(), decode);
+        subscriber.open(Duration::from_secs(5)).unwrap();
+        assert!(publisher.wait_for_subscriber(Duration::from_secs(5)).unwrap());
+        send(&mut publisher, &[0, 1, 2, 3, 4, 5, 6, 7], 0);
+        send(&mut publisher, &[8, 9], 8);
+
+        let ring = Disruptor::single_producer(64, || 0_u64).stage("all").poller();
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let mut poller = consumers.take_poller("all").unwrap();
+        let (mut received, mut caught) = (Vec::new(), 0);
+        eventually("all numbers", || {
+            let polled = AssertUnwindSafe(|| subscriber.poll_into(&mut producer, |_| {}));
+            match catch_unwind(polled) {
+                Ok(polled) => drop(polled.unwrap()),
+                Err(_) => caught += 1,
+            }
+            if let Ok(mut batch) = poller.poll() {
+                received.extend(batch.iter().map(|(_, number)| *number));
+            }
+            received.len() == 10
+        });
+        assert!(received.into_iter().eq(0..10));
+        assert_eq!(caught, 1);
     });
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use lapwing::consumer::Outcome;
 use lapwing::{Action, Disruptor, Running, SingleProducer, Stage};
 use lapwing_aeron::{Client, Notice, Publisher, ReceiveError, Stream, Subscriber};
 
@@ -62,6 +63,12 @@ impl Driver {
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Stops the driver, so that it lives and does nothing, or lets it run again.
+    pub(crate) fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
     /// Starts a driver in the folder of the killed one.
@@ -146,6 +153,14 @@ pub(crate) fn sending(
     (producer, consumers.start().unwrap())
 }
 
+/// The error of the only stage.
+pub(crate) fn error_of(running: Running<'_>) -> String {
+    let error = running.join().unwrap_err();
+    let outcome = error.report().stages().next().unwrap().outcome().clone();
+    let Outcome::Failed { message, .. } = outcome else { panic!("{outcome:?}") };
+    message
+}
+
 /// Events that count from 0 arrive in order, and the gaps that were told are those that they have.
 pub(crate) fn assert_each_gap_is_told(received: &[u64], told: Vec<Range<u64>>) {
     let mut expected = 0;
@@ -170,6 +185,15 @@ pub(crate) struct Received {
 impl Received {
     pub(crate) fn count(&self) -> usize {
         self.events.lock().unwrap().len()
+    }
+
+    pub(crate) fn gaps(&self) -> Vec<Range<u64>> {
+        let notices = self.notices.lock().unwrap();
+        let missing = notices.iter().filter_map(|notice| match notice {
+            Notice::Gap { missing, .. } => Some(missing.clone()),
+            _ => None,
+        });
+        missing.collect()
     }
 
     pub(crate) fn has(&self, is_it: impl Fn(&Notice) -> bool) -> bool {

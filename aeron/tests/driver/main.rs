@@ -4,6 +4,7 @@
 //! and say that they did not run.
 
 mod carried;
-mod failures;
 mod fixture;
+mod publications;
 mod restart;
+mod subscribers;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use lapwing::consumer::{Outcome, Retries};
 use lapwing::{Disruptor, Stage};
 use lapwing_aeron::{
-    Client, Notice, OpenError, Publisher, ReceiveError, Stream, Subscriber, WhenNotConnected,
+    Client, Notice, OpenError, Publisher, ReceiveError, SendError, Stream, Subscriber,
+    WhenNotConnected,
 };
 
 use crate::carried::{ipc, udp};
@@ -118,6 +119,31 @@ fn both_ends_continue_after_a_restart_by_ipc() {
 #[test]
 fn both_ends_continue_after_a_restart_by_udp() {
     with_driver(|driver| through_a_restart(driver, &udp()));
+}
+
+#[test]
+fn a_driver_that_is_stopped_is_an_error_and_no_hang() {
+    with_driver(|driver| {
+        // The client does not count it as dead during this test.
+        let client = Client::new(driver.client().dir()).driver_timeout(Duration::from_secs(40));
+        Publisher::<u64>::plain(&client, ipc()).open(Duration::from_secs(5)).unwrap();
+        driver.signal("-STOP");
+        let mut publisher = Publisher::<u64>::plain(&client, ipc());
+        let error = publisher.open(Duration::from_millis(200)).unwrap_err();
+        assert!(matches!(error, OpenError::TimedOut { .. }), "{error}");
+        let mut error = None;
+        eventually("no answer", || {
+            error = publisher.send(&[7], 0).err();
+            error.is_some()
+        });
+        let is_expected = |error| matches!(error, SendError::Open(OpenError::TimedOut { .. }));
+        assert!(error.is_some_and(is_expected));
+        driver.signal("-CONT");
+        let receiving = Receiving::start(Subscriber::plain(&client, ipc()));
+        send(&mut publisher, &[7], 0);
+        eventually("the event", || receiving.received.count() == 1);
+        assert_eq!(receiving.stop().0, Ok(()));
+    });
 }
 
 #[test]

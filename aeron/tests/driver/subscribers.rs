@@ -1,22 +1,20 @@
-//! Failures while the driver lives: a subscriber that is slow, is lost or never comes, a publication at its
-//! limit, an image that is lost, a channel that is refused.
+//! A subscriber that is slow, is lost, is killed or never comes; rings that end meanwhile.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing::consumer::{Outcome, Retries};
+use lapwing::consumer::Outcome;
 use lapwing::error::{RingError, TryPublishError};
-use lapwing::{Action, Disruptor, Running, SingleProducer, Stage};
+use lapwing::{Disruptor, Running, SingleProducer, Stage};
 use lapwing_aeron::{
-    Client, Notice, OpenError, Publisher, PublisherFigures, ReceiveError, SendError, Stream,
-    Subscriber, WhenNotConnected,
+    Client, Notice, Publisher, PublisherFigures, ReceiveError, Stream, Subscriber, WhenNotConnected,
 };
 
 use crate::carried::{ipc, udp};
 use crate::fixture::{
-    Driver, Receiving, assert_each_gap_is_told, eventually, send, sending, with_driver,
+    Driver, Receiving, assert_each_gap_is_told, error_of, eventually, sending, with_driver,
 };
 
 /// Publishes until ring and stream are full. Returns the number of events.
@@ -30,14 +28,6 @@ fn fill(producer: &mut SingleProducer<u64>) -> u64 {
         }
     }
     count
-}
-
-/// The error of the only stage.
-fn error_of(running: Running<'_>) -> String {
-    let error = running.join().unwrap_err();
-    let outcome = error.report().stages().next().unwrap().outcome().clone();
-    let Outcome::Failed { message, .. } = outcome else { panic!("{outcome:?}") };
-    message
 }
 
 /// A subscription that is open, and a ring that is sending to it.
@@ -91,7 +81,7 @@ fn a_halt_ends_a_publisher_that_is_held_back() {
         let report = running.join().unwrap_err();
         assert!(start.elapsed() < Duration::from_secs(5));
         let outcome = report.report().stages().next().unwrap().outcome().clone();
-        assert!(matches!(outcome, Outcome::Halted { .. }), "{outcome:?}");
+        assert!(matches!(outcome, Outcome::Halted), "{outcome:?}");
     });
 }
 
@@ -244,7 +234,7 @@ fn a_subscriber_that_is_killed_holds_the_ring_until_the_driver_notices() {
         let mut publisher =
             Publisher::plain(&client, ipc()).when_not_connected(WhenNotConnected::Fail);
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "failures::child_process_that_subscribes"])
+            .args(["--ignored", "--exact", "subscribers::child_process_that_subscribes"])
             .env(CHILD, client.dir())
             .stdout(Stdio::null())
             .spawn()
@@ -259,109 +249,5 @@ fn a_subscriber_that_is_killed_holds_the_ring_until_the_driver_notices() {
         let message = error_of(running);
         assert!(message.starts_with("no subscriber is connected"), "{message}");
         assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
-    });
-}
-
-/// A stream whose publication may send 32 KiB before its largest position.
-fn near_its_limit() -> Stream {
-    let uri = "aeron:ipc?term-length=64k|init-term-id=0|term-id=2147483647|term-offset=32768";
-    Stream::new(uri, 7).unwrap()
-}
-
-#[test]
-fn a_publication_at_its_limit_halts_the_ring_with_a_message() {
-    with_driver(|driver| {
-        let client = driver.client();
-        let receiving = Receiving::start(Subscriber::plain(&client, ipc()));
-        let (mut producer, running) =
-            sending(Publisher::plain(&client, near_its_limit()), Stage::new("send"));
-        let mut count = 0;
-        while producer.publish(|event| *event = count).is_ok() {
-            count += 1;
-        }
-        let message = error_of(running);
-        assert!(message.contains("is at its largest position"), "{message}");
-        eventually("what was sent", || receiving.received.count() > 2000);
-        let (ended, received) = receiving.stop();
-        assert_eq!(ended, Ok(()));
-        let events = received.events.lock().unwrap();
-        assert!(events.iter().copied().eq(0..events.len() as u64));
-    });
-}
-
-#[test]
-fn a_publisher_at_its_limit_continues_with_a_new_publication_if_the_stage_retries() {
-    with_driver(|driver| {
-        let client = driver.client();
-        let mut subscriber = Subscriber::plain(&client, ipc());
-        subscriber.open(Duration::from_secs(5)).unwrap();
-        let again = Retries::of_event().pause(Duration::from_millis(10)).attempts(1000);
-        let publisher = Publisher::plain(&client, near_its_limit());
-        let (mut producer, running) = sending(publisher, Stage::new("send").on_error(again));
-        // Each publication takes about 3,800 events. All but the last are closed before the first poll.
-        let count = 20_000;
-        for number in 0..count {
-            producer.publish(|event| *event = number).unwrap();
-        }
-        running.shutdown().unwrap();
-        let receiving = Receiving::start(subscriber);
-        eventually("all events", || receiving.received.count() as u64 == count);
-        let (ended, received) = receiving.stop();
-        assert_eq!(ended, Ok(()));
-        assert!(received.events.lock().unwrap().iter().copied().eq(0..count));
-        assert!(!received.has(|notice| matches!(notice, Notice::Gap { .. })));
-    });
-}
-
-fn lost_image(driver: &Driver, stream: &Stream) {
-    let client = driver.client();
-    let receiving = Receiving::start(Subscriber::plain(&client, stream.clone()));
-    let (mut producer, running) =
-        sending(Publisher::plain(&client, stream.clone()), Stage::new("send"));
-    for number in 0..3000 {
-        producer.publish(|event| *event = number).unwrap();
-    }
-    running.shutdown().unwrap(); // drops the publisher
-    let received = &receiving.received;
-    eventually("a lost image", || {
-        received.has(|notice| matches!(notice, Notice::ImageLost { .. }))
-    });
-    eventually("all events", || received.count() == 3000);
-
-    let mut next = Publisher::<u64>::plain(&client, stream.clone());
-    assert!(next.wait_for_subscriber(Duration::from_secs(5)).unwrap());
-    send(&mut next, &[7], 50);
-    let id = next.id();
-    eventually("a new publisher", || {
-        received.has(|notice| *notice == Notice::PublisherSeen { publisher: id, first: 50 })
-    });
-    assert_eq!(receiving.stop().0, Ok(()));
-}
-
-#[test]
-fn a_lost_image_is_told_after_its_events_by_ipc() {
-    with_driver(|driver| lost_image(driver, &ipc()));
-}
-
-#[test]
-fn a_lost_image_is_told_after_its_events_by_udp() {
-    with_driver(|driver| lost_image(driver, &udp()));
-}
-
-#[test]
-fn a_channel_that_the_driver_refuses_is_an_error_that_names_it() {
-    with_driver(|driver| {
-        let client = driver.client();
-        let stream = Stream::new("aeron:udp?endpoint=nowhere", 7).unwrap();
-        let mut publisher = Publisher::<u64>::plain(&client, stream.clone());
-        let error = publisher.open(Duration::from_secs(10)).unwrap_err();
-        assert!(matches!(&error, OpenError::Refused { .. }), "{error}");
-        assert!(error.to_string().contains("endpoint=nowhere"), "{error}");
-        assert!(matches!(publisher.send(&[7], 0), Ok(Action::Retry(_)) | Err(SendError::Open(_))));
-        let mut subscriber = Subscriber::<u64>::plain(&client, stream);
-        let error = subscriber.open(Duration::from_secs(10)).unwrap_err();
-        assert!(matches!(error, OpenError::Refused { .. }), "{error}");
-        // The client still serves others.
-        assert_eq!(Publisher::<u64>::plain(&client, ipc()).open(Duration::from_secs(5)), Ok(()));
     });
 }

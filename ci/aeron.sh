@@ -54,7 +54,8 @@ if ((status == 77)); then cannot_run 'the jar of Aeron is missing'; fi
 ./driver.sh stop "$probe/aeron"
 
 # One profile for all, so that the C client is built once.
-cargo test --release --lib --test driver --examples
+cargo test --release --lib --test driver
+cargo build --release --examples
 cargo test --release --doc
 "$target/release/examples/two_processes"
 if [[ ${AERON:-quick} == long ]]; then "$target/release/examples/speed"; fi

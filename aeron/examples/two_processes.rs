@@ -32,6 +32,8 @@ use lapwing_aeron::{Client, Notice, Publisher, Stream, Subscriber};
 use driver::Driver;
 
 const TRADES: u64 = 500_000;
+/// How long a driver may take to start and to answer.
+const ANSWER: Duration = Duration::from_secs(20);
 const UDP: &str = "127.0.0.1:40123";
 
 /// Both processes copy its bytes, so its layout is fixed.
@@ -61,6 +63,7 @@ fn stream(name: &str) -> Result<Stream, Box<dyn Error>> {
 /// The first process: sends every trade, and returns once Aeron has accepted the last one.
 fn send(dir: &Path, name: &str) -> Result<(), Box<dyn Error>> {
     let mut publisher = Publisher::plain(&Client::new(dir), stream(name)?);
+    publisher.open(ANSWER)?;
     let figures = publisher.figures();
     let (mut producer, consumers) = Disruptor::single_producer(4096, Trade::default)
         .stage("send")
@@ -68,7 +71,9 @@ fn send(dir: &Path, name: &str) -> Result<(), Box<dyn Error>> {
         .build()?;
     let running = consumers.start()?;
     for number in 0..TRADES {
-        producer.publish(|trade| *trade = Trade::new(number))?;
+        if producer.publish(|trade| *trade = Trade::new(number)).is_err() {
+            break; // the report says what has failed
+        }
     }
     running.shutdown()?;
     println!("{name}: {} trades sent in {} messages", figures.sent(), figures.messages());
@@ -78,6 +83,7 @@ fn send(dir: &Path, name: &str) -> Result<(), Box<dyn Error>> {
 /// The second process: receives until the publication has gone, and checks each trade.
 fn receive(dir: &Path, name: &str) -> Result<(), Box<dyn Error>> {
     let mut subscriber = Subscriber::plain(&Client::new(dir), stream(name)?);
+    subscriber.open(ANSWER)?;
     let (mut count, mut value) = (0, 0);
     let (mut producer, consumers) = Disruptor::single_producer(4096, Trade::default)
         .stage("book")
@@ -136,8 +142,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         return receive(Path::new(dir), name);
     }
     let Some(driver) = Driver::start()? else { return Ok(()) };
-    // The first heartbeat of the driver precedes the first client.
-    std::thread::sleep(Duration::from_millis(100));
     for name in ["ipc", "udp"] {
         let second = SecondProcess::start(driver.dir(), name)?;
         send(driver.dir(), name)?;

@@ -24,7 +24,7 @@ const DRIVER_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// let client = Client::new("/dev/shm/no-driver-runs-here").driver_timeout(Duration::from_secs(2));
 /// let mut publisher = Publisher::<u64>::plain(&client, Stream::ipc(7));
-/// let error = publisher.open(Duration::from_secs(1)).unwrap_err();
+/// let error = publisher.open(Duration::from_millis(10)).unwrap_err();
 /// assert!(matches!(error, OpenError::NoDriver { .. }));
 /// ```
 #[derive(Clone)]

@@ -75,17 +75,23 @@ impl<R: Resource> Link<R> {
         }
     }
 
-    /// Waits until the driver has answered, at most for `timeout`.
+    /// Waits until a driver runs and has answered, at most for `timeout`.
     pub(crate) fn open(&mut self, timeout: Duration) -> Result<(), OpenError> {
         let start = Instant::now();
-        while self.opened()?.is_none() {
+        loop {
+            let missing = match self.opened() {
+                Ok(Some(_)) => return Ok(()),
+                Ok(None) => None,
+                Err(error @ OpenError::NoDriver { .. }) => Some(error),
+                Err(error) => return Err(error),
+            };
             let waited = start.elapsed();
             if waited >= timeout {
-                return Err(OpenError::TimedOut { stream: self.stream.to_string(), waited });
+                let stream = self.stream.to_string();
+                return Err(missing.unwrap_or(OpenError::TimedOut { stream, waited }));
             }
             thread::sleep(ASK_AGAIN);
         }
-        Ok(())
     }
 
     /// Whether the driver still serves this client.

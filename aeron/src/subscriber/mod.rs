@@ -160,11 +160,11 @@ impl<E> Subscriber<E> {
     ///
     /// # Errors
     ///
-    /// [`OpenError`] if there is no driver, or it refuses the stream, or does not answer.
+    /// [`OpenError`] if there is no driver in time, or it refuses the stream, or does not answer.
     ///
     /// # Blocking
     ///
-    /// Waits for the answer of the driver, at most for `timeout`.
+    /// Waits for a driver and for its answer, at most for `timeout`.
     pub fn open(&mut self, timeout: Duration) -> Result<(), OpenError> {
         self.link.open(timeout)
     }

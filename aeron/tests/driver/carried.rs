@@ -95,6 +95,34 @@ fn events_of_several_fragments_arrive_whole() {
 }
 
 #[test]
+fn a_ring_smaller_than_a_message_gets_every_event() {
+    with_driver(|driver| {
+        let client = driver.client();
+        let mut subscriber = Subscriber::<u64>::plain(&client, ipc());
+        subscriber.open(Duration::from_secs(5)).unwrap();
+        let mut publisher = Publisher::plain(&client, ipc());
+        assert!(publisher.wait_for_subscriber(Duration::from_secs(5)).unwrap());
+        let events: Vec<u64> = (0..1000).collect();
+        send(&mut publisher, &events, 0); // 167 in a message
+
+        let ring = Disruptor::single_producer(8, || 0_u64).stage("all").poller();
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let mut poller = consumers.take_poller("all").unwrap();
+        let (mut received, mut polls_of_a_full_ring) = (Vec::new(), 0);
+        eventually("all events", || {
+            let polled = subscriber.poll_into(&mut producer, |_| {}).unwrap();
+            polls_of_a_full_ring += usize::from(polled.ring_is_full);
+            while let Ok(mut batch) = poller.poll() {
+                received.extend(batch.iter().map(|(_, event)| *event));
+            }
+            received.len() == events.len()
+        });
+        assert_eq!(received, events);
+        assert!(polls_of_a_full_ring > 0);
+    });
+}
+
+#[test]
 fn an_event_of_another_size_or_schema_is_rejected() {
     with_driver(|driver| {
         let client = driver.client();

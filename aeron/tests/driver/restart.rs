@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lapwing::consumer::{Outcome, Retries};
-use lapwing::{Disruptor, Stage};
+use lapwing::{Disruptor, SingleProducer, Stage};
 use lapwing_aeron::{
     Client, Notice, OpenError, Publisher, ReceiveError, SendError, Stream, Subscriber,
     WhenNotConnected,
@@ -60,6 +60,19 @@ fn a_killed_driver_halts_the_ring_and_ends_the_subscriber_with_its_name() {
     });
 }
 
+/// Kills the driver while Aeron has events that the subscriber has not polled, and starts another one once the
+/// clients must have noticed.
+fn lose_events_in_flight(driver: &mut Driver, producer: &mut SingleProducer<u64>, sent: &mut u64) {
+    for _ in 0..500 {
+        producer.publish(|event| *event = *sent).unwrap();
+        *sent += 1;
+    }
+    thread::sleep(Duration::from_millis(200)); // the publisher sends them
+    driver.kill();
+    thread::sleep(DRIVER_TIMEOUT + Duration::from_secs(2));
+    driver.restart();
+}
+
 /// Sends through a kill and a restart of the driver, and returns what has arrived.
 fn through_a_restart(driver: &mut Driver, stream: &Stream) {
     let client = driver.client();
@@ -84,10 +97,8 @@ fn through_a_restart(driver: &mut Driver, stream: &Stream) {
                     sent += 1;
                 }
             }
-        } else if start.elapsed() > DRIVER_TIMEOUT && !is_restarted {
-            driver.kill();
-            thread::sleep(Duration::from_millis(200));
-            driver.restart();
+        } else if !is_restarted {
+            lose_events_in_flight(driver, &mut producer, &mut sent);
             is_restarted = true;
         }
         let polled = subscriber.poll_into(&mut filled, |notice| {
@@ -108,6 +119,7 @@ fn through_a_restart(driver: &mut Driver, stream: &Stream) {
     }
     assert!(was_gone);
     running.shutdown().unwrap();
+    assert!(!gaps.is_empty(), "events in flight are lost");
     assert_each_gap_is_told(&received, gaps);
 }
 

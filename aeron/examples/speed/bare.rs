@@ -1,4 +1,4 @@
-//! Aeron's client without Lapwing: one thread offers, one polls.
+//! Aeron's client without Lapwing: one thread offers, one polls. Both wait with Aeron's default back-off.
 
 use std::ffi::CString;
 use std::hint;
@@ -6,7 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusteron_client::{
-    Aeron, AeronContext, AeronExclusivePublication, AeronSubscription, Handlers,
+    Aeron, AeronContext, AeronExclusivePublication, AeronSubscription, BackoffIdleStrategy,
+    Handlers, IdleStrategy,
 };
 
 use crate::row::{INTERVAL_NS, Pass, Place, STEADY_EVENTS};
@@ -92,6 +93,7 @@ fn open(place: Place<'_>) -> Pass<(AeronExclusivePublication, AeronSubscription)
 }
 
 fn offer(publication: &AeronExclusivePublication, bytes: &[u8]) {
+    let mut idle = BackoffIdleStrategy::new();
     loop {
         match publication.try_claim_owned(bytes.len()) {
             Ok(mut claim) => {
@@ -99,13 +101,14 @@ fn offer(publication: &AeronExclusivePublication, bytes: &[u8]) {
                 claim.commit().expect("a claim is committed once");
                 return;
             }
-            Err(error) if error.is_retryable() => thread::yield_now(),
+            Err(error) if error.is_retryable() => idle.idle(0),
             Err(error) => panic!("{error}"),
         }
     }
 }
 
 fn receive(subscription: &AeronSubscription, events: u64, mut take: impl FnMut(&Event)) {
+    let mut idle = BackoffIdleStrategy::new();
     let mut received = 0;
     while received < events {
         let fragments = subscription.poll_fn(
@@ -117,8 +120,6 @@ fn receive(subscription: &AeronSubscription, events: u64, mut take: impl FnMut(&
             },
             FRAGMENTS,
         );
-        if fragments.expect("the subscription is open") == 0 {
-            thread::yield_now();
-        }
+        idle.idle(fragments.expect("the subscription is open"));
     }
 }

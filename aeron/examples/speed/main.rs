@@ -25,7 +25,9 @@ use row::{Contender, Row};
 /// Rounds without an argument.
 const ROUNDS: usize = 5;
 
-const CHANNELS: [&str; 2] = ["aeron:ipc", "aeron:udp?endpoint=127.0.0.1:40124"];
+/// Short terms: the pages of long ones would be touched for the first time in each pass.
+const CHANNELS: [&str; 2] =
+    ["aeron:ipc?term-length=1m", "aeron:udp?endpoint=127.0.0.1:40124|term-length=1m"];
 
 const CONTENDERS: [Contender; 3] = [
     Contender {

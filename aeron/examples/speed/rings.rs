@@ -63,8 +63,8 @@ pub(crate) fn delay(place: Place<'_>) -> Pass<Vec<u64>> {
 fn open(place: Place<'_>) -> Pass<(Publisher<Event>, Subscriber<Event>)> {
     let client = Client::new(place.dir);
     let stream = Stream::new(place.channel, place.stream)?;
-    let mut subscriber = Subscriber::plain(&client, stream.clone()).longest_pause(Duration::ZERO);
-    let mut publisher = Publisher::plain(&client, stream).longest_pause(Duration::ZERO);
+    let mut subscriber = Subscriber::plain(&client, stream.clone());
+    let mut publisher = Publisher::plain(&client, stream);
     subscriber.open(ANSWER)?;
     if !publisher.wait_for_subscriber(ANSWER)? {
         return Err("the subscriber is not connected".into());

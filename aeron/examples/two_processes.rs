@@ -12,8 +12,8 @@
 //! cargo run --release --example two_processes
 //! ```
 //!
-//! The program starts a media driver and itself a second time, first with IPC, then with UDP on the loopback
-//! interface.
+//! The program starts a media driver and itself a second time, first with IPC, then with UDP on the
+//! loopback interface.
 
 #[path = "common/driver.rs"]
 mod driver;

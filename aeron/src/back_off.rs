@@ -3,7 +3,8 @@
 use std::time::Duration;
 use std::{hint, thread};
 
-/// Attempts without a yield: a microsecond or two, the time of a term rotation or of a driver's cycle.
+/// Attempts without a yield: a microsecond or two, the time of a term rotation or of a driver's
+/// cycle.
 const SPINS: u32 = 100;
 
 /// Attempts with a yield after these.

@@ -15,8 +15,8 @@ const DRIVER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of a media driver. Clones share one connection.
 ///
-/// The connection is made when the first publisher or subscriber needs it, and again after the driver has
-/// gone. Aeron runs one thread for it, which sleeps most of the time.
+/// The connection is made when the first publisher or subscriber needs it, and again after the
+/// driver has gone. Aeron runs one thread for it, which sleeps most of the time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,17 +35,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client for the driver whose folder (`aeron.dir`) is `dir`. It does not connect yet.
+    /// Creates a client for the driver whose folder (`aeron.dir`) is `dir`. It does not connect
+    /// yet.
     #[must_use]
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into(), driver_timeout: DRIVER_TIMEOUT, current: Arc::default() }
     }
 
-    /// Sets after how long without a heartbeat the driver counts as gone: 10 s by default. Clones made
-    /// before keep theirs.
+    /// Sets after how long without a heartbeat the driver counts as gone: 10 s by default. Clones
+    /// made before keep theirs.
     ///
-    /// A publisher whose driver dies is held back meanwhile, at the latest when a term is full. A driver
-    /// beats once a second, so a shorter timeout takes a live driver for a dead one.
+    /// A publisher whose driver dies is held back meanwhile, at the latest when a term is full. A
+    /// driver beats once a second, so a shorter timeout takes a live driver for a dead one.
     #[must_use]
     pub fn driver_timeout(mut self, timeout: Duration) -> Self {
         self.driver_timeout = timeout;
@@ -58,8 +59,8 @@ impl Client {
         &self.dir
     }
 
-    /// Returns the connection, after making one if there is none or it has ended. Does not wait for a
-    /// driver.
+    /// Returns the connection, after making one if there is none or it has ended. Does not wait for
+    /// a driver.
     pub(crate) fn connection(&self) -> Result<Connection, OpenError> {
         let mut current = self.lock();
         if let Some(connection) = current.as_ref().filter(|connection| connection.is_open()) {
@@ -73,7 +74,8 @@ impl Client {
         Ok(current.insert(connection).clone())
     }
 
-    /// Whether the driver has beaten within the timeout. To connect to one that has not would block.
+    /// Whether the driver has beaten within the timeout. To connect to one that has not would
+    /// block.
     fn driver_is_alive(&self) -> bool {
         let Ok(dir) = CString::new(self.dir.as_os_str().as_encoded_bytes()) else { return false };
         if !self.dir.join("cnc.dat").is_file() {

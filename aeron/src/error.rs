@@ -39,9 +39,10 @@ pub enum OpenError {
 
 /// Why a publisher cannot send. The events that it was to send are not sent.
 ///
-/// After each of these, the next call opens a new publication, if need be to a new driver, and sends the
-/// rest of the batch. So a stage with the error policy [`Retries`](lapwing::consumer::Retries) continues
-/// once the cause is gone. Without a policy, the ring halts.
+/// After each of these, the next call opens a new publication, if need be to a new driver, and
+/// sends the rest of the batch. So a stage with the error policy
+/// [`Retries`](lapwing::consumer::Retries) continues once the cause is gone. Without a policy, the
+/// ring halts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendError {
@@ -91,8 +92,8 @@ pub enum SendError {
 pub enum ReceiveError {
     /// The subscription cannot be opened. The next call tries again.
     Open(OpenError),
-    /// The media driver has died or has dropped this client. The next call opens a new subscription, if
-    /// need be to a new driver.
+    /// The media driver has died or has dropped this client. The next call opens a new
+    /// subscription, if need be to a new driver.
     DriverGone {
         /// The stream.
         stream: String,

@@ -8,9 +8,10 @@
 //! └────────┴────────┴──────────┴───────┴─────────────┴─────────┴─────────┴────────────
 //! ```
 //!
-//! `first` and `after` are sequences of the publisher's ring. A publisher has passed everything below
-//! `after`, so a subscriber that expects less has lost events. Claims that were given up lie between
-//! `after` and `first`. Numbers have the byte order of the machine, and the magic tells a foreign one.
+//! `first` and `after` are sequences of the publisher's ring. A publisher has passed everything
+//! below `after`, so a subscriber that expects less has lost events. Claims that were given up lie
+//! between `after` and `first`. Numbers have the byte order of the machine, and the magic tells a
+//! foreign one.
 
 use bytemuck::{Pod, Zeroable};
 

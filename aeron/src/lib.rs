@@ -1,5 +1,5 @@
-//! Lapwing over more than one process: [Aeron](https://aeron.io) carries the events of a ring to rings of
-//! other processes and machines.
+//! Lapwing over more than one process: [Aeron](https://aeron.io) carries the events of a ring to
+//! rings of other processes and machines.
 //!
 //! ```text
 //!       process A                                               process B
@@ -16,12 +16,13 @@
 //!
 //! What is and what is not guaranteed:
 //!
-//! - The events of one publisher arrive in order and once, or a [`Notice::Gap`] names what is missing.
+//! - The events of one publisher arrive in order and once, or a [`Notice::Gap`] names what is
+//!   missing.
 //! - A released event has been accepted by Aeron. It has not necessarily arrived.
 //! - If a driver dies, the events on their way are lost. Both ends open the stream again, and the
 //!   subscriber is told the gap. To close gaps, use a journal, or Aeron Archive or Cluster.
-//! - No call of a publisher blocks, and a call of a subscriber does so for at most about a millisecond.
-//!   Each failure is a [`SendError`], a [`ReceiveError`] or a [`Notice`].
+//! - No call of a publisher blocks, and a call of a subscriber does so for at most about a
+//!   millisecond. Each failure is a [`SendError`], a [`ReceiveError`] or a [`Notice`].
 
 mod back_off;
 mod client;

@@ -1,5 +1,5 @@
-//! How an end comes to its publication or subscription: asks the driver, waits for its answer, loses it,
-//! and asks again. No step blocks.
+//! How an end comes to its publication or subscription: asks the driver, waits for its answer,
+//! loses it, and asks again. No step blocks.
 
 use std::thread;
 use std::time::{Duration, Instant};

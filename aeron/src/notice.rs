@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use lapwing::Sequence;
 
-/// Something that happened to a stream. [`Subscriber::poll_into`](crate::Subscriber::poll_into) passes
-/// each to a callback.
+/// Something that happened to a stream. [`Subscriber::poll_into`](crate::Subscriber::poll_into)
+/// passes each to a callback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
@@ -17,22 +17,24 @@ pub enum Notice {
         /// Where it comes from: an address, or `aeron:ipc`.
         source: String,
     },
-    /// A publication has gone: it was closed, its process or its driver died, or the network is cut.
+    /// A publication has gone: it was closed, its process or its driver died, or the network is
+    /// cut.
     ///
     /// If its driver is alive, all that it had published has been delivered before.
     ImageLost {
         /// Aeron's number of the connection.
         session: i32,
     },
-    /// Events of a publisher arrive that this subscriber did not know. What it sent before is unknown.
+    /// Events of a publisher arrive that this subscriber did not know. What it sent before is
+    /// unknown.
     PublisherSeen {
         /// A random number, which a [`Publisher`](crate::Publisher) keeps for its whole life.
         publisher: u64,
         /// Sequence of the first event, in the ring of the publisher.
         first: Sequence,
     },
-    /// Events of a publisher are missing: they were sent while this subscriber was not connected, or the
-    /// publisher has dropped them. The events after them follow.
+    /// Events of a publisher are missing: they were sent while this subscriber was not connected,
+    /// or the publisher has dropped them. The events after them follow.
     ///
     /// The range is in sequences of the publisher's ring. It includes claims that were given up.
     Gap {

@@ -5,8 +5,8 @@ use std::fmt;
 
 /// A channel and the number of a stream in it.
 ///
-/// Both ends name the same stream. A channel is a URI of Aeron, whose parameters set the length of the
-/// term buffers, the MTU, flow control and more.
+/// Both ends name the same stream. A channel is a URI of Aeron, whose parameters set the length of
+/// the term buffers, the MTU, flow control and more.
 ///
 /// ```
 /// use lapwing_aeron::Stream;
@@ -40,8 +40,9 @@ impl Stream {
         Self::new(&format!("aeron:udp?endpoint={endpoint}"), id)
     }
 
-    /// Creates a stream in any channel, such as `aeron:udp?endpoint=224.0.1.1:40456|interface=localhost`.
-    /// The driver checks the channel when an end opens it.
+    /// Creates a stream in any channel, such as
+    /// `aeron:udp?endpoint=224.0.1.1:40456|interface=localhost`. The driver checks the channel when
+    /// an end opens it.
     ///
     /// # Errors
     ///

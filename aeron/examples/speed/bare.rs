@@ -1,4 +1,5 @@
-//! Aeron's client without Lapwing: one thread offers, one polls. Both wait with Aeron's default back-off.
+//! Aeron's client without Lapwing: one thread offers, one polls. Both wait with Aeron's default
+//! back-off.
 
 use std::ffi::CString;
 use std::hint;

@@ -1,19 +1,22 @@
-//! How fast: events of 32 bytes from thread to thread through Aeron, with rings at both ends and without.
+//! How fast: events of 32 bytes from thread to thread through Aeron, with rings at both ends and
+//! without.
 //!
 //! ```text
 //! cargo run --release --example speed [-- ROUNDS]
 //! ```
 //!
-//! The rows of `bare` use the same client without Lapwing: one thread offers, one polls. `bare, packed` fills
-//! each frame with events as a publisher does, and is the reference. Rounds are interleaved. Each pass checks
-//! the number, the order and the sum of its events. The client, the driver and both ends share the CPUs of one
-//! machine.
+//! The rows of `bare` use the same client without Lapwing: one thread offers, one polls. `bare,
+//! packed` fills each frame with events as a publisher does, and is the reference. `lapwing` has
+//! four threads; with `two threads`, the producer's thread sends and the subscriber's thread
+//! consumes. Rounds are interleaved. Each pass checks the number, the order and the sum of its
+//! events. The client, the driver and both ends share the CPUs of one machine.
 
 mod bare;
 #[path = "../common/driver.rs"]
 mod driver;
 mod rings;
 mod row;
+mod together;
 
 use std::error::Error;
 
@@ -29,7 +32,7 @@ const ROUNDS: usize = 5;
 const CHANNELS: [&str; 2] =
     ["aeron:ipc?term-length=1m", "aeron:udp?endpoint=127.0.0.1:40124|term-length=1m"];
 
-const CONTENDERS: [Contender; 3] = [
+const CONTENDERS: [Contender; 4] = [
     Contender {
         name: "bare, packed",
         events: 4_000_000,
@@ -47,6 +50,12 @@ const CONTENDERS: [Contender; 3] = [
         events: 4_000_000,
         throughput: rings::throughput,
         delay: rings::delay,
+    },
+    Contender {
+        name: "lapwing, two threads",
+        events: 4_000_000,
+        throughput: together::throughput,
+        delay: together::delay,
     },
 ];
 
@@ -99,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         println!("\n{channel}, {rounds} rounds");
         println!(
-            "{:<18}{:>12}{:>10}{:>14}{:>14}",
+            "{:<22}{:>12}{:>10}{:>14}{:>14}",
             "", "M events/s", "of bare", "p50 delay", "p99 delay"
         );
         let reference = rows[0].rates();

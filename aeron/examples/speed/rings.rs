@@ -1,4 +1,5 @@
-//! Two rings with Aeron between them: a producer, a publisher, a subscriber and a consumer, four threads.
+//! Two rings with Aeron between them: a producer, a publisher, a subscriber and a consumer, four
+//! threads.
 
 use std::hint;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::row::{INTERVAL_NS, Pass, Place, STEADY_EVENTS};
 use crate::{Check, Event};
 
 /// Slots of each ring.
-const SLOTS: usize = 4096;
+pub(crate) const SLOTS: usize = 4096;
 
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -60,7 +61,7 @@ pub(crate) fn delay(place: Place<'_>) -> Pass<Vec<u64>> {
     Ok(delays)
 }
 
-fn open(place: Place<'_>) -> Pass<(Publisher<Event>, Subscriber<Event>)> {
+pub(crate) fn open(place: Place<'_>) -> Pass<(Publisher<Event>, Subscriber<Event>)> {
     let client = Client::new(place.dir);
     let stream = Stream::new(place.channel, place.stream)?;
     let mut subscriber = Subscriber::plain(&client, stream.clone());

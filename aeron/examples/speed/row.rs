@@ -20,7 +20,8 @@ pub(crate) struct Contender {
     pub(crate) name: &'static str,
     /// Events of a pass at full speed.
     pub(crate) events: u64,
-    /// Carries this number of events at full speed, and returns the time from the first to the last.
+    /// Carries this number of events at full speed, and returns the time from the first to the
+    /// last.
     pub(crate) throughput: fn(Place<'_>, u64) -> Pass<Duration>,
     /// Carries events at a steady rate, and returns the delay of each, from when it was to be sent.
     pub(crate) delay: fn(Place<'_>) -> Pass<Vec<u64>>,
@@ -62,7 +63,7 @@ impl<'a> Row<'a> {
     pub(crate) fn print(&self, reference: &[f64]) {
         let ratios = self.rates.iter().zip(reference).map(|(rate, reference)| rate / reference);
         println!(
-            "{:<18}{:>12.2}{:>10.2}{:>11.1} us{:>11.1} us",
+            "{:<22}{:>12.2}{:>10.2}{:>11.1} us{:>11.1} us",
             self.contender.name,
             median(self.rates.iter().copied()),
             median(ratios),

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Figures of a [`Publisher`](crate::Publisher), readable while a stage owns it.
 ///
-/// The publisher alone writes them. Each is exact once its thread has ended, and until then may be a few
-/// events late.
+/// The publisher alone writes them. Each is exact once its thread has ended, and until then may be
+/// a few events late.
 ///
 /// ```
 /// use lapwing_aeron::{Client, Publisher, Stream};
@@ -42,8 +42,8 @@ impl PublisherFigures {
         self.0.messages.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of events that [`WhenNotConnected::Drop`](crate::WhenNotConnected::Drop) has
-    /// dropped.
+    /// Returns the number of events that [`WhenNotConnected::Drop`](crate::WhenNotConnected::Drop)
+    /// has dropped.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)

@@ -56,17 +56,19 @@ const POLL: Duration = Duration::from_millis(1);
 ///
 /// # Messages
 ///
-/// A message has as many events as fit into one frame of the channel (its `mtu`, 1,408 bytes by default).
-/// An event that exceeds a frame is a message of its own, of up to an eighth of the term length or 16 MiB.
+/// A message has as many events as fit into one frame of the channel (its `mtu`, 1,408 bytes by
+/// default). An event that exceeds a frame is a message of its own, of up to an eighth of the term
+/// length or 16 MiB.
 ///
 /// # Back-pressure and failures
 ///
 /// A call never blocks. If Aeron does not accept the whole batch, [`send`](Self::send) returns
-/// [`Action::Retry`], and the stage calls it again with the same batch after a short pause. The batch keeps
-/// its slots, so the ring fills up, and its producers wait. A halt of the ring ends the pause and the stage.
+/// [`Action::Retry`], and the stage calls it again with the same batch after a short pause. The
+/// batch keeps its slots, so the ring fills up, and its producers wait. A halt of the ring ends the
+/// pause and the stage.
 ///
-/// [`WhenNotConnected`] says what happens without a subscriber. A [`SendError`] goes to the error policy of
-/// the stage, which halts the ring by default. This one waits for a driver to come back:
+/// [`WhenNotConnected`] says what happens without a subscriber. A [`SendError`] goes to the error
+/// policy of the stage, which halts the ring by default. This one waits for a driver to come back:
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -83,8 +85,8 @@ const POLL: Duration = Duration::from_millis(1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Aeron has accepted an event once the stage has released it. That does not say that a subscriber has
-/// received it: what is in flight when a driver dies is lost, and the subscriber gets a
+/// Aeron has accepted an event once the stage has released it. That does not say that a subscriber
+/// has received it: what is in flight when a driver dies is lost, and the subscriber gets a
 /// [gap](crate::Notice::Gap).
 pub struct Publisher<E> {
     link: Link<Publications>,
@@ -92,10 +94,11 @@ pub struct Publisher<E> {
 }
 
 impl<E> Publisher<E> {
-    /// Creates a publisher of events that are plain data: their bytes are copied into the message. It
-    /// opens the publication at the first call of [`open`](Self::open) or [`send`](Self::send).
+    /// Creates a publisher of events that are plain data: their bytes are copied into the message.
+    /// It opens the publication at the first call of [`open`](Self::open) or [`send`](Self::send).
     ///
-    /// Both ends must have the same layout of the event, such as `repr(C)` gives, and the same byte order.
+    /// Both ends must have the same layout of the event, such as `repr(C)` gives, and the same byte
+    /// order.
     #[must_use]
     pub fn plain(client: &Client, stream: Stream) -> Self
     where
@@ -145,7 +148,8 @@ impl<E> Publisher<E> {
         self
     }
 
-    /// Sets the longest pause between two attempts, 1 ms by default. With zero, the stage polls and yields.
+    /// Sets the longest pause between two attempts, 1 ms by default. With zero, the stage polls and
+    /// yields.
     #[must_use]
     pub fn longest_pause(mut self, pause: Duration) -> Self {
         self.sender.back_off = BackOff::new(pause);
@@ -164,7 +168,8 @@ impl<E> Publisher<E> {
         self.sender.publisher()
     }
 
-    /// Opens the publication, if it is not open. Without this call, the first [`send`](Self::send) does so.
+    /// Opens the publication, if it is not open. Without this call, the first [`send`](Self::send)
+    /// does so.
     ///
     /// # Errors
     ///
@@ -200,12 +205,14 @@ impl<E> Publisher<E> {
 
     /// Sends the events of a batch, whose first one has the sequence `first`. Does not block.
     ///
-    /// Returns [`Action::Continue`] once Aeron has accepted all of them, or the policy has dropped them.
-    /// Returns [`Action::Retry`] if a part is left. The next call with the same `first` continues there.
+    /// Returns [`Action::Continue`] once Aeron has accepted all of them, or the policy has dropped
+    /// them. Returns [`Action::Retry`] if a part is left. The next call with the same `first`
+    /// continues there.
     ///
     /// # Errors
     ///
-    /// [`SendError`], also if a part of the batch is sent. The next call with the same `first` continues.
+    /// [`SendError`], also if a part of the batch is sent. The next call with the same `first`
+    /// continues.
     pub fn send(&mut self, events: &[E], first: Sequence) -> Result<Action, SendError> {
         self.sender.begin(first, events.len());
         let Some(outlet) = self.link.opened()? else { return Ok(self.sender.pause()) };

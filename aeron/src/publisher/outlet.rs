@@ -95,7 +95,8 @@ fn refused(error: AeronOfferError) -> Refused {
     }
 }
 
-/// How a publication is opened. It is exclusive: one thread offers, so a claim needs no atomic addition.
+/// How a publication is opened. It is exclusive: one thread offers, so a claim needs no atomic
+/// addition.
 pub(crate) struct Publications;
 
 impl Resource for Publications {

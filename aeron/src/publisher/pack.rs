@@ -12,8 +12,8 @@ pub(crate) trait Pack<E>: Send {
     /// The size of an event, for the head of the message.
     fn event_bytes(&self) -> u32;
 
-    /// Sends one message with as many of `events` as fit, and returns their number. `frame.first` is the
-    /// sequence of the first one.
+    /// Sends one message with as many of `events` as fit, and returns their number. `frame.first`
+    /// is the sequence of the first one.
     fn send(
         &mut self,
         outlet: &mut dyn Outlet,

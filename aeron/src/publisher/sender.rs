@@ -1,5 +1,5 @@
-//! Which events of a batch are still to be sent, and what a refusal means. Not here: how the publication
-//! is opened (`link`), and the words of an error (`mod`).
+//! Which events of a batch are still to be sent, and what a refusal means. Not here: how the
+//! publication is opened (`link`), and the words of an error (`mod`).
 
 use std::time::{Duration, Instant};
 

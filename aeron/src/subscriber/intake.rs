@@ -1,5 +1,5 @@
-//! How one message becomes events of the ring: which of them are new, how many slots are free, and what
-//! is told to the user. Not here: where messages come from (`mod`).
+//! How one message becomes events of the ring: which of them are new, how many slots are free, and
+//! what is told to the user. Not here: where messages come from (`mod`).
 
 use std::time::Duration;
 
@@ -84,8 +84,8 @@ impl<E, S: Sequencer> Intake<'_, E, S> {
         Ok(0)
     }
 
-    /// Publishes at most `most` events after the first `done`, as many as there are free slots. If one
-    /// cannot be decoded, publishes none.
+    /// Publishes at most `most` events after the first `done`, as many as there are free slots. If
+    /// one cannot be decoded, publishes none.
     fn publish(
         &mut self,
         body: &[u8],
@@ -103,7 +103,8 @@ impl<E, S: Sequencer> Intake<'_, E, S> {
         Ok(Ok(events))
     }
 
-    /// Publishes the events before one that cannot be decoded, or skips that one if it is the first.
+    /// Publishes the events before one that cannot be decoded, or skips that one if it is the
+    /// first.
     fn skip(
         &mut self,
         frame: &Frame,
@@ -140,7 +141,8 @@ fn claim<E, S: Sequencer>(
     claimed.map_err(|error| match error {
         BatchError::Closed => Unfinished::Stopped(RingError::Closed),
         BatchError::Halted(cause) => Unfinished::Stopped(RingError::Halted(cause)),
-        // `WouldDeadlock`: the caller handles an event of this ring, and the next poll may find a slot.
+        // `WouldDeadlock`: the caller handles an event of this ring, and the next poll may find a
+        // slot.
         _ => Unfinished::Full,
     })
 }

@@ -1,5 +1,5 @@
-//! Which event of each publisher comes next, so that a subscriber delivers each once and sees a gap. Not
-//! here: where the events go (`intake`).
+//! Which event of each publisher comes next, so that a subscriber delivers each once and sees a
+//! gap. Not here: where the events go (`intake`).
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use lapwing::Sequence;
 
 use crate::frame::Frame;
 
-/// Publishers that a subscriber remembers. The one that has been silent for the longest time is forgotten
-/// first; if it sends again, it counts as new.
+/// Publishers that a subscriber remembers. The one that has been silent for the longest time is
+/// forgotten first; if it sends again, it counts as new.
 const MOST: usize = 64;
 
 /// The publishers that have sent, the latest one at the end.
@@ -33,15 +33,16 @@ pub(super) enum Fit {
     Follows,
     /// These events are missing before it.
     Gap(Range<Sequence>),
-    /// Events are missing that an older image of the same publisher may still deliver: the publisher has
-    /// opened a new publication, and Aeron polls the images in any order.
+    /// Events are missing that an older image of the same publisher may still deliver: the
+    /// publisher has opened a new publication, and Aeron polls the images in any order.
     Early,
     /// As many of its first events were delivered before.
     Delivered(usize),
 }
 
 impl Known {
-    /// Says how a message fits. Unless it comes early, expects its first event that was not delivered.
+    /// Says how a message fits. Unless it comes early, expects its first event that was not
+    /// delivered.
     pub(super) fn fit(&mut self, frame: &Frame, session: i32) -> Fit {
         let Some(position) = self.latest(frame.publisher) else {
             self.add(frame, session);

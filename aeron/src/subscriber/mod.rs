@@ -63,14 +63,14 @@ const PATIENCE: Duration = Duration::from_millis(1);
 ///
 /// # A full ring
 ///
-/// A message that does not fit stays in the stream, and its rest is delivered later. So a full ring is
-/// back-pressure for the publisher, and no event is lost. A ring may be smaller than a message.
+/// A message that does not fit stays in the stream, and its rest is delivered later. So a full ring
+/// is back-pressure for the publisher, and no event is lost. A ring may be smaller than a message.
 ///
 /// # Once, in order, or with a gap
 ///
-/// The events of one publisher arrive in its order, each once, also when the subscriber opens the stream
-/// again. Events that were sent meanwhile are missing, and a [`Notice::Gap`] names them. The events of
-/// several publishers are mixed.
+/// The events of one publisher arrive in its order, each once, also when the subscriber opens the
+/// stream again. Events that were sent meanwhile are missing, and a [`Notice::Gap`] names them. The
+/// events of several publishers are mixed.
 ///
 /// A new subscriber begins with what is sent after it has connected.
 pub struct Subscriber<E> {
@@ -92,8 +92,8 @@ pub struct Polled {
 
 impl<E> Subscriber<E> {
     /// Creates a subscriber for events that are plain data, such as a
-    /// [`Publisher::plain`](crate::Publisher::plain) sends. It opens the subscription at the first call of
-    /// [`open`](Self::open), [`poll_into`](Self::poll_into) or [`run`](Self::run).
+    /// [`Publisher::plain`](crate::Publisher::plain) sends. It opens the subscription at the first
+    /// call of [`open`](Self::open), [`poll_into`](Self::poll_into) or [`run`](Self::run).
     #[must_use]
     pub fn plain(client: &Client, stream: Stream) -> Self
     where
@@ -102,11 +102,11 @@ impl<E> Subscriber<E> {
         Self::new(client, stream, Box::new(Plain::new()))
     }
 
-    /// Creates a subscriber for events that `decode` makes of bytes. It writes into the slot, which holds
-    /// an older event.
+    /// Creates a subscriber for events that `decode` makes of bytes. It writes into the slot, which
+    /// holds an older event.
     ///
-    /// An event that it refuses is skipped, with a [`Notice::Undecodable`]. It may be asked again for
-    /// events of the same message.
+    /// An event that it refuses is skipped, with a [`Notice::Undecodable`]. It may be asked again
+    /// for events of the same message.
     ///
     /// ```
     /// use lapwing_aeron::{Client, Stream, Subscriber};
@@ -148,8 +148,8 @@ impl<E> Subscriber<E> {
         self
     }
 
-    /// Sets the longest pause of [`run`](Self::run) while nothing arrives, 1 ms by default. With zero, it
-    /// polls and yields.
+    /// Sets the longest pause of [`run`](Self::run) while nothing arrives, 1 ms by default. With
+    /// zero, it polls and yields.
     #[must_use]
     pub fn longest_pause(mut self, pause: Duration) -> Self {
         self.longest_pause = pause;
@@ -169,8 +169,8 @@ impl<E> Subscriber<E> {
         self.link.open(timeout)
     }
 
-    /// Publishes what has arrived, up to the free slots of the ring. Passes what else has happened to
-    /// `on_notice`. Does not wait.
+    /// Publishes what has arrived, up to the free slots of the ring. Passes what else has happened
+    /// to `on_notice`. Does not wait.
     ///
     /// # Errors
     ///
@@ -187,12 +187,13 @@ impl<E> Subscriber<E> {
     ///
     /// # Errors
     ///
-    /// [`ReceiveError`]. The subscriber can run again, for example after a pause until the driver is back.
+    /// [`ReceiveError`]. The subscriber can run again, for example after a pause until the driver
+    /// is back.
     ///
     /// # Blocking
     ///
-    /// Returns within about 1 ms and the longest pause once `stop` is true. A full ring does not prevent
-    /// it.
+    /// Returns within about 1 ms and the longest pause once `stop` is true. A full ring does not
+    /// prevent it.
     pub fn run<S: Sequencer>(
         &mut self,
         producer: &mut Producer<E, S>,
@@ -256,14 +257,14 @@ impl<E> Subscriber<E> {
         ReceiveError::DriverGone { stream: self.link.stream().to_string(), reason }
     }
 
-    /// Closes the subscription. The next poll opens it again, and a [`Notice::Gap`] names the events that
-    /// were sent meanwhile.
+    /// Closes the subscription. The next poll opens it again, and a [`Notice::Gap`] names the
+    /// events that were sent meanwhile.
     pub fn close(&mut self) {
         self.lose();
     }
 
-    /// Drops the subscription, and with it the fragments of its unfinished messages. Returns why the
-    /// connection has ended, as far as Aeron says.
+    /// Drops the subscription, and with it the fragments of its unfinished messages. Returns why
+    /// the connection has ended, as far as Aeron says.
     fn lose(&mut self) -> String {
         self.assembler = None;
         self.kept.known.lose_all();

@@ -1,4 +1,5 @@
-//! How the events of a message become events of the ring: plain ones in one copy, others by a decoder.
+//! How the events of a message become events of the ring: plain ones in one copy, others by a
+//! decoder.
 
 use std::error::Error;
 use std::fmt;
@@ -14,8 +15,8 @@ pub(crate) trait Unpack<E>: Send {
     /// The size of an event, which the head of a message must state.
     fn event_bytes(&self) -> u32;
 
-    /// Writes the events of `body` into `slots`, without the first `skipped` ones, as many as there are
-    /// slots.
+    /// Writes the events of `body` into `slots`, without the first `skipped` ones, as many as there
+    /// are slots.
     fn unpack(
         &mut self,
         body: &[u8],

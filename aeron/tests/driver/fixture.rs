@@ -21,7 +21,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// What `driver.sh` exits with if it cannot run here.
 const CANNOT_RUN: i32 = 77;
 
-/// Short timeouts and terms: a subscriber that dies is noticed after 3 s, and a term is full after 64 KiB.
+/// Short timeouts and terms: a subscriber that dies is noticed after 3 s, and a term is full after
+/// 64 KiB.
 const OPTIONS: [&str; 7] = [
     "-XX:TieredStopAtLevel=1",
     "-Daeron.timer.interval=100ms",
@@ -137,7 +138,8 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Sends a batch without a ring. A new publication refuses messages until the driver has set its limit.
+/// Sends a batch without a ring. A new publication refuses messages until the driver has set its
+/// limit.
 pub(crate) fn send<E>(publisher: &mut Publisher<E>, events: &[E], first: u64) {
     eventually("sent", || publisher.send(events, first).unwrap() == Action::Continue);
 }

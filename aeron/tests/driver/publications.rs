@@ -47,7 +47,8 @@ fn a_publisher_at_its_limit_continues_with_a_new_publication_if_the_stage_retrie
         let again = Retries::of_event().pause(Duration::from_millis(10)).attempts(1000);
         let publisher = Publisher::plain(&client, near_its_limit());
         let (mut producer, running) = sending(publisher, Stage::new("send").on_error(again));
-        // Each publication takes about 3,800 events. All but the last are closed before the first poll.
+        // Each publication takes about 3,800 events. All but the last are closed before the first
+        // poll.
         let count = 20_000;
         for number in 0..count {
             producer.publish(|event| *event = number).unwrap();

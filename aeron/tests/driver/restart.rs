@@ -60,8 +60,8 @@ fn a_killed_driver_halts_the_ring_and_ends_the_subscriber_with_its_name() {
     });
 }
 
-/// Kills the driver while Aeron has events that the subscriber has not polled, and starts another one once the
-/// clients must have noticed.
+/// Kills the driver while Aeron has events that the subscriber has not polled, and starts another
+/// one once the clients must have noticed.
 fn lose_events_in_flight(driver: &mut Driver, producer: &mut SingleProducer<u64>, sent: &mut u64) {
     for _ in 0..500 {
         producer.publish(|event| *event = *sent).unwrap();

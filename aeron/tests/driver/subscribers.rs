@@ -214,7 +214,8 @@ fn a_publisher_without_a_subscriber_fails_by_its_policy() {
     });
 }
 
-/// Name of the test below and of the variable that makes it a subscriber, in a process that is killed.
+/// Name of the test below and of the variable that makes it a subscriber, in a process that is
+/// killed.
 const CHILD: &str = "LAPWING_AERON_CHILD";
 
 #[test]

@@ -75,7 +75,7 @@ pub(crate) fn delay(place: Place<'_>) -> Pass<Vec<u64>> {
     receiving.join().map_err(|_| "the receiving thread has panicked".into())
 }
 
-fn open(place: Place<'_>) -> Pass<(AeronExclusivePublication, AeronSubscription)> {
+pub(crate) fn open(place: Place<'_>) -> Pass<(AeronExclusivePublication, AeronSubscription)> {
     let context = AeronContext::new()?;
     context.set_dir(&CString::new(place.dir.as_os_str().as_encoded_bytes())?)?;
     context.set_error_handler(Some(|code: i32, message: &str| eprintln!("{code}: {message}")))?;
@@ -93,7 +93,7 @@ fn open(place: Place<'_>) -> Pass<(AeronExclusivePublication, AeronSubscription)
     Ok((publication, subscription))
 }
 
-fn offer(publication: &AeronExclusivePublication, bytes: &[u8]) {
+pub(crate) fn offer(publication: &AeronExclusivePublication, bytes: &[u8]) {
     let mut idle = BackoffIdleStrategy::new();
     loop {
         match publication.try_claim_owned(bytes.len()) {
@@ -108,7 +108,7 @@ fn offer(publication: &AeronExclusivePublication, bytes: &[u8]) {
     }
 }
 
-fn receive(subscription: &AeronSubscription, events: u64, mut take: impl FnMut(&Event)) {
+pub(crate) fn receive(subscription: &AeronSubscription, events: u64, mut take: impl FnMut(&Event)) {
     let mut idle = BackoffIdleStrategy::new();
     let mut received = 0;
     while received < events {

@@ -60,20 +60,20 @@ pub(crate) fn delay(place: Place<'_>) -> Pass<Vec<u64>> {
 }
 
 /// A ring whose only stage is polled by the thread that publishes.
-struct Sending {
-    producer: SingleProducer<Event>,
+pub(crate) struct Sending {
+    pub(crate) producer: SingleProducer<Event>,
     poller: Poller<Event>,
     publisher: Publisher<Event>,
 }
 
 impl Sending {
-    fn new(publisher: Publisher<Event>) -> Pass<Self> {
+    pub(crate) fn new(publisher: Publisher<Event>) -> Pass<Self> {
         let (producer, poller) = ring()?;
         Ok(Self { producer, poller, publisher })
     }
 
     /// Sends what is published.
-    fn send(&mut self) -> Pass<()> {
+    pub(crate) fn send(&mut self) -> Pass<()> {
         while let Ok(mut batch) = self.poller.poll() {
             loop {
                 match self.publisher.send(batch.as_slice(), batch.first_sequence())? {
@@ -88,18 +88,41 @@ impl Sending {
     }
 }
 
-/// Passes events to `take` on this thread, until it has taken all.
-fn receive(mut subscriber: Subscriber<Event>, events: u64, mut take: impl FnMut(&Event)) {
-    let (mut producer, mut poller) = ring().expect("the graph is valid");
-    let mut idle = BackoffIdleStrategy::new();
-    let mut taken = 0;
-    while taken < events {
-        let polled = subscriber.poll_into(&mut producer, |_| {}).expect("the driver runs");
-        while let Ok(mut batch) = poller.poll() {
+/// A ring that the polling thread fills and empties.
+pub(crate) struct Receiving {
+    subscriber: Subscriber<Event>,
+    producer: SingleProducer<Event>,
+    poller: Poller<Event>,
+}
+
+impl Receiving {
+    pub(crate) fn new(subscriber: Subscriber<Event>) -> Pass<Self> {
+        let (producer, poller) = ring()?;
+        Ok(Self { subscriber, producer, poller })
+    }
+
+    /// Passes what has arrived to `take`. Returns the number of events.
+    pub(crate) fn poll(&mut self, mut take: impl FnMut(&Event)) -> Pass<usize> {
+        let polled = self.subscriber.poll_into(&mut self.producer, |_| {})?;
+        while let Ok(mut batch) = self.poller.poll() {
             batch.iter().for_each(|(_, event)| take(event));
-            taken = batch.first_sequence();
         }
-        idle.idle(i32::from(polled.events > 0));
+        Ok(polled.events)
+    }
+
+    /// The number of events so far.
+    pub(crate) fn taken(&self) -> u64 {
+        self.poller.sequence()
+    }
+}
+
+/// Passes events to `take` on this thread, until it has taken all.
+fn receive(subscriber: Subscriber<Event>, events: u64, mut take: impl FnMut(&Event)) {
+    let mut receiving = Receiving::new(subscriber).expect("the graph is valid");
+    let mut idle = BackoffIdleStrategy::new();
+    while receiving.taken() < events {
+        let polled = receiving.poll(&mut take).expect("the driver runs");
+        idle.idle(i32::from(polled > 0));
     }
 }
 

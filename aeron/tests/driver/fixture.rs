@@ -36,6 +36,9 @@ const OPTIONS: [&str; 7] = [
 /// Two CPUs carry one driver and two ends, not more.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
+/// The driver that runs, and its folder.
+static RUNNING: Mutex<Option<(u32, PathBuf)>> = Mutex::new(None);
+
 /// A media driver that ends with the test.
 pub(crate) struct Driver {
     child: Child,
@@ -92,6 +95,7 @@ fn launch(dir: &Path) -> Option<Child> {
     let mut command = Command::new(script);
     command.arg("run").arg(dir).args(OPTIONS).stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
+    *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some((child.id(), dir.to_owned()));
     let start = Instant::now();
     let client = Client::new(dir);
     loop {
@@ -122,10 +126,19 @@ pub(crate) fn with_driver(test: impl FnOnce(&mut Driver) + Send + 'static) {
     let _ = finished.recv_timeout(10 * LIMIT); // the turn of this test
     if finished.recv_timeout(LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
         eprintln!("the test hangs");
+        end_driver_of_hung_test();
         std::process::exit(1);
     }
     if let Err(panic) = running.join() {
         std::panic::resume_unwind(panic);
+    }
+}
+
+/// The test still owns the driver, so this ends it by its number.
+fn end_driver_of_hung_test() {
+    if let Some((pid, dir)) = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+        let _ = std::fs::remove_dir_all(dir);
     }
 }
 

@@ -21,8 +21,8 @@
 //! - A released event has been accepted by Aeron. It has not necessarily arrived.
 //! - If a driver dies, the events on their way are lost. Both ends open the stream again, and the
 //!   subscriber is told the gap. To close gaps, use a journal, or Aeron Archive or Cluster.
-//! - No call of a publisher blocks, and a call of a subscriber does so for at most about a
-//!   millisecond. Each failure is a [`SendError`], a [`ReceiveError`] or a [`Notice`].
+//! - [`Publisher::send`] never blocks, and [`Subscriber::poll_into`] does not wait. Each failure is a
+//!   [`SendError`], a [`ReceiveError`] or a [`Notice`].
 
 mod back_off;
 mod client;

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 /// What a [`Publisher`](crate::Publisher) does with events while no subscriber is connected.
 ///
-/// A subscriber that has gone counts as connected until the driver notices: 5 s for IPC, 10 s for
-/// UDP, if the driver has its defaults. The publisher then holds the ring once the term is full.
+/// A subscriber that has died counts as connected until the driver notices. With its defaults, that
+/// takes 10 s if the process died, and 5 s if its machine or its own driver did. Meanwhile the
+/// publisher holds the ring once the term is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WhenNotConnected {

@@ -30,11 +30,12 @@ export MIRI_SECONDS="${MIRI_SECONDS:-14400}"
 export LABORATORY="${LABORATORY:-long}"
 export JOURNAL="${JOURNAL:-long}"
 export EXCHANGE="${EXCHANGE:-long}"
+export AERON="${AERON:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
 if (($# == 0)); then
     set -- book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
-        sanitizers miri fuzz processors laboratory journal exchange examples
+        sanitizers miri fuzz processors laboratory journal exchange aeron examples
 fi
 exec bash .ci/run "$@"

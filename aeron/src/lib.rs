@@ -1,0 +1,43 @@
+//! Lapwing over more than one process: [Aeron](https://aeron.io) carries the events of a ring to
+//! rings of other processes and machines.
+//!
+//! ```text
+//!       process A                                               process B
+//! ┌──────────────────────────────┐                  ┌──────────────────────────────┐
+//! │ producer ──> [ring] ──> risk │                  │            [ring] ──> report │
+//! │                │             │      Aeron:      │               ^              │
+//! │                └> Publisher ────> IPC or UDP ────> Subscriber ──┘              │
+//! └──────────────────────────────┘                  └──────────────────────────────┘
+//! ```
+//!
+//! - A [`Publisher`] is a stage. It offers batches to a publication. Back-pressure holds the ring.
+//! - A [`Subscriber`] is a producer. It polls a subscription, and a full ring holds the stream.
+//! - A [`Client`] connects both to a media driver, which the user runs.
+//!
+//! What is and what is not guaranteed:
+//!
+//! - The events of one publisher arrive in order and once, or a [`Notice::Gap`] names what is
+//!   missing.
+//! - A released event has been accepted by Aeron. It has not necessarily arrived.
+//! - If a driver dies, the events on their way are lost. Both ends open the stream again, and the
+//!   subscriber is told the gap. To close gaps, use a journal, or Aeron Archive or Cluster.
+//! - [`Publisher::send`] never blocks, and [`Subscriber::poll_into`] does not wait. Each failure is a
+//!   [`SendError`], a [`ReceiveError`] or a [`Notice`].
+
+mod back_off;
+mod client;
+mod error;
+mod frame;
+mod link;
+mod movable;
+mod notice;
+mod publisher;
+mod stream;
+mod subscriber;
+
+pub use client::Client;
+pub use error::{OpenError, ReceiveError, SendError};
+pub use notice::{Notice, Rejected};
+pub use publisher::{Publisher, PublisherFigures, WhenNotConnected};
+pub use stream::Stream;
+pub use subscriber::{Polled, Subscriber};

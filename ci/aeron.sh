@@ -2,8 +2,8 @@
 # Do the ends of lapwing-aeron carry every event once, and is each failure an error or a notice? Builds the crate with
 # the C client of Aeron, and runs its tests, doctests and example against the Java media driver. AERON=long adds the
 # other example, which measures.
-# Needs clang, a C compiler, Java, and CMake 3.30, which it puts below aeron/target if it is absent. Exits with 77
-# without them.
+# Needs clang, a C compiler, Java, and CMake 3.30, which it puts below aeron/target if it is absent. AERON=long installs
+# the first two as root on Debian. Exits with 77 without them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../aeron"
 
@@ -39,7 +39,8 @@ find_cmake() {
 
 # libclang reads the headers of Aeron, libbsd has its random numbers.
 if ! command -v clang >/dev/null || ! command -v cc >/dev/null || [[ ! -f /usr/include/bsd/stdlib.h ]]; then
-    install_packages clang libclang-dev libbsd-dev gcc || cannot_run 'clang, a C compiler or libbsd is missing'
+    [[ ${AERON:-short} == long ]] && install_packages clang libclang-dev libbsd-dev gcc ||
+        cannot_run 'clang, a C compiler or libbsd is missing (Debian: apt-get install clang libclang-dev libbsd-dev gcc)'
 fi
 command -v java >/dev/null || cannot_run 'Java is missing (Debian: apt-get install openjdk-17-jre-headless)'
 find_cmake || cannot_run 'CMake 3.30 is missing, and pip cannot install it'

@@ -54,8 +54,28 @@ fn the_shares_are_those_of_exchange_core() {
     for (found, expected) in all.into_iter().zip([9.0, 3.0, 6.0, 82.0]) {
         assert!((found - expected).abs() < 1.5, "expected {expected}: {shares:?}");
     }
+    assert!((2.5..3.5).contains(&shares.trades), "{shares:?}");
     assert!((700..1_300).contains(&orders), "{orders}");
     assert!((400..1_000).contains(&levels.len()), "{}", levels.len());
+}
+
+#[test]
+fn a_move_goes_towards_the_last_trade() {
+    let flow = Mix { commands: 20_000, ..Mix::default() }.flow();
+    let mut engine = Engine::default();
+    let (mut last_trade, mut moves) = (None, 0);
+    for command in flow.opening.iter().chain(&flow.fill).chain(&flow.commands) {
+        engine.apply(command, &mut |report| match (report, last_trade) {
+            (Report::Trade(trade), _) => last_trade = Some(trade.price),
+            (Report::Replaced { new, old_price, .. }, Some(last)) => {
+                let (old, new) = (last.abs_diff(old_price), last.abs_diff(new.price));
+                assert!(new < old || old == 0 && new == 1, "{command:?}: {old} to {new}");
+                moves += 1;
+            }
+            _ => {}
+        });
+    }
+    assert!(moves > 10_000, "{moves}");
 }
 
 #[test]

@@ -128,11 +128,19 @@ fn market_data_leads_to_the_levels_of_the_book() {
     let engine = gateway.shutdown().unwrap();
 
     let mut levels: BTreeMap<(bool, Price), (u64, u32)> = BTreeMap::new();
-    let mut follow = |answer: Answer| {
-        if let Report::Level(level) = answer.report.unpack().unwrap() {
+    let mut follow = |answer: Answer| match answer.report.unpack().unwrap() {
+        Report::Level(level) => {
             let key = (level.side == Side::Buy, level.price);
             levels.insert(key, (level.quantity, level.orders));
         }
+        // The public learns of no account.
+        Report::Trade(trade) => {
+            assert_eq!(
+                (trade.maker.account.0, trade.taker.account.0, trade.taker_limit),
+                (0, 0, 0)
+            );
+        }
+        other => panic!("no market data: {other:?}"),
     };
     follow(first);
     while let Some(answer) = subscriber.receive().unwrap() {

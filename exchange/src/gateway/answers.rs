@@ -8,7 +8,7 @@ use lapwing::{EventHandler, Sequence};
 use super::outbox::Outbox;
 use super::wire::Answer;
 use crate::service::Output;
-use crate::types::{AccountId, PackedReport, Report};
+use crate::types::{AccountId, PackedReport, Report, Trade};
 
 /// Sends reports to the sessions of their commands, and trades to the makers.
 #[derive(Debug)]
@@ -70,13 +70,13 @@ impl Answers {
         }
     }
 
-    /// Sends a trade to the session of the maker, unless that sent the command itself.
-    fn send_to_maker(&mut self, output: &Output, report: &Report) {
-        let Report::Trade(trade) = report else { return };
+    /// Sends a trade to the session of the maker, unless that sent the command itself. It does not
+    /// learn how far the taker would have gone.
+    fn send_to_maker(&mut self, sequence: Sequence, taker: u64, trade: Trade) {
         let owner = self.owners.get(&trade.maker.account).copied();
-        if let Some(session) = owner.filter(|&owner| owner != output.session) {
-            let answer = Answer { tag: 0, is_last: 0, ..answer_of(output) };
-            self.send(session, answer);
+        if let Some(session) = owner.filter(|&owner| owner != taker) {
+            let told = Report::Trade(Trade { taker_limit: 0, taker_open: 0, ..trade });
+            self.send(session, notice(sequence, PackedReport::from(&told)));
         }
     }
 }
@@ -89,7 +89,9 @@ impl EventHandler<Output> for Answers {
             Ok(Report::Accepted(order)) => {
                 self.owners.insert(order.id.account, output.session);
             }
-            Ok(report @ Report::Trade(_)) => self.send_to_maker(output, &report),
+            Ok(Report::Trade(trade)) => {
+                self.send_to_maker(output.sequence, output.session, trade);
+            }
             _ => {}
         }
         if end_of_batch {

@@ -9,7 +9,9 @@ use super::answers::notice;
 use super::outbox::Outbox;
 use crate::service::Output;
 use crate::state::{BookState, State};
-use crate::types::{Level, PackedReport, Price, Report, Side, SymbolId};
+use crate::types::{
+    AccountId, Level, OrderId, OrderRef, PackedReport, Price, Report, Side, SymbolId, Trade,
+};
 
 /// Keeps the levels of each symbol and sends their changes to the subscribers.
 #[derive(Debug)]
@@ -97,8 +99,8 @@ impl MarketData {
         }
     }
 
-    fn publish(&mut self, symbol: SymbolId, output: &Output) {
-        let answer = notice(output.sequence, output.report);
+    fn publish(&mut self, symbol: SymbolId, sequence: Sequence, report: &Report) {
+        let answer = notice(sequence, PackedReport::from(report));
         self.subscribers.retain_mut(|to| to.symbol != symbol || to.outbox.send(answer));
     }
 }
@@ -106,11 +108,13 @@ impl MarketData {
 impl EventHandler<Output> for MarketData {
     fn on_event(&mut self, output: &Output, _: Sequence, end_of_batch: bool) {
         match output.report.unpack() {
-            Ok(Report::Level(level)) => {
+            Ok(report @ Report::Level(level)) => {
                 self.books.entry(level.symbol).or_default().set(level);
-                self.publish(level.symbol, output);
+                self.publish(level.symbol, output.sequence, &report);
             }
-            Ok(Report::Trade(trade)) => self.publish(trade.symbol, output),
+            Ok(Report::Trade(trade)) => {
+                self.publish(trade.symbol, output.sequence, &Report::Trade(without_names(trade)));
+            }
             _ => {}
         }
         self.next = output.sequence + 1;
@@ -122,4 +126,10 @@ impl EventHandler<Output> for MarketData {
     fn on_timeout(&mut self, _: Sequence) {
         self.welcome();
     }
+}
+
+/// A trade as the public sees it.
+fn without_names(trade: Trade) -> Trade {
+    let nobody = OrderRef { account: AccountId(0), order: OrderId(0) };
+    Trade { maker: nobody, taker: nobody, maker_open: 0, taker_open: 0, taker_limit: 0, ..trade }
 }

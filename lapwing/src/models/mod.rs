@@ -19,8 +19,7 @@ mod publication;
 mod tap;
 mod workers;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::consumer::{Access, Acknowledger, Batch};
@@ -57,13 +56,13 @@ pub(super) fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + '
 
 /// Runs a model and prints the number of its executions, which `ci/models.sh` adds up.
 fn run(builder: &loom::model::Builder, model: impl Fn() + Sync + Send + 'static) {
-    let executions = Arc::new(AtomicU64::new(0));
+    let executions = Arc::new(Mutex::new(0_u64));
     let counted = Arc::clone(&executions);
     builder.check(move || {
-        counted.fetch_add(1, Ordering::Relaxed); // loom runs one execution after another
+        *counted.lock().unwrap() += 1;
         model();
     });
-    println!("executions: {}", executions.load(Ordering::Relaxed));
+    println!("executions: {}", executions.lock().unwrap());
 }
 
 /// The events that a consumer has seen, with their sequences, in order.

@@ -31,9 +31,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lapwing::consumer::{Cause, Failure};
 use lapwing::lifecycle::{Report, Running};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
-use lapwing_journal::error::SyncError;
+use lapwing_journal::error::{SyncError, WriteError};
 use lapwing_journal::{Journal, Snapshots, SyncPolicy};
 
 use self::matching::Matching;
@@ -51,6 +52,9 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 /// After this time without a report, the stages of the caller are called to serve clients that have
 /// come or gone.
 const LONGEST_SILENCE: Duration = Duration::from_millis(20);
+
+/// How often the journal tries to write to a full disk.
+const FULL_DISK_PAUSE: Duration = Duration::from_millis(100);
 
 /// The producer of a gateway thread: commands go in here.
 pub type Entry = MultiProducer<Input>;
@@ -206,6 +210,7 @@ fn start_input(
                 side.chain(|chain| {
                     chain
                         .stage("journal")
+                        .on_error(when_full)
                         .read_batch(journal.writer().handler())
                         .stage("synced")
                         .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
@@ -217,6 +222,16 @@ fn start_input(
         None => ring.stage("matching").read_handler(matching).build()?,
     };
     Ok((entry, consumers.start()?))
+}
+
+/// Waits for space on a full disk. Each other error halts the ring.
+fn when_full(failure: &Failure<'_>) -> Action {
+    match failure.cause() {
+        Cause::Error(error) if error.downcast_ref().is_some_and(WriteError::is_full) => {
+            Action::Rewind(FULL_DISK_PAUSE)
+        }
+        _ => Action::Halt,
+    }
 }
 
 fn start_output(

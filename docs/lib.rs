@@ -31,6 +31,7 @@ chapters! {
     async_program: "recipes/async.md",
     static_logger: "recipes/static-logger.md",
     testing_handlers: "recipes/testing-handlers.md",
+    durable_pipelines: "durable-pipelines.md",
     operations: "operations.md",
     migration: "migration.md",
     reliability: "reliability.md",

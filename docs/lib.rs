@@ -32,6 +32,7 @@ chapters! {
     static_logger: "recipes/static-logger.md",
     testing_handlers: "recipes/testing-handlers.md",
     durable_pipelines: "durable-pipelines.md",
+    exchange: "exchange.md",
     operations: "operations.md",
     migration: "migration.md",
     reliability: "reliability.md",

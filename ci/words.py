@@ -7,7 +7,7 @@
 - "As `name`" in place of a fact
 - a Markdown line of more than 120 columns outside of tables, links and code
 
-Usage: words.py [PATH ...]   (default: all tracked files, without records of measurements and translations)
+Usage: words.py [PATH ...]   (default: all files that git does not ignore, without records of measurements and translations)
 """
 import re
 import subprocess
@@ -41,8 +41,10 @@ NOT_PROSE = re.compile(r"\s*(\||#|<|!\[|\[!\[|---|===|- ?$)")
 ITEM = re.compile(r"\s*([-*]|\d+\.) ")
 
 
-def tracked():
-    listed = subprocess.run(["git", "ls-files", "*.md", "*.rs"], capture_output=True, text=True, check=True)
+def sources():
+    # A new file counts before it is added.
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md", "*.rs"]
+    listed = subprocess.run(listing, capture_output=True, text=True, check=True)
     return [path for path in listed.stdout.split("\n") if path and not SKIPPED.search(path)]
 
 
@@ -96,7 +98,7 @@ def faults(path):
 
 def main(paths):
     found = 0
-    for path in paths or tracked():
+    for path in paths or sources():
         for number, what in faults(path):
             print(f"{path}:{number}: {what}")
             found += 1

@@ -47,7 +47,7 @@ fn cpu_time() -> Duration {
 
 /// Returns what a pass has seen and its nanoseconds of CPU time per command.
 fn pass(exchange: &mut impl Exchange, flow: &Flow, commands: &[Command]) -> (Seen, f64) {
-    for command in flow.opening.iter().chain(&flow.fill) {
+    for command in flow.preparation() {
         exchange.apply(command, &mut |_| ());
     }
     let mut seen = Seen::default();
@@ -62,7 +62,7 @@ fn pass(exchange: &mut impl Exchange, flow: &Flow, commands: &[Command]) -> (See
 /// Returns the nanoseconds of each command, sorted. They include those of reading the clock.
 fn each_command(flow: &Flow) -> Vec<u64> {
     let mut engine = Engine::default();
-    for command in flow.opening.iter().chain(&flow.fill) {
+    for command in flow.preparation() {
         engine.apply(command, &mut |_| ());
     }
     let mut seen = Seen::default();

@@ -35,6 +35,7 @@
 pub mod book;
 pub mod client;
 pub mod engine;
+mod errors;
 pub mod flows;
 pub mod gateway;
 pub mod plain;

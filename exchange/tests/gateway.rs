@@ -25,8 +25,7 @@ fn start() -> (Gateway, SocketAddr) {
 }
 
 fn commands(count: usize) -> Vec<Command> {
-    let flow = Mix { accounts: 20, resting: 100, commands: count, ..Mix::default() }.flow();
-    [flow.opening, flow.fill, flow.commands].concat()
+    Mix { accounts: 20, resting: 100, commands: count, ..Mix::default() }.flow().into_commands()
 }
 
 fn orders(commands: &[Command]) -> Vec<Order> {

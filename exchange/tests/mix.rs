@@ -26,7 +26,7 @@ fn the_shares_are_those_of_exchange_core() {
     let mut engine = Engine::default();
     let mut shares = Shares::default();
     let one = 100.0 / commands as f64;
-    for command in flow.opening.iter().chain(&flow.fill) {
+    for command in flow.preparation() {
         engine.apply(command, &mut |_| ());
     }
     for command in &flow.commands {
@@ -64,7 +64,7 @@ fn a_move_goes_towards_the_last_trade() {
     let flow = Mix { commands: 20_000, ..Mix::default() }.flow();
     let mut engine = Engine::default();
     let (mut last_trade, mut moves) = (None, 0);
-    for command in flow.opening.iter().chain(&flow.fill).chain(&flow.commands) {
+    for command in flow.preparation().chain(&flow.commands) {
         engine.apply(command, &mut |report| match (report, last_trade) {
             (Report::Trade(trade), _) => last_trade = Some(trade.price),
             (Report::Replaced { new, old_price, .. }, Some(last)) => {

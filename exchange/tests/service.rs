@@ -21,8 +21,7 @@ impl EventHandler<Output> for Collect {
 }
 
 fn commands(count: usize) -> Vec<Command> {
-    let flow = Mix { accounts: 20, resting: 100, commands: count, ..Mix::default() }.flow();
-    [flow.opening, flow.fill, flow.commands].concat()
+    Mix { accounts: 20, resting: 100, commands: count, ..Mix::default() }.flow().into_commands()
 }
 
 fn settings(folder: Option<&Path>) -> Settings {

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use exchange::flows::mix::{Flow, Mix};
 use exchange::service::{Entry, Input, Output, Service, Settings};
 use exchange::types::{Command, PackedCommand};
-use hdrhistogram::Histogram;
 use lapwing::{EventHandler, Sequence};
 
 use super::Result;
+use super::delays::Delays;
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
@@ -40,8 +40,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let flow = Mix { commands: arguments.commands, ..Mix::default() }.flow();
     if let Some(file) = &arguments.dump {
-        let all = [flow.opening, flow.fill, flow.commands].concat();
-        let packed: Vec<PackedCommand> = all.iter().map(PackedCommand::from).collect();
+        let commands = flow.into_commands();
+        let packed: Vec<PackedCommand> = commands.iter().map(PackedCommand::from).collect();
         return Ok(std::fs::write(file, bytemuck::cast_slice(&packed))?);
     }
     let mut line = String::new();
@@ -60,9 +60,9 @@ fn round(arguments: &Arguments, flow: &Flow) -> Result<String> {
     settings.folder = arguments.journal.then(|| folder.path().to_owned());
     let start = Instant::now();
     let (done, measured) = channel();
-    let answers = Measure { start, left: flow.commands.len(), delays: delays(), done };
+    let answers = Measure { start, left: flow.commands.len(), delays: Delays::new(), done };
     let (service, mut entry) = Service::open(settings)?.start(answers, Ignore)?;
-    for command in flow.opening.iter().chain(&flow.fill) {
+    for command in flow.preparation() {
         publish(&mut entry, command, 0, Duration::ZERO)?;
     }
     // The book is filled, and all stages wait.
@@ -82,18 +82,17 @@ fn round(arguments: &Arguments, flow: &Flow) -> Result<String> {
     drop(entry);
     service.shutdown()?;
     let per_second = flow.commands.len() as f64 / (end - begun).as_secs_f64();
-    let at = |quantile| delays.value_at_quantile(quantile);
     Ok(format!(
         "{{\"exchange\": \"lapwing\", \"journal\": {}, \"commands\": {}, \"per_second\": {per_second:.0}, \
          \"p50\": {}, \"p90\": {}, \"p99\": {}, \"p99.9\": {}, \"p99.99\": {}, \"max\": {}}}",
         arguments.journal,
         flow.commands.len(),
-        at(0.5),
-        at(0.9),
-        at(0.99),
-        at(0.999),
-        at(0.9999),
-        delays.max(),
+        delays.at(0.5),
+        delays.at(0.9),
+        delays.at(0.99),
+        delays.at(0.999),
+        delays.at(0.9999),
+        delays.longest(),
     ))
 }
 
@@ -105,17 +104,13 @@ fn publish(entry: &mut Entry, command: &Command, tag: u64, intended: Duration) -
     Ok(())
 }
 
-fn delays() -> Histogram<u64> {
-    Histogram::new_with_max(60_000_000_000, 3).expect("the bounds are valid")
-}
-
 /// Measures the delay of each command up to its last report.
 struct Measure {
     start: Instant,
     /// Commands without an answer.
     left: usize,
-    delays: Histogram<u64>,
-    done: Sender<(Histogram<u64>, Duration)>,
+    delays: Delays,
+    done: Sender<(Delays, Duration)>,
 }
 
 impl EventHandler<Output> for Measure {
@@ -124,8 +119,7 @@ impl EventHandler<Output> for Measure {
             return;
         }
         let now = self.start.elapsed();
-        let delay = (now.as_nanos() as u64).saturating_sub(output.received_ns);
-        self.delays.saturating_record(delay);
+        self.delays.add(now.saturating_sub(Duration::from_nanos(output.received_ns)));
         self.left -= 1;
         if self.left == 0 {
             // The round has ended early if nothing receives it.

@@ -31,13 +31,13 @@ const SNAPSHOT_EVERY: u64 = 50_000;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Commands per second.
-    #[arg(long, default_value_t = 10_000.0)]
+    #[arg(long, default_value_t = Self::default().rate)]
     rate: f64,
     /// Seconds before the kill, and about as many after the recovery.
-    #[arg(long, default_value_t = 25.0)]
+    #[arg(long, default_value_t = Self::default().seconds)]
     seconds: f64,
     /// The seed of the flow.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Self::default().seed)]
     seed: u64,
 }
 
@@ -49,8 +49,9 @@ impl Default for Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { rate, seconds, seed } = *arguments;
-    let flow = Mix { seed, commands: (2.0 * rate * seconds) as usize, ..Mix::default() }.flow();
-    let commands = [flow.opening, flow.fill, flow.commands].concat();
+    let commands = Mix { seed, commands: (2.0 * rate * seconds) as usize, ..Mix::default() }
+        .flow()
+        .into_commands();
     let folder = tempfile::tempdir()?;
     println!(
         "exchange check: {} commands at {rate} per second, {seconds} s to the kill",
@@ -123,13 +124,12 @@ fn recover(
 }
 
 fn report(name: &str, landed: &Landed) {
-    let reports = || landed.answers.iter().filter_map(|answer| answer.report.unpack().ok());
-    let trades = reports().filter(|report| matches!(report, Report::Trade(_))).count();
     println!(
-        "{name}: {} commands sent, {} answered in {:.1} s, {trades} trades",
+        "{name}: {} commands sent, {} answered in {:.1} s, {} trades",
         landed.sent,
         landed.delays.count(),
         landed.time.as_secs_f64(),
+        landed.trades(),
     );
     println!("            from intended send time to last answer: {}", landed.delays);
 }

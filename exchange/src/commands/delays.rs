@@ -22,6 +22,16 @@ impl Delays {
         self.0.saturating_record(ns);
     }
 
+    /// Returns the delay that this part of the commands does not exceed, in nanoseconds.
+    pub(super) fn at(&self, quantile: f64) -> u64 {
+        self.0.value_at_quantile(quantile)
+    }
+
+    /// Returns the longest delay, in nanoseconds.
+    pub(super) fn longest(&self) -> u64 {
+        self.0.max()
+    }
+
     pub(super) fn count(&self) -> u64 {
         self.0.len()
     }
@@ -30,9 +40,9 @@ impl Delays {
 impl fmt::Display for Delays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, quantile) in [("50 %", 0.5), ("99 %", 0.99), ("99.9 %", 0.999)] {
-            let us = self.0.value_at_quantile(quantile) as f64 / 1e3;
+            let us = self.at(quantile) as f64 / 1e3;
             write!(f, "{name} {us:.0} us, ")?;
         }
-        write!(f, "longest {:.0} us", self.0.max() as f64 / 1e3)
+        write!(f, "longest {:.0} us", self.longest() as f64 / 1e3)
     }
 }

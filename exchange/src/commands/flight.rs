@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use exchange::client::{self, AnswerReceiver, OrderSender};
 use exchange::gateway::wire::{Answer, Order};
-use exchange::types::{Command, PackedCommand};
+use exchange::types::{Command, PackedCommand, Report};
 
 use super::delays::Delays;
 
@@ -41,6 +41,18 @@ pub(super) struct Landed {
     pub(super) sent: usize,
     /// From the first command to the last answer.
     pub(super) time: Duration,
+}
+
+impl Landed {
+    /// Returns the number of reports of this kind.
+    pub(super) fn count(&self, is_counted: impl Fn(&Report) -> bool) -> usize {
+        let reports = self.answers.iter().filter_map(|answer| answer.report.unpack().ok());
+        reports.filter(is_counted).count()
+    }
+
+    pub(super) fn trades(&self) -> usize {
+        self.count(|report| matches!(report, Report::Trade(_)))
+    }
 }
 
 impl Flight<'_> {

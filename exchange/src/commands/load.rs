@@ -29,14 +29,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { rate, seconds, seed, .. } = *arguments;
     let count = (rate * seconds) as usize;
-    let flow = Mix { seed, commands: count.max(1), ..Mix::default() }.flow();
-    let commands = [flow.opening, flow.fill, flow.commands].concat();
+    let commands = Mix { seed, commands: count.max(1), ..Mix::default() }.flow().into_commands();
     let address = resolve(&arguments.address)?;
     let longest = Duration::MAX;
     let landed = Flight { commands: &commands, first_tag: 1, rate, longest }.fly(address, || {})?;
-    let reports = || landed.answers.iter().filter_map(|answer| answer.report.unpack().ok());
-    let trades = reports().filter(|report| matches!(report, Report::Trade(_))).count();
-    let rejected = reports().filter(|report| matches!(report, Report::Rejected { .. })).count();
+    let trades = landed.trades();
+    let rejected = landed.count(|report| matches!(report, Report::Rejected { .. }));
     println!(
         "{} commands in {:.1} s, {trades} trades, {rejected} rejected",
         landed.sent,

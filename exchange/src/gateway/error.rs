@@ -46,17 +46,8 @@ impl fmt::Display for GatewayError {
 
 impl Error for GatewayError {}
 
-macro_rules! from {
-    ($($error:ty => $variant:ident),+ $(,)?) => {$(
-        impl From<$error> for GatewayError {
-            fn from(error: $error) -> Self {
-                Self::$variant(error)
-            }
-        }
-    )+};
-}
-
-from! {
+crate::errors::from! {
+    GatewayError:
     io::Error => Io,
     ServiceError => Service,
     BuildError => Build,

@@ -99,8 +99,8 @@ impl MarketData {
         }
     }
 
-    fn publish(&mut self, symbol: SymbolId, sequence: Sequence, report: &Report) {
-        let answer = notice(sequence, PackedReport::from(report));
+    fn publish(&mut self, symbol: SymbolId, sequence: Sequence, report: PackedReport) {
+        let answer = notice(sequence, report);
         self.subscribers.retain_mut(|to| to.symbol != symbol || to.outbox.send(answer));
     }
 }
@@ -108,12 +108,13 @@ impl MarketData {
 impl EventHandler<Output> for MarketData {
     fn on_event(&mut self, output: &Output, _: Sequence, end_of_batch: bool) {
         match output.report.unpack() {
-            Ok(report @ Report::Level(level)) => {
+            Ok(Report::Level(level)) => {
                 self.books.entry(level.symbol).or_default().set(level);
-                self.publish(level.symbol, output.sequence, &report);
+                self.publish(level.symbol, output.sequence, output.report);
             }
             Ok(Report::Trade(trade)) => {
-                self.publish(trade.symbol, output.sequence, &Report::Trade(without_names(trade)));
+                let public = PackedReport::from(&Report::Trade(without_names(trade)));
+                self.publish(trade.symbol, output.sequence, public);
             }
             _ => {}
         }

@@ -127,7 +127,6 @@ impl Session {
         if self.has_outbox {
             return Ok(());
         }
-
         let outbox = self.shared.start_outbox(&self.socket, encode)?;
         // The stage ends after the threads of the gateway.
         let _ = self.shared.changing.send(Change::Begin(self.id, Box::new(outbox)));

@@ -55,17 +55,8 @@ impl fmt::Display for ServiceError {
 
 impl Error for ServiceError {}
 
-macro_rules! from {
-    ($($error:ty => $variant:ident),+ $(,)?) => {$(
-        impl From<$error> for ServiceError {
-            fn from(error: $error) -> Self {
-                Self::$variant(error)
-            }
-        }
-    )+};
-}
-
-from! {
+crate::errors::from! {
+    ServiceError:
     OpenError => Open,
     ReadError => Read,
     WriteError => Close,

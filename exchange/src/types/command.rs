@@ -192,3 +192,13 @@ pub struct Limits {
     /// The largest sum of price times quantity over all open orders.
     pub max_open_notional: u64,
 }
+
+impl Limits {
+    /// Limits that no order reaches.
+    pub const UNLIMITED: Self = Self {
+        max_order: u32::MAX,
+        max_long: u32::MAX,
+        max_short: u32::MAX,
+        max_open_notional: u64::MAX,
+    };
+}

@@ -79,16 +79,10 @@ pub(crate) const RULES: &[&str] = &[
 pub(crate) fn opening() -> Vec<Command> {
     let mut commands: Vec<_> = SYMBOLS.map(Command::AddSymbol).into();
     for account in ACCOUNTS {
-        let limits = Limits {
-            max_order: u32::MAX,
-            max_long: u32::MAX,
-            max_short: u32::MAX,
-            max_open_notional: u64::MAX,
-        };
         commands.extend([
             Command::AddAccount(account),
             Command::Deposit(Deposit { account, amount: MAX_CASH / 5 }),
-            Command::SetLimits(account, limits),
+            Command::SetLimits(account, Limits::UNLIMITED),
         ]);
     }
     commands

@@ -190,17 +190,11 @@ fn opening(messages: &[Message]) -> Vec<Command> {
     let spec = SymbolSpec { symbol: SYMBOL, lowest, highest, max_orders: MAX_RESTING };
     let mut commands = vec![Command::AddSymbol(spec)];
     let amount = MAX_CASH / i64::from(MAKERS + 1);
-    let limits = Limits {
-        max_order: u32::MAX,
-        max_long: u32::MAX,
-        max_short: u32::MAX,
-        max_open_notional: u64::MAX,
-    };
     for account in (0..=MAKERS).map(AccountId) {
         commands.extend([
             Command::AddAccount(account),
             Command::Deposit(Deposit { account, amount }),
-            Command::SetLimits(account, limits),
+            Command::SetLimits(account, Limits::UNLIMITED),
         ]);
     }
     commands

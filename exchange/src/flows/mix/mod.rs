@@ -46,6 +46,19 @@ pub struct Flow {
     pub commands: Vec<Command>,
 }
 
+impl Flow {
+    /// Returns what comes before the commands that are measured.
+    pub fn preparation(&self) -> impl Iterator<Item = &Command> {
+        self.opening.iter().chain(&self.fill)
+    }
+
+    /// Returns all commands in order.
+    #[must_use]
+    pub fn into_commands(self) -> Vec<Command> {
+        [self.opening, self.fill, self.commands].concat()
+    }
+}
+
 /// The prices of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Prices {

@@ -72,16 +72,10 @@ impl Session {
         let mut commands = vec![Command::AddSymbol(spec)];
         let amount = MAX_CASH / i64::from(self.accounts);
         for account in (0..self.accounts).map(AccountId) {
-            let limits = Limits {
-                max_order: u32::MAX,
-                max_long: u32::MAX,
-                max_short: u32::MAX,
-                max_open_notional: u64::MAX,
-            };
             commands.extend([
                 Command::AddAccount(account),
                 Command::Deposit(Deposit { account, amount }),
-                Command::SetLimits(account, limits),
+                Command::SetLimits(account, Limits::UNLIMITED),
             ]);
         }
         for command in &commands {

@@ -87,42 +87,37 @@ fn loom_join_now_against_publish_multi() {
     check(|| join_now_against_publish(multi_ring(1)));
 }
 
+/// Lets a consumer join at `start` while a claim is held, and the other consumer leave if it has
+/// joined. No other producer may then claim the slot of that claim again.
+fn join_behind_a_claim_that_is_held(start: StartAt) -> bool {
+    let (mut first, stays, seats) = with_seat(multi_ring(1));
+    let mut second = first.clone();
+    let publisher = thread::spawn(move || {
+        let _ = first.try_publish(|event| *event = 1);
+        first
+    });
+    let late = seats.take("late", start).map(|guest| guest.poller());
+    let has_joined = late.is_ok();
+    if has_joined {
+        drop(stays);
+        let _ = second.try_publish(|event| *event = 2);
+    }
+    drop((publisher.join(), late));
+    has_joined
+}
+
 /// O4: a consumer that joins behind a claim that is still held is then the only consumer. It must
 /// not let another producer claim the same slot again.
 #[test]
 fn loom_join_now_behind_a_claim_that_is_held() {
-    check(|| {
-        let (mut first, stays, seats) = with_seat(multi_ring(1));
-        let mut second = first.clone();
-        let publisher = thread::spawn(move || {
-            let _ = first.try_publish(|event| *event = 1);
-            first
-        });
-        let late = seats.take("late", StartAt::Now).unwrap().poller();
-        drop(stays);
-        let _ = second.try_publish(|event| *event = 2);
-        drop((publisher.join(), late));
-    });
+    check(|| assert!(join_behind_a_claim_that_is_held(StartAt::Now)));
 }
 
 /// O4: the same with a consumer that joins at a sequence of its choice: it is refused while a claim
 /// before that is held.
 #[test]
 fn loom_join_at_a_sequence_behind_a_claim_that_is_held() {
-    check(|| {
-        let (mut first, stays, seats) = with_seat(multi_ring(1));
-        let mut second = first.clone();
-        let publisher = thread::spawn(move || {
-            let _ = first.try_publish(|event| *event = 1);
-            first
-        });
-        let late = seats.take("late", StartAt::Sequence(1)).map(|guest| guest.poller());
-        if late.is_ok() {
-            drop(stays);
-            let _ = second.try_publish(|event| *event = 2);
-        }
-        drop((publisher.join(), late));
-    });
+    check(|| _ = join_behind_a_claim_that_is_held(StartAt::Sequence(1)));
 }
 
 /// O6: a producer parks just when no consumer is behind, and then a consumer joins.

@@ -601,28 +601,36 @@ fn loom_park_until_keys_are_given() {
     });
 }
 
+/// Lets the first worker leave with all its state, while the second one, which first calls
+/// `before`, waits for the end of the ring. One of them must have the state.
+fn leave_beside_the_last(workers: [Worker<u64>; 2], before: impl FnOnce() + Send + 'static) {
+    let [mut first, mut second] = workers;
+    let (mut of_first, mut of_second) = known();
+    let last = thread::spawn(move || {
+        before();
+        while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
+            second.hand_over(&mut of_second, false);
+        }
+        (of_second.has_it, second)
+    });
+    first.hand_over(&mut of_first, true);
+    assert!(!first.leave());
+    first.take_back(&mut of_first);
+    let (has_second, second) = last.join().unwrap();
+    assert!(of_first.has_it != has_second, "one of them has it");
+    drop((first, second));
+}
+
 /// O37: the state of a worker that leaves at the end of the ring stays with it or reaches the last
 /// worker.
 #[test]
 fn loom_what_a_worker_knew_is_not_lost_at_the_end() {
     // A close and a leave wake all threads, which takes many steps.
     check_up_to(1, || {
-        let (producer, [mut first, mut second], after) = handing_over();
-        first.group().resize(2);
-        let (mut of_first, mut of_second) = known();
-        let last = thread::spawn(move || {
-            drop(producer);
-            while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
-                second.hand_over(&mut of_second, false);
-            }
-            (of_second.has_it, second)
-        });
-        first.hand_over(&mut of_first, true);
-        assert!(!first.leave());
-        first.take_back(&mut of_first);
-        let (has_second, second) = last.join().unwrap();
-        assert!(of_first.has_it != has_second, "one of them has it");
-        drop((first, second, after));
+        let (producer, workers, after) = handing_over();
+        workers[0].group().resize(2);
+        leave_beside_the_last(workers, move || drop(producer));
+        drop(after);
     });
 }
 
@@ -677,20 +685,9 @@ fn loom_what_a_worker_knew_is_with_the_last_that_leaves() {
 #[test]
 fn loom_what_a_worker_knew_is_with_one_of_two_at_the_end() {
     check_up_to(1, || {
-        let (producer, [mut first, mut second], after) = handing_over();
+        let (producer, workers, after) = handing_over();
         drop(producer);
-        let (mut of_first, mut of_second) = known();
-        let last = thread::spawn(move || {
-            while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
-                second.hand_over(&mut of_second, false);
-            }
-            (of_second.has_it, second)
-        });
-        first.hand_over(&mut of_first, true);
-        assert!(!first.leave());
-        first.take_back(&mut of_first);
-        let (has_second, second) = last.join().unwrap();
-        assert!(of_first.has_it != has_second, "one of them has it");
-        drop((first, second, after));
+        leave_beside_the_last(workers, || {});
+        drop(after);
     });
 }

@@ -522,37 +522,34 @@ fn loom_a_flag_is_raised_while_another_comes_and_goes() {
     });
 }
 
+/// Halts a ring, which may be closed before, while a stage is parked on an upstream stage.
+fn halt_against_park_on_upstream_stage(is_closed: bool) {
+    let (mut producer, mut consumers) =
+        single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
+    let first = consumers.take_poller("first").unwrap();
+    let mut second = consumers.take_poller("second").unwrap();
+    producer.publish(|event| *event = 1).unwrap();
+    let ring = producer.shared();
+    let open = if is_closed {
+        drop(producer);
+        None
+    } else {
+        Some(producer)
+    };
+    let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+    assert!(second.wait().is_err());
+    halter.join().unwrap();
+    drop((open, first));
+}
+
 /// O7: a stage is parked on an upstream stage when the ring is halted.
 #[test]
 fn loom_halt_against_park_on_upstream_stage() {
-    check(|| {
-        let (mut producer, mut consumers) =
-            single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
-        let first = consumers.take_poller("first").unwrap();
-        let mut second = consumers.take_poller("second").unwrap();
-        producer.publish(|event| *event = 1).unwrap();
-        let ring = producer.shared();
-        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
-        assert!(second.wait().is_err());
-        halter.join().unwrap();
-        drop((producer, first));
-    });
+    check(|| halt_against_park_on_upstream_stage(false));
 }
 
 /// O10 and O7: the same in a ring that was closed before, and is not drained.
 #[test]
 fn loom_halt_of_a_closed_ring_against_park_on_upstream_stage() {
-    check(|| {
-        let (mut producer, mut consumers) =
-            single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
-        let first = consumers.take_poller("first").unwrap();
-        let mut second = consumers.take_poller("second").unwrap();
-        producer.publish(|event| *event = 1).unwrap();
-        let ring = producer.shared();
-        drop(producer);
-        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
-        assert!(second.wait().is_err());
-        halter.join().unwrap();
-        drop(first);
-    });
+    check(|| halt_against_park_on_upstream_stage(true));
 }

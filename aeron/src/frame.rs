@@ -98,6 +98,13 @@ impl Frame {
     }
 }
 
+/// Returns the size of a plain event in a frame. An event without bytes does not compile, since its
+/// count would say all.
+pub(crate) fn plain_bytes<E>() -> u32 {
+    const { assert!(size_of::<E>() > 0, "a plain event needs at least one byte") };
+    u32::try_from(size_of::<E>()).unwrap_or(VARIABLE - 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use bytemuck::NoUninit;
 
 use super::outlet::{Outlet, Refused};
-use crate::frame::{Frame, HEAD, LENGTH, VARIABLE};
+use crate::frame::{Frame, HEAD, LENGTH, VARIABLE, plain_bytes};
 
 /// Packs events of one type.
 pub(crate) trait Pack<E>: Send {
@@ -26,18 +26,14 @@ pub(crate) trait Pack<E>: Send {
 pub(crate) struct Plain<E>(PhantomData<fn(E)>);
 
 impl<E: NoUninit> Plain<E> {
-    /// An event without bytes has nothing to send; its count would say all.
-    const HAS_BYTES: () = assert!(size_of::<E>() > 0, "a plain event needs at least one byte");
-
     pub(crate) fn new() -> Self {
-        let () = Self::HAS_BYTES;
         Self(PhantomData)
     }
 }
 
 impl<E: NoUninit> Pack<E> for Plain<E> {
     fn event_bytes(&self) -> u32 {
-        u32::try_from(size_of::<E>()).unwrap_or(VARIABLE - 1)
+        plain_bytes::<E>()
     }
 
     fn send(

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use bytemuck::AnyBitPattern;
 use lapwing::producer::Slots;
 
-use crate::frame::{LENGTH, VARIABLE};
+use crate::frame::{LENGTH, VARIABLE, plain_bytes};
 
 /// Unpacks events of one type.
 pub(crate) trait Unpack<E>: Send {
@@ -37,18 +37,14 @@ pub(crate) struct Undecodable {
 pub(crate) struct Plain<E>(PhantomData<fn() -> E>);
 
 impl<E: AnyBitPattern> Plain<E> {
-    /// An event without bytes has nothing to receive; its count would say all.
-    const HAS_BYTES: () = assert!(size_of::<E>() > 0, "a plain event needs at least one byte");
-
     pub(crate) fn new() -> Self {
-        let () = Self::HAS_BYTES;
         Self(PhantomData)
     }
 }
 
 impl<E: AnyBitPattern> Unpack<E> for Plain<E> {
     fn event_bytes(&self) -> u32 {
-        u32::try_from(size_of::<E>()).unwrap_or(VARIABLE - 1)
+        plain_bytes::<E>()
     }
 
     fn unpack(

@@ -132,7 +132,23 @@ impl Core {
         if !writing.tail.has_room(body.len() as u64) {
             self.roll(writing)?;
         }
-        let header = FrameHeader {
+        let header = self.frame_header(writing, first, count, body);
+        let written = writing.tail.write(&header, body);
+        written.map_err(|error| self.segment_error("write", &writing.tail.header, error))?;
+        (writing.next, writing.is_proven) = (header.end(), false);
+        self.syncing.set_written(writing.next);
+        Ok(())
+    }
+
+    /// The header of the next frame, whose events begin with `first`.
+    fn frame_header(
+        &self,
+        writing: &Writing,
+        first: Sequence,
+        count: u32,
+        body: &[u8],
+    ) -> FrameHeader {
+        FrameHeader {
             previous: writing.next,
             first,
             recorded_ns: now_ns(),
@@ -140,12 +156,7 @@ impl Core {
             count,
             length: body.len() as u32, // at most `body_limit`
             body_sum: writing.tail.header.seed().sum(body),
-        };
-        let written = writing.tail.write(&header, body);
-        written.map_err(|error| self.segment_error("write", &writing.tail.header, error))?;
-        (writing.next, writing.is_proven) = (header.end(), false);
-        self.syncing.set_written(writing.next);
-        Ok(())
+        }
     }
 
     /// Notes that the batch which was not written will not be written again.
@@ -206,28 +217,19 @@ impl Core {
     }
 
     fn sync_and_mark(&self, writing: &mut Writing) -> Result<(), WriteError> {
-        let end = self.syncing.sync()?;
-        self.mark_end(writing, end)
+        self.syncing.sync()?;
+        self.mark_end(writing)
     }
 
     /// Writes a frame without events that says that all is synced. Without it, damage to the last
     /// frames could not be told from a write that was never synced.
-    fn mark_end(&self, writing: &mut Writing, end: Sequence) -> Result<(), WriteError> {
+    fn mark_end(&self, writing: &mut Writing) -> Result<(), WriteError> {
         // A mark also overwrites what a failed write may have left.
         let is_proven = writing.is_proven && !writing.tail.has_failed();
         if is_proven || !writing.tail.has_room_for_mark() {
             return Ok(());
         }
-        let first = writing.next;
-        let mark = FrameHeader {
-            previous: first,
-            first,
-            recorded_ns: now_ns(),
-            synced: end,
-            count: 0,
-            length: 0,
-            body_sum: writing.tail.header.seed().sum(&[]),
-        };
+        let mark = self.frame_header(writing, writing.next, 0, &[]);
         let written = writing.tail.write(&mark, &[]).and_then(|()| writing.tail.file.sync());
         written.map_err(|error| self.segment_error("write", &writing.tail.header, error))?;
         Ok(())

@@ -5,6 +5,7 @@
 # recording is not part of the project; LAPWING_DATA names its folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/lib/programs.sh
 
 target="${CARGO_TARGET_DIR:-target}"
 profile="${EXAMPLES_PROFILE:-dev}"
@@ -38,8 +39,7 @@ for file in examples/*.rs; do
     fi
 done
 
-# The same selection as `cargo test --workspace`. Another one would enable other features and build everything again.
-cargo build --profile "$profile" --workspace --bins --examples
+build_programs "$profile"
 for name in "${names[@]}"; do run "$name"; done
 
 for file in "${LAPWING_DATA:-../shared/data}"/*_message_*.csv; do

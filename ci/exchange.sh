@@ -7,6 +7,7 @@
 # exchange-core with the same commands where Java and Maven are there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/lib/programs.sh
 
 target="${CARGO_TARGET_DIR:-target}"
 if [[ ${EXCHANGE:-short} == long ]]; then
@@ -19,7 +20,6 @@ if [[ ${EXCHANGE:-short} == long ]]; then
         exchange/rival/run.sh "$flow" "$rate" || (($? == 77))
     done
 else
-    # The same selection as `cargo test --workspace`. Another one would enable other features and build everything again.
-    cargo build --workspace --bins --examples
+    build_programs
     "$target/debug/exchange" check --seconds 4 --rate 2000
 fi

@@ -6,6 +6,7 @@
 # and measures with optimisation.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/lib/programs.sh
 
 target="${CARGO_TARGET_DIR:-target}"
 if [[ ${JOURNAL:-short} == long ]]; then
@@ -13,8 +14,7 @@ if [[ ${JOURNAL:-short} == long ]]; then
     cargo run --release --package lapwing-journal --example durable_ledger
     cargo run --release --package lapwing-journal-perf
 else
-    # The same selection as `cargo test --workspace`. Another one would enable other features and build everything again.
-    cargo build --workspace --bins --examples
+    build_programs
     "$target/debug/examples/durable_ledger"
     "$target/debug/journal-bench" --folder "$target" --rounds 1 --seconds 0.02 --rate 10000
 fi

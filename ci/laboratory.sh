@@ -5,6 +5,7 @@
 # LABORATORY=long builds it with optimisation, and uses ten times as many events.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/lib/programs.sh
 
 target="${CARGO_TARGET_DIR:-target}"
 results="$target/laboratory"
@@ -20,8 +21,7 @@ else
     # Each task of a Java rival starts a JVM, and `latency` has already run these tasks.
     profile=dev folder=debug thousand=1000 swept=(--contender lapwing,disruptor,std-mpsc,cpp-mutex-queue)
 fi
-# The same selection as `cargo test --workspace`. Another one would enable other features and build everything again.
-cargo build --profile "$profile" --workspace --bins --examples
+build_programs "$profile"
 lapwing() { "$target/$folder/lapwing" "$@"; }
 
 lapwing throughput --runs 1 --events $((20 * thousand)) --json "$json"

@@ -55,14 +55,15 @@ fn tails_have_a_line_for_each_contender() {
 }
 
 #[test]
-fn a_contender_that_has_one_sender_is_not_in_every_cell() {
-    let one = Case { senders: 1, ..CASE };
-    let plan = plan(&[CASE, one], &[ChannelName::GilParking, ChannelName::StdMpsc]);
+fn a_contender_that_refuses_a_case_is_not_in_every_cell() {
+    let shared = Case { capacity: 1, ..CASE };
+    let one = Case { senders: 1, ..shared };
+    let plan = plan(&[shared, one], &[ChannelName::Gil, ChannelName::StdMpsc]);
     let records = records(&plan).unwrap();
     let cells = records.iter().map(|record| (record.contender, record.case().senders));
-    assert!(cells.eq([("std-mpsc", 2), ("gil-parking", 1), ("std-mpsc", 1)]), "{records:?}");
+    assert!(cells.eq([("std-mpsc", 2), ("gil", 1), ("std-mpsc", 1)]), "{records:?}");
     let text = table::of(&records, &plan.missing(), &Machine::detect());
-    assert!(text.contains("not in every cell: gil-parking: it has one sender"), "{text}");
+    assert!(text.contains("not in every cell: gil: its channel of one slot"), "{text}");
 }
 
 #[test]

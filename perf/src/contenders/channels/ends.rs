@@ -111,21 +111,6 @@ impl<T: Value> ReceiveEnd<T> for gil::spsc::Receiver<T> {
     }
 }
 
-impl<T: Value> SendEnd<T> for gil::spsc::parking::Sender<T> {
-    #[inline]
-    fn send(&mut self, value: T) -> Result<(), Disconnected> {
-        gil::spsc::parking::Sender::send(self, value);
-        Ok(())
-    }
-}
-
-impl<T: Value> ReceiveEnd<T> for gil::spsc::parking::Receiver<T> {
-    #[inline]
-    fn receive(&mut self) -> Result<T, Disconnected> {
-        Ok(self.recv())
-    }
-}
-
 impl<T: Value> SendEnd<T> for gil::mpsc::Sender<T> {
     #[inline]
     fn send(&mut self, value: T) -> Result<(), Disconnected> {

@@ -27,13 +27,10 @@ pub(super) struct Flume;
 #[derive(Clone, Copy)]
 pub(super) struct Crossfire;
 
-/// The crate `gil`, which has a channel for one sender. Both of its channels spin and yield.
+/// The crate `gil`, which has a channel for one sender. Both of its channels spin and yield. The
+/// channel that parks loses wake-ups, so it is not measured.
 #[derive(Clone, Copy)]
 pub(super) struct Gil;
-
-/// The channel of the crate `gil` that parks, with one sender.
-#[derive(Clone, Copy)]
-pub(super) struct GilParking;
 
 /// `thingbuf::mpsc::blocking`, which parks.
 #[derive(Clone, Copy)]
@@ -115,18 +112,6 @@ impl Library for Gil {
         capacity: usize,
     ) -> (impl SendEnd<T> + use<T>, impl ReceiveEnd<T> + use<T>) {
         gil::spsc::channel::<T>(slots(capacity))
-    }
-}
-
-impl Library for GilParking {
-    fn mpsc<T: Value>(
-        self,
-        capacity: usize,
-        senders: usize,
-    ) -> (Vec<impl SendEnd<T> + use<T>>, impl ReceiveEnd<T> + use<T>) {
-        debug_assert_eq!(senders, 1, "the contender refuses more");
-        let (sender, receiver) = gil::spsc::parking::channel::<T>(slots(capacity));
-        (vec![sender], receiver)
     }
 }
 

@@ -33,8 +33,6 @@ pub(crate) enum ChannelName {
     Crossfire,
     /// `gil::spsc::channel` and `gil::mpsc::channel`, which spin and yield.
     Gil,
-    /// `gil::spsc::parking::channel`; one sender only.
-    GilParking,
     /// `thingbuf::mpsc::blocking::channel`.
     Thingbuf,
     /// Loses a value, to test that the error is found
@@ -108,7 +106,7 @@ pub(super) trait Library: Copy {
 
 impl ChannelName {
     /// The channels of a full comparison.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Lapwing,
         Self::StdMpsc,
         Self::CrossbeamChannel,
@@ -116,7 +114,6 @@ impl ChannelName {
         Self::Flume,
         Self::Crossfire,
         Self::Gil,
-        Self::GilParking,
         Self::Thingbuf,
     ];
 
@@ -130,7 +127,6 @@ impl ChannelName {
             Self::Flume => "flume",
             Self::Crossfire => "crossfire",
             Self::Gil => "gil",
-            Self::GilParking => "gil-parking",
             Self::Thingbuf => "thingbuf",
             Self::WrongAnswer => "wrong-answer",
         }
@@ -151,13 +147,8 @@ impl Channel {
     /// one.
     pub(crate) fn refusal(self, shape: Shape, capacity: usize) -> Option<&'static str> {
         let is_shared = matches!(shape, Shape::OneWay(2..));
-        match self.name {
-            ChannelName::GilParking if is_shared => Some("it has one sender"),
-            ChannelName::Gil if is_shared && capacity == 1 => {
-                Some("its channel of one slot loses values of several senders")
-            }
-            _ => None,
-        }
+        (self.name == ChannelName::Gil && is_shared && capacity == 1)
+            .then_some("its channel of one slot loses values of several senders")
     }
 
     /// Runs once.
@@ -174,7 +165,6 @@ impl Channel {
             ChannelName::Flume => run(libraries::Flume, load),
             ChannelName::Crossfire => run(libraries::Crossfire, load),
             ChannelName::Gil => run(libraries::Gil, load),
-            ChannelName::GilParking => run(libraries::GilParking, load),
             ChannelName::Thingbuf => run(libraries::Thingbuf, load),
             ChannelName::WrongAnswer => run(wrong_answer::WrongAnswer, load),
         }

@@ -8,7 +8,8 @@ use std::time::Duration;
 /// A handler returns an action. After an error or a panic, the
 /// [failure policy](crate::consumer::FailurePolicy) of the stage returns one.
 ///
-/// For a handler that gets a batch at a time, "the event" below is the whole batch. A batch that is
+/// For a handler that gets a batch at a time, "the event" below is the whole batch. It is the rest of
+/// the batch if the handler has said that a part is [`Done`](crate::consumer::Done). A batch that is
 /// handled again may have more events at its end than before.
 ///
 /// A pause ends early if the ring halts or the stage is [stopped](crate::consumer::StopHandle). The

@@ -92,7 +92,8 @@ impl<'a> Failure<'a> {
 
     /// Returns the sequence of the failed event.
     ///
-    /// If the handler gets a batch at a time, this is the sequence of the first event of the batch.
+    /// If the handler gets a batch at a time, this is the sequence of the first event of the batch
+    /// that is not [`Done`](crate::consumer::Done).
     /// If a method such as [`on_timeout`](crate::EventHandler::on_timeout) fails between two
     /// batches, it is the sequence of the next event. For a worker without events, that is the next
     /// one that no worker of its group has.

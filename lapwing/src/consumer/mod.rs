@@ -4,6 +4,7 @@ mod access;
 mod acknowledger;
 mod action;
 mod batch;
+mod batch_handler;
 mod catch;
 mod events;
 mod failure;
@@ -36,6 +37,7 @@ pub use access::{Access, Exclusive, Shared};
 pub use acknowledger::Acknowledger;
 pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
+pub use batch_handler::{BatchHandler, Done};
 pub use events::Events;
 pub(crate) use failure::KeptPolicy;
 pub use failure::{Cause, Failure, FailurePolicy};
@@ -56,7 +58,7 @@ pub(crate) use source::Source;
 pub(crate) use stage_reader::StageReader;
 pub(crate) use task::Post;
 pub(crate) use together::run_together;
-pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
+pub(crate) use work::{BatchLife, PerBatch, PerEvent, WholeLife, Work};
 pub(crate) use worker::Worker;
 
 /// A stage, or a worker of a group, with its handler. It is not started yet.

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::access::{Access, Exclusive, Shared};
 use super::action::{Action, BoxError, IntoAction};
+use super::batch_handler::{BatchHandler, Done};
 use super::handler::EventHandler;
 use crate::Sequence;
 use crate::protocol::group::KeyTransfer;
@@ -13,8 +14,8 @@ use crate::protocol::group::KeyTransfer;
 /// The position of a handler in its batch, in case it panics.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// The event that is being handled. With a handler that gets a batch at a time, its first
-    /// event.
+    /// The event that is being handled. With a handler that gets a batch at a time, the first event
+    /// that it has not finished.
     at: Cell<Sequence>,
     /// End of the batch that is being handled.
     batch: Cell<Option<Sequence>>,
@@ -25,6 +26,12 @@ impl Progress {
     pub(crate) fn begin(&self, batch: &Range<Sequence>) {
         self.at.set(batch.start);
         self.batch.set(Some(batch.end));
+    }
+
+    /// Notes that the handler has finished the events of its batch below `at`, or all of them if
+    /// the batch ends before.
+    pub(super) fn finish_below(&self, at: Sequence) {
+        self.at.set(self.batch.get().map_or(at, |end| at.min(end)));
     }
 
     /// Notes that no event is being handled.
@@ -65,7 +72,7 @@ pub(crate) struct Interruption {
 pub(crate) trait Work<E, A: Access> {
     /// Whether [`on_batch_start`](Self::on_batch_start) must be called.
     const LOOKS_AT_DEPTH: bool = false;
-    /// Whether a failure applies to a whole batch, not to one event.
+    /// Whether a failure applies to the rest of the batch, not to one event.
     const IS_BY_BATCH: bool = false;
     /// Whether [`on_released`](Self::on_released) must be called.
     const HEARS_RELEASES: bool = false;
@@ -140,11 +147,12 @@ fn each<'a, E: 'a, A: Access, R: IntoAction>(
     Ok(())
 }
 
-/// The result of a batch for which the handler has returned `returned`.
-fn whole<R: IntoAction>(batch: Range<Sequence>, returned: R) -> Result<(), Interruption> {
+/// The result of a batch for which the handler has returned `returned`. The handler has not said
+/// that it has finished any of `unfinished`.
+fn settled<R: IntoAction>(unfinished: Range<Sequence>, returned: R) -> Result<(), Interruption> {
     match returned.into_action() {
         Ok(Action::Continue) => Ok(()),
-        verdict => Err(Interruption { events: batch, verdict }),
+        verdict => Err(Interruption { events: unfinished, verdict }),
     }
 }
 
@@ -204,7 +212,7 @@ impl<E, R: IntoAction, F: FnMut(&[E], Sequence) -> R> Work<E, Shared> for PerBat
         first: Sequence,
         _: &Progress,
     ) -> Result<(), Interruption> {
-        whole(first..first + events.len() as u64, (self.0)(events, first))
+        settled(first..first + events.len() as u64, (self.0)(events, first))
     }
 }
 
@@ -219,7 +227,61 @@ impl<E, R: IntoAction, F: FnMut(&mut [E], Sequence) -> R> Work<E, Exclusive> for
         _: &Progress,
     ) -> Result<(), Interruption> {
         let batch = first..first + events.len() as u64;
-        whole(batch, (self.0)(events, first))
+        settled(batch, (self.0)(events, first))
+    }
+}
+
+/// A handler of batches with all of its callbacks.
+#[derive(Debug)]
+pub(crate) struct BatchLife<H, R>(pub(crate) H, PhantomData<fn() -> R>);
+
+impl<H, R> BatchLife<H, R> {
+    pub(crate) fn new(handler: H) -> Self {
+        Self(handler, PhantomData)
+    }
+}
+
+impl<E, A, R, H> Work<E, A> for BatchLife<H, R>
+where
+    A: Access,
+    R: IntoAction,
+    H: BatchHandler<E, A, R>,
+{
+    const IS_BY_BATCH: bool = true;
+    const HEARS_RELEASES: bool = true;
+    const HEARS_TIMEOUTS: bool = true;
+
+    fn on_start(&mut self) {
+        self.0.on_start();
+    }
+
+    #[inline]
+    fn on_batch(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        progress: &Progress,
+    ) -> Result<(), Interruption> {
+        let returned = self.0.on_batch(events, first, Done::new(progress, first));
+        let unfinished = progress.within().unwrap_or(first..first);
+        settled(unfinished, returned)
+    }
+
+    #[inline]
+    fn on_released(&mut self, next_sequence: Sequence) {
+        self.0.on_released(next_sequence);
+    }
+
+    fn on_timeout(&mut self, next_sequence: Sequence) {
+        self.0.on_timeout(next_sequence);
+    }
+
+    fn on_restart(&mut self) {
+        self.0.on_restart();
+    }
+
+    fn on_shutdown(&mut self) {
+        self.0.on_shutdown();
     }
 }
 

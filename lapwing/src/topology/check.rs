@@ -54,7 +54,12 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
     let (on_error, on_panic) = (stage.on_error.is_some(), stage.on_panic.is_some());
     // Each setting, whether it is set, whether the stage has what it needs, and what that is.
     let settings = [
-        ("timeout", stage.timeout.is_some(), abilities.hears_timeouts, "an `EventHandler`"),
+        (
+            "timeout",
+            stage.timeout.is_some(),
+            abilities.hears_timeouts,
+            "a handler with `on_timeout`",
+        ),
         ("on_error", on_error, abilities.returns_errors, "a handler that returns a `Result`"),
         ("on_panic", on_panic, has_handler, "a handler"),
         ("pin", stage.pin.is_some(), has_handler, "a thread"),

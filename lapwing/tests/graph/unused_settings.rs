@@ -61,13 +61,13 @@ fn timeout_of_a_closure_is_an_error<K: Kind>() {
         ring().side_by_side(|side| side.stage(impatient()).read(|_, _, _| {})),
         ring().stage(impatient()).workers(2).read(|_| |_: &u64, _, _| {}),
     ];
-    rings.into_iter().for_each(|ring| refuses(ring, "timeout", "an `EventHandler`"));
+    rings.into_iter().for_each(|ring| refuses(ring, "timeout", "a handler with `on_timeout`"));
 }
 
 fn settings_that_a_poller_cannot_follow_are_errors<K: Kind>() {
     let stage = || Stage::new("stage");
     let settings = [
-        (impatient(), "timeout", "an `EventHandler`"),
+        (impatient(), "timeout", "a handler with `on_timeout`"),
         (forgiving(), "on_error", "a handler that returns a `Result`"),
         (stage().on_panic(Action::Skip), "on_panic", "a handler"),
         (stage().pin(0), "pin", "a thread"),

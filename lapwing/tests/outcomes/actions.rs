@@ -14,12 +14,15 @@ common::for_both_producers! {
     c50_actions_of_a_closure_for_each_event,
     c50_actions_of_a_closure_for_each_batch,
     c50_actions_of_a_handler,
+    c50_actions_of_a_handler_of_batches,
     c50_errors_of_a_closure_for_each_event,
     c50_errors_of_a_closure_for_each_batch,
     c50_errors_of_a_handler,
+    c50_errors_of_a_handler_of_batches,
     c50_panics_of_a_closure_for_each_event,
     c50_panics_of_a_closure_for_each_batch,
     c50_panics_of_a_handler,
+    c50_panics_of_a_handler_of_batches,
     c51_failures_of_the_first_and_of_the_last_event_of_a_batch,
     miri_each_action_once,
     an_error_without_a_policy_halts_the_ring,
@@ -173,6 +176,7 @@ fn check_all<K: Kind>(how: How, forms: [Form; 2], bad: Sequence) {
 const BY_EVENT: [Form; 2] = [Form::Event, Form::EventMut];
 const BY_BATCH: [Form; 2] = [Form::Batch, Form::BatchMut];
 const HANDLERS: [Form; 2] = [Form::Handler, Form::HandlerMut];
+const BATCH_HANDLERS: [Form; 2] = [Form::BatchHandler, Form::BatchHandlerMut];
 
 fn c50_actions_of_a_closure_for_each_event<K: Kind>() {
     check_all::<K>(How::Says, BY_EVENT, 2);
@@ -184,6 +188,10 @@ fn c50_actions_of_a_closure_for_each_batch<K: Kind>() {
 
 fn c50_actions_of_a_handler<K: Kind>() {
     check_all::<K>(How::Says, HANDLERS, 2);
+}
+
+fn c50_actions_of_a_handler_of_batches<K: Kind>() {
+    check_all::<K>(How::Says, BATCH_HANDLERS, 2);
 }
 
 fn c50_errors_of_a_closure_for_each_event<K: Kind>() {
@@ -198,6 +206,10 @@ fn c50_errors_of_a_handler<K: Kind>() {
     check_all::<K>(How::Errs, HANDLERS, 2);
 }
 
+fn c50_errors_of_a_handler_of_batches<K: Kind>() {
+    check_all::<K>(How::Errs, BATCH_HANDLERS, 2);
+}
+
 fn c50_panics_of_a_closure_for_each_event<K: Kind>() {
     check_all::<K>(How::Panics, BY_EVENT, 2);
 }
@@ -210,9 +222,13 @@ fn c50_panics_of_a_handler<K: Kind>() {
     check_all::<K>(How::Panics, HANDLERS, 2);
 }
 
+fn c50_panics_of_a_handler_of_batches<K: Kind>() {
+    check_all::<K>(How::Panics, BATCH_HANDLERS, 2);
+}
+
 fn c51_failures_of_the_first_and_of_the_last_event_of_a_batch<K: Kind>() {
     for how in [How::Says, How::Errs, How::Panics] {
-        for forms in [BY_EVENT, BY_BATCH, HANDLERS] {
+        for forms in [BY_EVENT, BY_BATCH, HANDLERS, BATCH_HANDLERS] {
             check_all::<K>(how, forms, 0);
             check_all::<K>(how, forms, EVENTS - 1);
         }

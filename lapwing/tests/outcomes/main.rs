@@ -13,6 +13,7 @@ mod callers;
 mod endings;
 mod exclusive;
 mod marks;
+mod parts;
 mod pauses;
 mod random;
 mod stopping;
@@ -23,7 +24,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use common::{Kind, ON_PURPOSE};
-use lapwing::consumer::{Access, Consumer, Finished, Outcome};
+use lapwing::consumer::{Access, BatchHandler, Consumer, Done, Finished, Outcome};
 use lapwing::producer::Sequencer;
 use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
 
@@ -139,6 +140,29 @@ impl<A: Access, F: FnMut(&Call) -> Said> EventHandler<u64, A, Said> for Spy<F> {
     }
 }
 
+/// The same for batches. It finishes nothing before its end.
+impl<A: Access, F: FnMut(&Call) -> Said> BatchHandler<u64, A, Said> for Spy<F> {
+    fn on_start(&mut self) {
+        _ = self.call(Call::Start);
+    }
+
+    fn on_batch(&mut self, events: A::Slice<'_, u64>, first: Sequence, _: Done<'_>) -> Said {
+        self.call(Call::Batch(first..first + A::events(events).len() as u64))
+    }
+
+    fn on_timeout(&mut self, next_sequence: Sequence) {
+        _ = self.call(Call::Timeout(next_sequence));
+    }
+
+    fn on_restart(&mut self) {
+        _ = self.call(Call::Restart);
+    }
+
+    fn on_shutdown(&mut self) {
+        _ = self.call(Call::Shutdown);
+    }
+}
+
 /// The form of a stage: a handler or a closure, reading or writing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Form {
@@ -148,15 +172,19 @@ enum Form {
     BatchMut,
     Handler,
     HandlerMut,
+    BatchHandler,
+    BatchHandlerMut,
 }
 
 impl Form {
     fn is_by_batch(self) -> bool {
-        matches!(self, Self::Batch | Self::BatchMut)
+        use Form::{Batch, BatchHandler, BatchHandlerMut, BatchMut};
+        matches!(self, Batch | BatchMut | BatchHandler | BatchHandlerMut)
     }
 
     fn is_handler(self) -> bool {
-        matches!(self, Self::Handler | Self::HandlerMut)
+        use Form::{BatchHandler, BatchHandlerMut, Handler, HandlerMut};
+        matches!(self, Handler | HandlerMut | BatchHandler | BatchHandlerMut)
     }
 
     /// Adds `spy` to `ring` in this form.
@@ -178,6 +206,8 @@ impl Form {
             }
             Self::Handler => ring.stage(stage).read_handler(spy),
             Self::HandlerMut => ring.stage(stage).write_handler(spy),
+            Self::BatchHandler => ring.stage(stage).read_batch_handler(spy),
+            Self::BatchHandlerMut => ring.stage(stage).write_batch_handler(spy),
         }
     }
 }

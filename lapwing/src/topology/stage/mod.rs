@@ -1,11 +1,13 @@
-//! A stage as a program writes it: a name, settings (`options`), and a verb (`verbs`,
-//! `worker_verbs`) that says what the stage does. Not here: the place of a stage (`position`).
+//! A stage as a program writes it: a name, settings (`options`), and a verb (`read_verbs`,
+//! `write_verbs`, `worker_verbs`) that says what the stage does. Not here: the place of a stage (`position`).
 
 mod options;
+mod read_verbs;
 mod settings;
 mod verbs;
 mod worker_verbs;
 mod workers;
+mod write_verbs;
 
 use std::fmt;
 
@@ -27,6 +29,7 @@ use super::graph::{Graph, StageId};
 /// | a closure, event by event | [`read`](Self::read) | [`write`](Self::write) |
 /// | a closure, batch by batch | [`read_batch`](Self::read_batch) | [`write_batch`](Self::write_batch) |
 /// | an [`EventHandler`](crate::EventHandler) | [`read_handler`](Self::read_handler) | [`write_handler`](Self::write_handler) |
+/// | a [`BatchHandler`](crate::consumer::BatchHandler) | [`read_batch_handler`](Self::read_batch_handler) | [`write_batch_handler`](Self::write_batch_handler) |
 /// | an `EventHandler` made on the thread of the stage | [`read_local`](Self::read_local) | [`write_local`](Self::write_local) |
 /// | a [`Poller`](crate::Poller), which you poll | [`poller`](Self::poller) | [`poller_mut`](Self::poller_mut) |
 /// | several [`Workers`](crate::graph::Workers) | [`workers`](Self::workers), then [`read`](crate::graph::Workers::read) | [`workers`](Self::workers), then [`write`](crate::graph::Workers::write) |

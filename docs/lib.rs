@@ -61,6 +61,8 @@ chapters! {
     decision_20: "decisions/20-monitors-look-only.md",
     decision_21: "decisions/21-few-dependencies.md",
     decision_22: "decisions/22-turns-on-a-full-ring.md",
+    decision_23: "decisions/23-frames-say-what-is-synced.md",
+    decision_24: "decisions/24-one-engine-stage.md",
     zh_getting_started: "zh/getting-started.md",
     zh_concepts: "zh/concepts.md",
     zh_paper: "zh/paper.md",

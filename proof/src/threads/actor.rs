@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use lapwing::consumer::{Cause, Exclusive, Failure, FailurePolicy, Retries, Shared};
+use lapwing::consumer::{
+    BatchHandler, Cause, Done, Exclusive, Failure, FailurePolicy, Retries, Shared,
+};
 use lapwing::{Action, EventHandler, Sequence};
 
 use super::event::{Event, Log, Note, Seen};
@@ -67,11 +69,13 @@ impl Actor {
         act(verdict, sequence)
     }
 
-    /// One call for a batch. The first event whose act does not continue decides about all of them.
+    /// One call for a batch. The first event whose act does not continue decides. `done` is told how
+    /// many events come before it.
     pub(super) fn handle_batch<'a>(
         &mut self,
         events: impl Iterator<Item = &'a Event>,
         first: Sequence,
+        done: impl FnOnce(usize),
     ) -> Said {
         let (mut decided, mut decided_at) = (Verdict::Says(Action::Continue), first);
         let mut notes = Vec::new();
@@ -84,6 +88,7 @@ impl Actor {
             notes.push(seen);
         }
         self.log.push(Note::Batch(notes));
+        done((decided_at - first) as usize);
         act(decided, decided_at)
     }
 
@@ -126,15 +131,11 @@ fn act(verdict: Verdict, sequence: Sequence) -> Said {
     }
 }
 
-/// The calls between events.
-macro_rules! calls_between_events {
+/// The calls between batches.
+macro_rules! calls_between_batches {
     () => {
         fn on_start(&mut self) {
             self.log.push(Note::Start);
-        }
-
-        fn on_batch_start(&mut self, size: u64, depth: u64) {
-            self.log.push(Note::BatchStart { size, depth });
         }
 
         fn on_released(&mut self, next: Sequence) {
@@ -164,7 +165,11 @@ impl EventHandler<Event, Shared, Said> for Actor {
         self.handle(event, sequence, is_last, true)
     }
 
-    calls_between_events!();
+    fn on_batch_start(&mut self, size: u64, depth: u64) {
+        self.log.push(Note::BatchStart { size, depth });
+    }
+
+    calls_between_batches!();
 }
 
 impl EventHandler<Event, Exclusive, Said> for Actor {
@@ -178,7 +183,28 @@ impl EventHandler<Event, Exclusive, Said> for Actor {
         self.handle(event, sequence, is_last, true)
     }
 
-    calls_between_events!();
+    fn on_batch_start(&mut self, size: u64, depth: u64) {
+        self.log.push(Note::BatchStart { size, depth });
+    }
+
+    calls_between_batches!();
+}
+
+impl BatchHandler<Event, Shared, Said> for Actor {
+    fn on_batch(&mut self, events: &[Event], first: Sequence, mut done: Done<'_>) -> Said {
+        self.handle_batch(events.iter(), first, |count| done.set(count))
+    }
+
+    calls_between_batches!();
+}
+
+impl BatchHandler<Event, Exclusive, Said> for Actor {
+    fn on_batch(&mut self, events: &mut [Event], first: Sequence, mut done: Done<'_>) -> Said {
+        events.iter_mut().for_each(|event| event.write(self.mark));
+        self.handle_batch(events.iter(), first, |count| done.set(count))
+    }
+
+    calls_between_batches!();
 }
 
 /// A policy that notes its decisions.

@@ -127,6 +127,8 @@ fn add(placed: Placed<'_>, program: &Program, stage: usize, logs: &[Log]) -> Sta
         Form::Handler { is_local, .. } => add_handler(placed, actor(0), writes, is_local),
         Form::Closure { .. } => add_closure(placed, actor(0), writes),
         Form::BatchClosure { .. } => add_batch_closure(placed, actor(0), writes),
+        Form::BatchHandler { .. } if writes => placed.write_batch_handler(actor(0)),
+        Form::BatchHandler { .. } => placed.read_batch_handler(actor(0)),
         Form::Poller { .. } => placed.poller(),
         Form::Workers { size, max, by_key, .. } => {
             let workers = placed.workers(size).up_to(max);
@@ -158,11 +160,12 @@ fn add_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
 
 fn add_batch_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
     if !writes {
-        return placed.read_batch(move |events, first| actor.handle_batch(events.iter(), first));
+        return placed
+            .read_batch(move |events, first| actor.handle_batch(events.iter(), first, |_| {}));
     }
     placed.write_batch(move |events, first| {
         events.iter_mut().for_each(|event| event.write(actor.mark));
-        actor.handle_batch(events.iter(), first)
+        actor.handle_batch(events.iter(), first, |_| {})
     })
 }
 

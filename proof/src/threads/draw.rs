@@ -165,6 +165,7 @@ fn form() -> impl Strategy<Value = Form> {
             .prop_map(|[writes, is_local]| Form::Handler { writes, is_local }),
         3 => any::<bool>().prop_map(|writes| Form::Closure { writes }),
         2 => any::<bool>().prop_map(|writes| Form::BatchClosure { writes }),
+        3 => any::<bool>().prop_map(|writes| Form::BatchHandler { writes }),
         1 => leaves_after.prop_map(|leaves_after| Form::Poller { leaves_after }),
         4 => workers.prop_map(|(size, max, by_key, writes)| {
             Form::Workers { size: size.min(max), max, by_key, writes }

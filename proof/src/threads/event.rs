@@ -111,7 +111,7 @@ pub(super) enum Note {
         depth: u64,
     },
     Event(Seen),
-    /// The call of a closure for a batch.
+    /// The call of a closure or a handler for a batch.
     Batch(Vec<Seen>),
     /// The decision of a policy.
     Policy {

@@ -215,7 +215,7 @@ impl<'a> Replay<'a> {
         self.release(batch.end)
     }
 
-    /// The call of a closure for a batch.
+    /// The call for a batch. A handler has said that the events before the verdict are done.
     fn whole_batch(&mut self, seen: &[Seen]) -> Step {
         let first = self.begin(seen)?;
         seen.iter()
@@ -224,10 +224,11 @@ impl<'a> Replay<'a> {
         let batch = first..first + seen.len() as u64;
         let decides = seen.iter().find(|seen| !seen.verdict.continues());
         if let Some(seen) = decides {
-            return self.decide(seen.verdict, seen.sequence, batch.clone(), &batch);
+            let begin = if self.rules.is_handler { seen.sequence } else { first };
+            return self.decide(seen.verdict, seen.sequence, begin..batch.end, &batch);
         }
-        self.finish(batch);
-        Ok(())
+        self.finish(batch.clone());
+        self.release(batch.end)
     }
 
     /// Checks an event that the consumer saw.

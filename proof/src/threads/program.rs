@@ -123,6 +123,10 @@ pub(super) enum Form {
     BatchClosure {
         writes: bool,
     },
+    /// A handler of batches. It says that the events before its act are done.
+    BatchHandler {
+        writes: bool,
+    },
     /// Leaves after this number of events, if there is one.
     Poller {
         leaves_after: Option<u64>,
@@ -296,6 +300,7 @@ impl Stage {
             Form::Handler { writes, .. }
             | Form::Closure { writes }
             | Form::BatchClosure { writes }
+            | Form::BatchHandler { writes }
             | Form::Workers { writes, .. } => writes,
             Form::Poller { .. } => false,
         };
@@ -309,7 +314,8 @@ impl Stage {
 
     /// Whether it is a handler, or several of them.
     pub(super) fn is_handler(&self) -> bool {
-        matches!(self.form, Form::Handler { .. } | Form::Workers { .. })
+        use Form::{BatchHandler, Handler, Workers};
+        matches!(self.form, Handler { .. } | BatchHandler { .. } | Workers { .. })
     }
 
     pub(super) fn is_poller(&self) -> bool {

@@ -141,7 +141,7 @@ impl<P> Stage<P> {
     ///
     /// Closures and pollers have no `on_timeout`, so [`build`](crate::Builder::build) returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for them. No error is reported
-    /// for an `EventHandler` that does not define `on_timeout`; the setting has no effect there.
+    /// for a handler that does not define `on_timeout`; the setting has no effect there.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};

@@ -18,7 +18,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve clients until the standard input ends.
+    /// Serve clients until the standard input ends, or a stage fails.
     Serve(serve::Arguments),
     /// Send commands to an exchange at a steady rate and report delays.
     Load(load::Arguments),

@@ -59,9 +59,8 @@
 //!   events are unreadable, the journal is not opened, the [error](error::Damage) names file and
 //!   offset, and nothing is changed.
 //! - A [failed sync](error::SyncError) stops the journal and is never repeated.
-//! - A full disk is an [error of the writer](error::WriteError::is_full) that loses nothing. With a
-//!   [policy that retries](lapwing::consumer::Retries::of_batch), the graph continues once there is
-//!   space.
+//! - A full disk is an [error of the writer](error::WriteError::is_full) that loses nothing. With the
+//!   policy [`WaitForSpace`], the graph continues once there is space.
 //!
 //! What cannot be noticed: damage to frames at the very end of a journal that was not closed. It
 //! looks like a write that was never synced.
@@ -76,6 +75,7 @@ pub mod error; // why an operation failed
 #[cfg(feature = "faults")]
 pub mod faults; // a simulated disk
 pub mod format; // the bytes on disk
+mod full_disk; // the policy that waits for space
 pub mod inspect; // what is in a folder
 mod journal; // the open journal, for programs
 mod options; // settings
@@ -91,6 +91,7 @@ mod syncing; // how far the journal is written and synced
 mod writer; // the stage that writes
 
 pub use encoding::{Encoding, Plain};
+pub use full_disk::WaitForSpace;
 pub use journal::Journal;
 pub use options::Options;
 pub use reading::reader::{Frame, Reader};

@@ -28,26 +28,8 @@ impl<E, T: Encoding<E>> Writer<E, T> {
 
     /// Returns the handler for [`read_batch`](lapwing::Stage::read_batch).
     ///
-    /// An error halts the ring, unless the stage has a policy. After a full disk, a policy that
-    /// retries the batch loses nothing:
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::{Disruptor, consumer::Retries};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let journal = lapwing_journal::Journal::<u64>::open(folder.path())?;
-    /// let retries = Retries::of_batch().pause(Duration::from_millis(100));
-    /// let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
-    ///     .first_sequence(journal.next_sequence())
-    ///     .stage("journal").blocking().on_error(retries).read_batch(journal.writer().handler())
-    ///     .build()?;
-    /// let running = consumers.start()?;
-    /// producer.publish(|event| *event = 7)?;
-    /// running.shutdown()?;
-    /// assert_eq!(journal.next_sequence(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// An error halts the ring, unless the stage has a policy. With
+    /// [`WaitForSpace`](crate::WaitForSpace), the stage waits for space on a full disk instead.
     pub fn handler(mut self) -> impl FnMut(&[E], Sequence) -> Result<(), WriteError> + Send {
         move |events, first| self.write(events, first)
     }

@@ -1,14 +1,19 @@
-//! `exchange serve`: the exchange until its standard input ends.
+//! `exchange serve`: the exchange until its standard input ends, or a stage fails.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use exchange::Exchange;
 use exchange::gateway::Gateway;
 use exchange::service::{Service, Settings};
 
 use super::Result;
+
+/// How often the program checks whether a stage has failed.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Where the exchange listens, and what it keeps.
 #[derive(Debug, clap::Args)]
@@ -43,8 +48,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     );
     let gateway = Gateway::start(opened, &*arguments.address)?;
     println!("listening: {}", gateway.address());
-    io::stdin().read_to_end(&mut Vec::new())?;
+    wait(&gateway)?;
     let state = gateway.shutdown()?.state();
     println!("ended: commands={} hash={:016x}", state.commands, state.hash());
     Ok(())
+}
+
+/// Waits until the standard input ends, or the exchange has failed.
+fn wait(gateway: &Gateway) -> Result<()> {
+    let input = watch_input()?;
+    loop {
+        match input.recv_timeout(PAUSE) {
+            Err(RecvTimeoutError::Timeout) if !gateway.has_failed() => {}
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Returns a channel that ends with the standard input. Its thread ends with the program.
+fn watch_input() -> io::Result<Receiver<()>> {
+    let (ended, input) = channel();
+    let read = move || {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        drop(ended);
+    };
+    thread::Builder::new().name("input".into()).spawn(read)?;
+    Ok(input)
 }

@@ -100,14 +100,16 @@ impl Gateway {
         self.address
     }
 
-    /// Whether a stage of the exchange has failed. Then [`shutdown`](Self::shutdown) says why.
+    /// Whether a stage of the exchange has failed, or a snapshot cannot be written. Then
+    /// [`shutdown`](Self::shutdown) says why.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.service.has_failed()
     }
 
     /// Ends all sessions, carries out the commands that they have sent, and closes the journal.
-    /// Returns the engine.
+    /// Returns the engine. Clients get their answers, also if this fails, and then the end of their
+    /// connections.
     ///
     /// # Errors
     ///
@@ -121,11 +123,12 @@ impl Gateway {
             let _ = socket.shutdown(Shutdown::Read);
             let _ = reading.join();
         }
-        let engine = self.service.shutdown()?;
+        let ended = self.service.shutdown();
+        // The stages have dropped the outboxes, also after a failure.
         for writing in mem::take(&mut *lock(&self.shared.writers)) {
             let _ = writing.join();
         }
-        Ok(engine)
+        ended
     }
 }
 

@@ -32,8 +32,8 @@ pub enum ServiceError {
     Start(StartError),
     /// The same, for a thread that is in no ring.
     Thread(io::Error),
-    /// A stage has failed.
-    Run(RunError),
+    /// A stage has failed. The text names the stage and the cause.
+    Stage(String),
 }
 
 impl fmt::Display for ServiceError {
@@ -48,7 +48,7 @@ impl fmt::Display for ServiceError {
             Self::Build(error) => error.fmt(f),
             Self::Start(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
-            Self::Run(error) => error.fmt(f),
+            Self::Stage(text) => f.write_str(text),
         }
     }
 }
@@ -66,5 +66,11 @@ crate::errors::from! {
     BuildError => Build,
     StartError => Start,
     io::Error => Thread,
-    RunError => Run,
+}
+
+impl From<RunError> for ServiceError {
+    /// Keeps the text only. The report has the handlers, whose drop ends the connections of clients.
+    fn from(error: RunError) -> Self {
+        Self::Stage(error.to_string())
+    }
 }

@@ -26,16 +26,15 @@ mod matching;
 mod recovery;
 mod settings;
 mod snapshotting;
+mod stopping;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lapwing::consumer::{Cause, Failure};
 use lapwing::lifecycle::{Report, Running};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
-use lapwing_journal::error::{SyncError, WriteError};
-use lapwing_journal::{Journal, Snapshots, SyncPolicy};
+use lapwing_journal::error::SyncError;
+use lapwing_journal::{Journal, Snapshots, SyncPolicy, WaitForSpace};
 
 use self::matching::Matching;
 use self::snapshotting::{Snapshotting, Writing};
@@ -52,9 +51,6 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 /// After this time without a report, the stages of the caller are called to serve clients that have
 /// come or gone.
 const LONGEST_SILENCE: Duration = Duration::from_millis(20);
-
-/// How often the journal tries to write to a full disk.
-const FULL_DISK_PAUSE: Duration = Duration::from_millis(100);
 
 /// The producer of a gateway thread: commands go in here.
 pub type Entry = MultiProducer<Input>;
@@ -136,38 +132,53 @@ impl Service {
     ///
     /// [`ServiceError`] if the folder cannot be used, or holds a damaged journal.
     pub fn open(settings: Settings) -> Result<Opened, ServiceError> {
-        let store = settings.folder.as_deref().map(open).transpose()?;
-        let (engine, recovery) = match &store {
-            Some((journal, snapshots)) => recovery::recover(journal, snapshots)?,
-            None => Default::default(),
+        let Some(folder) = &settings.folder else {
+            let (engine, recovery) = Default::default();
+            return Ok(Opened { settings, store: None, engine, recovery });
         };
+        let journal = Journal::open(folder.join("journal"))?;
+        let snapshots = Snapshots::open(folder.join("snapshots"))?;
+        Self::open_with(settings, journal, snapshots)
+    }
+
+    /// Recovers the exchange from a journal and snapshots, wherever they are.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceError`] if they do not fit each other, or cannot be read.
+    pub fn open_with(
+        settings: Settings,
+        journal: Journal<Input>,
+        snapshots: Snapshots,
+    ) -> Result<Opened, ServiceError> {
+        let (engine, recovery) = recovery::recover(&journal, &snapshots)?;
+        let store = Some((Arc::new(journal), snapshots));
         Ok(Opened { settings, store, engine, recovery })
     }
 
-    /// Whether a stage has failed. Then [`shutdown`](Self::shutdown) says why.
+    /// Whether a stage or the thread of snapshots has failed. Then [`shutdown`](Self::shutdown) says
+    /// why.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.input.is_finished() || self.output.is_finished()
+        let has_no_snapshots = self.store.as_ref().is_some_and(|store| store.writing.is_finished());
+        has_no_snapshots || [&self.input, &self.output].into_iter().any(stopping::is_halted)
     }
 
     /// Carries out all commands that are in the ring, delivers all reports, and closes the journal.
     /// Returns the engine.
     ///
+    /// After a failure, the commands that the journal does not have are not answered.
+    ///
     /// # Errors
     ///
     /// [`ServiceError`] if a stage, the journal or a snapshot has failed.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the stages, and for space on a full disk.
     pub fn shutdown(self) -> Result<Engine, ServiceError> {
-        let report = match self.input.shutdown() {
-            Ok(report) => report,
-            Err(error) => {
-                // Reports of commands that the journal does not have wait in it.
-                self.output.halt();
-                return Err(error.into());
-            }
-        };
-        // This drops the producer of the output ring, which closes the ring.
+        let report = stopping::stop(self.input, self.output)?;
         let engine = take_engine(report);
-        self.output.shutdown()?;
         if let Some(store) = self.store {
             store.close()?;
         }
@@ -191,12 +202,6 @@ fn take_engine(mut report: Report) -> Engine {
     matching.into_engine()
 }
 
-/// Opens the journal and the snapshots of a folder.
-fn open(folder: &Path) -> Result<(Arc<Journal<Input>>, Snapshots), ServiceError> {
-    let journal = Journal::open(folder.join("journal"))?;
-    Ok((Arc::new(journal), Snapshots::open(folder.join("snapshots"))?))
-}
-
 fn start_input(
     settings: &Settings,
     journal: Option<&Journal<Input>>,
@@ -210,7 +215,7 @@ fn start_input(
                 side.chain(|chain| {
                     chain
                         .stage("journal")
-                        .on_error(when_full)
+                        .on_error(WaitForSpace::default())
                         .read_batch(journal.writer().handler())
                         .stage("synced")
                         .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
@@ -222,16 +227,6 @@ fn start_input(
         None => ring.stage("matching").read_handler(matching).build()?,
     };
     Ok((entry, consumers.start()?))
-}
-
-/// Waits for space on a full disk. Each other error halts the ring.
-fn when_full(failure: &Failure<'_>) -> Action {
-    match failure.cause() {
-        Cause::Error(error) if error.downcast_ref().is_some_and(WriteError::is_full) => {
-            Action::Rewind(FULL_DISK_PAUSE)
-        }
-        _ => Action::Halt,
-    }
 }
 
 fn start_output(

@@ -77,7 +77,11 @@ impl Thread {
             if !self.wait_until_synced(sequence) {
                 break;
             }
-            self.snapshots.write(sequence, &state.to_bytes())?;
+            match self.snapshots.write(sequence, &state.to_bytes()) {
+                // The journal has all that the snapshot would have. The next one may find space.
+                Err(error) if error.is_full() => continue,
+                written => written?,
+            }
             if let Some(oldest) = self.snapshots.oldest()? {
                 self.journal.remove_before(oldest)?;
             }

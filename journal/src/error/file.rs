@@ -41,6 +41,19 @@ impl FileError {
     pub fn kind(&self) -> io::ErrorKind {
         self.source.kind()
     }
+
+    /// Returns whether the disk is full.
+    ///
+    /// ```
+    /// use lapwing_journal::Snapshots;
+    ///
+    /// let error = Snapshots::open("/proc/no/such/folder").unwrap_err();
+    /// assert!(!error.is_full());
+    /// ```
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
 }
 
 impl fmt::Display for FileError {

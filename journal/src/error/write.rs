@@ -53,8 +53,7 @@ impl WriteError {
     /// ```
     #[must_use]
     pub fn is_full(&self) -> bool {
-        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
-        matches!(self, Self::File(error) if matches!(error.kind(), StorageFull | QuotaExceeded))
+        matches!(self, Self::File(error) if error.is_full())
     }
 }
 

@@ -85,6 +85,8 @@ struct World {
     failing_write: Option<usize>,
     /// Bytes that all files may have together.
     space: Option<u64>,
+    /// How often there was not enough of it.
+    times_full: u64,
     random: Random,
 }
 
@@ -123,6 +125,12 @@ impl SimulatedDisk {
     /// Sets how many bytes all files may have together. `None` is no limit.
     pub fn set_space(&self, bytes: Option<u64>) {
         lock(&self.world).space = bytes;
+    }
+
+    /// Returns how often a call has found too little space.
+    #[must_use]
+    pub fn times_full(&self) -> u64 {
+        lock(&self.world).times_full
     }
 
     /// Returns the names of all files, sorted.
@@ -182,15 +190,22 @@ impl World {
         if self.folder.find(name).is_some() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let used: u64 = self.files.values().map(|file| file.read().len() as u64).sum();
-        if self.space.is_some_and(|space| used + bytes > space) {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
+        self.take_space(bytes)?;
         let file = self.next_file;
         self.next_file += 1;
         self.files.insert(file, Contents::zeros(bytes as usize));
         self.folder.change(Change::Create(name.into(), file));
         Ok(file)
+    }
+
+    /// Fails if all files together cannot have `more` bytes.
+    fn take_space(&mut self, more: u64) -> io::Result<()> {
+        let used: u64 = self.files.values().map(|file| file.read().len() as u64).sum();
+        if self.space.is_some_and(|space| used + more > space) {
+            self.times_full += 1;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
     }
 
     fn find(&self, name: &str) -> io::Result<FileId> {
@@ -333,6 +348,10 @@ impl StorageFile for OpenFile {
         let mut bytes: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
         let failing = self.view.act(|world| Ok(world.failing_write.take()))?;
         bytes.truncate(failing.unwrap_or(usize::MAX));
+        let more = (offset + bytes.len() as u64).saturating_sub(self.bytes()?);
+        if more > 0 {
+            self.view.act(|world| world.take_space(more))?;
+        }
         self.act(|file, _| {
             file.write(offset as usize, bytes);
             failing.map_or(Ok(()), |_| Err(io::Error::other("a write that fails")))

@@ -1,16 +1,15 @@
 //! The two stages, their errors and their policies.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use lapwing::Disruptor;
-use lapwing::consumer::Retries;
 use lapwing::graph::Placement;
 use lapwing_journal::SyncPolicy;
 use lapwing_journal::error::{OpenError, WriteError};
 use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
-use lapwing_journal::{Journal, Options};
+use lapwing_journal::{Journal, Options, WaitForSpace};
 
 use crate::{assert_has, open, publish, write_in_ring};
 
@@ -60,26 +59,39 @@ fn confirmed_events_survive_a_power_cut_under_each_policy_and_placement() {
 fn a_graph_continues_after_a_full_disk() {
     let disk = SimulatedDisk::new();
     let journal = open(&disk);
-    let (full, is_full) = mpsc::channel();
-    let mut retries = Retries::of_batch().attempts(u32::MAX).pause(Duration::from_millis(1));
-    let policy = move |failure: &lapwing::consumer::Failure<'_>| {
-        let _ = full.send(());
-        lapwing::consumer::FailurePolicy::decide(&mut retries, failure)
-    };
     let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
         .stage("journal")
-        .on_error(policy)
+        .on_error(WaitForSpace::every(Duration::from_millis(1)))
         .read_batch(journal.writer().handler())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
     disk.set_space(Some(0)); // no second segment
     let publishing = std::thread::spawn(move || publish(&mut producer, 0, 20_000));
-    is_full.recv().unwrap();
+    while disk.times_full() < 3 {
+        std::thread::yield_now();
+    }
     disk.set_space(None);
     publishing.join().unwrap();
     running.shutdown().unwrap();
     assert_has(&journal, 20_000);
+}
+
+#[test]
+fn a_stage_that_waits_for_space_halts_at_another_error() {
+    let disk = SimulatedDisk::new();
+    let journal = open(&disk);
+    let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
+        .stage("journal")
+        .on_error(WaitForSpace::default())
+        .read_batch(journal.writer().handler())
+        .build()
+        .unwrap();
+    disk.fail_write(0);
+    let running = consumers.start().unwrap();
+    while producer.publish(|_| {}).is_ok() {}
+    let ended = running.shutdown().unwrap_err().to_string();
+    assert!(ended.contains("cannot write: a write that fails"), "{ended}");
 }
 
 #[test]

@@ -12,13 +12,8 @@ source ci/lib/programs.sh
 target="${CARGO_TARGET_DIR:-target}"
 if [[ ${EXCHANGE:-short} == long ]]; then
     cargo run --release --package exchange
-    flow="$target/exchange-flow.bin"
-    cargo run --release --package exchange -- bench --dump "$flow"
-    for rate in 100000 1000000 0; do
-        cargo run --release --quiet --package exchange -- bench --rate "$rate"
-        cargo run --release --quiet --package exchange -- bench --rate "$rate" --journal
-        exchange/rival/run.sh "$flow" "$rate" || (($? == 77))
-    done
+    cargo build --release --package exchange
+    exchange/rival/compare.py --program "$target/release/exchange" --rounds 3 --json "$target/exchange-compare.json"
 else
     build_programs
     "$target/debug/exchange" check --seconds 4 --rate 2000

@@ -1,7 +1,10 @@
 // Replays a file of packed commands (see exchange/src/types/packed_command.rs) through exchange-core 0.5.3, without its
 // journal, and measures from the intended send time of each command to its result.
 //
-// Usage: ExchangeCoreRival FILE RATE [WARM-UPS]     RATE in commands per second, 0 for as fast as they are accepted
+// Usage: ExchangeCoreRival FILE COMMANDS RATE [WARM-UPS]
+//
+// The last COMMANDS of FILE are measured; those before them prepare the exchange. RATE is in commands per second, and 0
+// is as fast as they are accepted. Warm-ups send as fast as that.
 //
 // Prints one line of JSON. Percentiles are in nanoseconds.
 
@@ -10,6 +13,8 @@ import exchange.core2.core.ExchangeCore;
 import exchange.core2.core.common.BalanceAdjustmentType;
 import exchange.core2.core.common.CoreSymbolSpecification;
 import exchange.core2.core.common.CoreWaitStrategy;
+import exchange.core2.core.common.MatcherEventType;
+import exchange.core2.core.common.MatcherTradeEvent;
 import exchange.core2.core.common.OrderAction;
 import exchange.core2.core.common.OrderType;
 import exchange.core2.core.common.SymbolType;
@@ -30,8 +35,11 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.Histogram;
 
 public final class ExchangeCoreRival {
@@ -42,53 +50,78 @@ public final class ExchangeCoreRival {
     private static final long CASH = 1L << 55;
 
     private final ByteBuffer commands;
-    private final int first;
-    private final int count;
-    /// Whether the commands that set up the exchange are done.
-    private volatile boolean isMeasuring;
+    /// The first command that is neither a symbol nor an account, and the first that is measured.
+    private final int first, firstMeasured;
+    private final int total;
     private final List<Integer> symbols = new ArrayList<>();
     private final List<Long> accounts = new ArrayList<>();
 
-    private ExchangeCoreRival(Path file) throws Exception {
+    private ExchangeCoreRival(Path file, int measured) throws Exception {
         commands = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-        int total = commands.capacity() / RECORD;
+        total = commands.capacity() / RECORD;
         int at = 0;
-        // The head of the file sets up symbols and accounts.
         for (; at < total && commands.get(at * RECORD) >= ADD_SYMBOL; at++) {
             int kind = commands.get(at * RECORD);
             if (kind == ADD_SYMBOL) symbols.add(commands.getInt(at * RECORD + 4));
             if (kind == ADD_ACCOUNT) accounts.add(Integer.toUnsignedLong(commands.getInt(at * RECORD + 8)));
         }
         first = at;
-        count = total - at;
+        firstMeasured = total - measured;
+        if (measured < 1 || firstMeasured < first) {
+            throw new IllegalArgumentException(
+                    "COMMANDS must be in 1..=" + (total - first) + ": found " + measured);
+        }
     }
 
     public static void main(String[] arguments) throws Exception {
-        ExchangeCoreRival rival = new ExchangeCoreRival(Path.of(arguments[0]));
-        double rate = Double.parseDouble(arguments[1]);
-        int warmUps = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 2;
-        String line = "";
-        for (int round = 0; round <= warmUps; round++) line = rival.run(rate);
-        System.out.println(line);
+        ExchangeCoreRival rival = new ExchangeCoreRival(Path.of(arguments[0]), Integer.parseInt(arguments[1]));
+        double rate = Double.parseDouble(arguments[2]);
+        int warmUps = arguments.length > 3 ? Integer.parseInt(arguments[3]) : 2;
+        PerformanceConfiguration performance = performance(rate);
+        for (int round = 0; round < warmUps; round++) rival.run(performance, 0);
+        System.out.println(rival.run(performance, rate));
         System.exit(0);
     }
 
+    /// The answers to the commands that are measured. Written by one thread of the exchange.
+    private static final class Answers {
+        final Histogram delays = new Histogram(3_600_000_000_000L, 3);
+        /// How many commands have an answer, also of those that are not measured.
+        final AtomicLong answered = new AtomicLong();
+        volatile boolean isMeasuring;
+        final Map<CommandResultCode, Long> refused = new EnumMap<>(CommandResultCode.class);
+        long trades, traded;
+
+        void add(OrderCommand command) {
+            if (isMeasuring) {
+                delays.recordValue(Math.max(0, System.nanoTime() - command.timestamp));
+                for (MatcherTradeEvent event = command.matcherEvent; event != null; event = event.nextEvent) {
+                    if (event.eventType != MatcherEventType.TRADE) continue;
+                    trades++;
+                    traded += event.size;
+                }
+            }
+            if (command.resultCode != CommandResultCode.SUCCESS) refused.merge(command.resultCode, 1L, Long::sum);
+            answered.lazySet(answered.get() + 1);
+        }
+
+        void await(long count) {
+            while (answered.get() < count) Thread.onSpinWait();
+        }
+    }
+
     /// One run on a fresh exchange.
-    private String run(double rate) throws Exception {
-        Histogram delays = new Histogram(3_600_000_000_000L, 3);
-        AtomicLong results = new AtomicLong();
-        long[] refused = new long[1];
+    private String run(PerformanceConfiguration performance, double rate) throws Exception {
+        AtomicReference<Answers> receiver = new AtomicReference<>();
         ExchangeCore core = ExchangeCore.builder()
                 .resultsConsumer((OrderCommand command, long sequence) -> {
-                    if (!isMeasuring) return;
-                    if (rate > 0) delays.recordValue(Math.max(0, System.nanoTime() - command.timestamp));
-                    if (command.resultCode != CommandResultCode.SUCCESS) refused[0]++;
-                    results.lazySet(results.get() + 1);
+                    Answers answers = receiver.getPlain();
+                    if (answers != null) answers.add(command);
                 })
                 .exchangeConfiguration(ExchangeConfiguration.builder()
                         .ordersProcessingCfg(OrdersProcessingConfiguration.DEFAULT)
                         .initStateCfg(InitialStateConfiguration.CLEAN_TEST)
-                        .performanceCfg(performance(rate))
+                        .performanceCfg(performance)
                         .reportsQueriesCfg(ReportsQueriesConfiguration.DEFAULT)
                         .loggingCfg(LoggingConfiguration.DEFAULT)
                         .serializationCfg(SerializationConfiguration.DEFAULT)
@@ -96,24 +129,42 @@ public final class ExchangeCoreRival {
                 .build();
         core.startup();
         ExchangeApi api = core.getApi();
-        isMeasuring = false;
         setUp(api);
-        isMeasuring = true;
-        long start = System.nanoTime() + 1_000_000;
+        Answers answers = new Answers();
+        // The ring carries it to the thread that reads it, with the next command.
+        receiver.set(answers);
+        int prepared = firstMeasured - first, count = total - firstMeasured;
+        for (int index = first; index < firstMeasured; index++) send(api, index * RECORD, 0);
+        answers.await(prepared);
+        answers.isMeasuring = true;
+        Thread.sleep(100); // the stages wait, as in `exchange bench`
+        long start = System.nanoTime();
         for (int index = 0; index < count; index++) {
             long intended = rate > 0 ? start + (long) (index / rate * 1e9) : start;
             while (System.nanoTime() < intended) Thread.onSpinWait();
-            send(api, (first + index) * RECORD, intended);
+            send(api, (firstMeasured + index) * RECORD, intended);
         }
-        while (results.get() < count) Thread.onSpinWait();
+        answers.await(prepared + count);
         double seconds = (System.nanoTime() - start) / 1e9;
+        receiver.set(null);
         core.shutdown();
-        return String.format("{\"rival\": \"exchange-core 0.5.3\", \"commands\": %d, \"refused\": %d, "
-                        + "\"per_second\": %.0f, \"p50\": %d, \"p90\": %d, \"p99\": %d, \"p99.9\": %d, \"p99.99\": %d, "
-                        + "\"max\": %d}",
-                count, refused[0], count / seconds, delays.getValueAtPercentile(50), delays.getValueAtPercentile(90),
-                delays.getValueAtPercentile(99), delays.getValueAtPercentile(99.9),
-                delays.getValueAtPercentile(99.99), delays.getMaxValue());
+        return json(answers, count, seconds);
+    }
+
+    private static String json(Answers answers, int commands, double seconds) {
+        StringBuilder codes = new StringBuilder();
+        long refused = 0;
+        for (Map.Entry<CommandResultCode, Long> code : answers.refused.entrySet()) {
+            codes.append(refused > 0 ? ", " : "").append(String.format("\"%s\": %d", code.getKey(), code.getValue()));
+            refused += code.getValue();
+        }
+        Histogram delays = answers.delays;
+        return String.format("{\"exchange\": \"exchange-core 0.5.3\", \"journal\": false, \"commands\": %d, "
+                        + "\"refused\": %d, \"codes\": {%s}, \"trades\": %d, \"traded\": %d, \"per_second\": %.0f, "
+                        + "\"p50\": %d, \"p90\": %d, \"p99\": %d, \"p99.9\": %d, \"p99.99\": %d, \"max\": %d}",
+                commands, refused, codes, answers.trades, answers.traded, commands / seconds,
+                delays.getValueAtPercentile(50), delays.getValueAtPercentile(90), delays.getValueAtPercentile(99),
+                delays.getValueAtPercentile(99.9), delays.getValueAtPercentile(99.99), delays.getMaxValue());
     }
 
     /// One engine of each kind: more than two CPUs are not assumed.
@@ -156,10 +207,13 @@ public final class ExchangeCoreRival {
                 OrderType type = switch (commands.get(at + 2)) {
                     case 0 -> OrderType.GTC;
                     case 2 -> OrderType.IOC;
-                    case 3 -> OrderType.FOK;
+                    case 3 -> OrderType.FOK_BUDGET;
                     default -> throw new IllegalArgumentException("exchange-core has no such order");
                 };
-                long reserve = isBuy ? 2 * price : price;
+                // exchange-core ignores FOK. A budget that allows the limit for each lot is the same.
+                if (type == OrderType.FOK_BUDGET) price *= size;
+                // The most that the order may be moved to.
+                long reserve = isBuy && type == OrderType.GTC ? 2 * price : price;
                 api.placeNewOrder(0, 0L, timestamp, order, 1, price, reserve, size,
                         isBuy ? OrderAction.BID : OrderAction.ASK, type, symbol, account);
             }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Measures exchange-core 0.5.3 with the commands of FILE, which `exchange bench --dump FILE` writes.
+# Measures exchange-core 0.5.3 with the last COMMANDS of FILE, which `exchange bench --commands COMMANDS --dump FILE`
+# writes. `compare.py` beside this file runs it in turns with our exchange.
 #
-# Usage: exchange/rival/run.sh FILE RATE [WARM-UPS]     (commands per second; 0: as fast as they are accepted)
+# Usage: exchange/rival/run.sh FILE COMMANDS RATE [WARM-UPS]     (RATE in commands per second; 0: as fast as accepted)
+#        exchange/rival/run.sh --build
 #
 # Needs Java 17 and Maven. Exits with 77 without them.
 set -euo pipefail
@@ -19,9 +21,14 @@ if [[ ! -s $build/classpath ]]; then
     mvn --quiet --file "$rival/pom.xml" dependency:build-classpath -Dmdep.outputFile="$build/classpath.new" || exit 77
     mv "$build/classpath.new" "$build/classpath"
 fi
-javac -cp "$(<"$build/classpath")" -d "$build" "$rival/ExchangeCoreRival.java"
+if [[ ! $build/ExchangeCoreRival.class -nt $rival/ExchangeCoreRival.java ]]; then
+    javac -cp "$(<"$build/classpath")" -d "$build" "$rival/ExchangeCoreRival.java"
+fi
+if [[ ${1:-} == --build ]]; then
+    exit
+fi
 opens=()
 for package in java.lang java.lang.reflect java.io java.util java.nio sun.nio.ch jdk.internal.ref; do
     opens+=(--add-opens "java.base/$package=ALL-UNNAMED")
 done
-exec java "${opens[@]}" -Xms2g -Xmx2g -cp "$build:$(<"$build/classpath")" ExchangeCoreRival "$@" 2>/dev/null
+exec java "${opens[@]}" -Xms2g -Xmx2g -cp "$build:$(<"$build/classpath")" ExchangeCoreRival "$@"

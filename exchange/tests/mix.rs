@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use exchange::Exchange;
 use exchange::engine::Engine;
 use exchange::flows::mix::Mix;
-use exchange::types::{Command, OrderKind, Report};
+use exchange::types::{Cause, Command, OrderKind, Report};
 
 /// Which command is how frequent, in percent.
 #[derive(Debug, Default)]
@@ -83,4 +83,21 @@ fn equal_seeds_give_equal_flows() {
     let flow = |seed| Mix { seed, commands: 2_000, ..Mix::default() }.flow().commands;
     assert_eq!(flow(5), flow(5));
     assert_ne!(flow(5), flow(6));
+}
+
+#[test]
+fn no_order_of_a_one_sided_flow_meets_an_own_one() {
+    let mix = Mix { accounts: 7, commands: 20_000, is_one_sided: true, ..Mix::default() };
+    let mut engine = Engine::default();
+    let (mut trades, mut own) = (0, 0);
+    let flow = mix.flow();
+    for command in flow.preparation().chain(&flow.commands) {
+        engine.apply(command, &mut |report| match report {
+            Report::Trade(_) => trades += 1,
+            Report::Cancelled(_, Cause::SelfTrade) => own += 1,
+            _ => {}
+        });
+    }
+    assert!(trades > 500, "{trades}");
+    assert_eq!(own, 0);
 }

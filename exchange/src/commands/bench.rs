@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use exchange::flows::mix::{Flow, Mix};
 use exchange::service::{Entry, Input, Output, Service, Settings};
-use exchange::types::{Command, PackedCommand};
+use exchange::types::{Command, PackedCommand, Report};
 use lapwing::{EventHandler, Sequence};
 
 use super::Result;
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// Commands of a round.
     #[arg(long, default_value_t = 1_000_000)]
     commands: usize,
-    /// Rounds before the one that counts.
+    /// Rounds before the one that counts, as fast as the exchange takes the commands.
     #[arg(long, default_value_t = 1)]
     warm_ups: usize,
     /// Write and sync each command before its answer.
@@ -38,29 +38,28 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let flow = Mix { commands: arguments.commands, ..Mix::default() }.flow();
+    let flow = Mix { commands: arguments.commands, is_one_sided: true, ..Mix::default() }.flow();
     if let Some(file) = &arguments.dump {
         let commands = flow.into_commands();
         let packed: Vec<PackedCommand> = commands.iter().map(PackedCommand::from).collect();
         return Ok(std::fs::write(file, bytemuck::cast_slice(&packed))?);
     }
-    let mut line = String::new();
-    for _ in 0..=arguments.warm_ups {
-        line = round(arguments, &flow)?;
+    for _ in 0..arguments.warm_ups {
+        round(arguments, &flow, 0.0)?;
     }
-    println!("{line}");
+    println!("{}", round(arguments, &flow, arguments.rate)?);
     Ok(())
 }
 
-/// Measures one round on a new exchange. Returns a line of JSON.
-fn round(arguments: &Arguments, flow: &Flow) -> Result<String> {
+/// Measures one round on a new exchange, at `rate` commands per second. Returns a line of JSON.
+fn round(arguments: &Arguments, flow: &Flow, rate: f64) -> Result<String> {
     let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::tempdir_in(parent)?;
     let mut settings = Settings::default();
     settings.folder = arguments.journal.then(|| folder.path().to_owned());
     let start = Instant::now();
     let (done, measured) = channel();
-    let answers = Measure { start, left: flow.commands.len(), delays: Delays::new(), done };
+    let answers = Measure { start, left: flow.commands.len(), answers: Answers::new(), done };
     let (service, mut entry) = Service::open(settings)?.start(answers, Ignore)?;
     for command in flow.preparation() {
         publish(&mut entry, command, 0, Duration::ZERO)?;
@@ -69,31 +68,19 @@ fn round(arguments: &Arguments, flow: &Flow) -> Result<String> {
     std::thread::sleep(Duration::from_millis(100));
     let begun = start.elapsed();
     for (index, command) in flow.commands.iter().enumerate() {
-        let intended = match arguments.rate {
+        let intended = match rate {
             0.0 => begun,
-            rate => begun + Duration::from_secs_f64(index as f64 / rate),
+            _ => begun + Duration::from_secs_f64(index as f64 / rate),
         };
         while start.elapsed() < intended {
             std::hint::spin_loop();
         }
         publish(&mut entry, command, index as u64 + 1, intended)?;
     }
-    let (delays, end) = measured.recv()?;
+    let (answers, end) = measured.recv()?;
     drop(entry);
     service.shutdown()?;
-    let per_second = flow.commands.len() as f64 / (end - begun).as_secs_f64();
-    Ok(format!(
-        "{{\"exchange\": \"lapwing\", \"journal\": {}, \"commands\": {}, \"per_second\": {per_second:.0}, \
-         \"p50\": {}, \"p90\": {}, \"p99\": {}, \"p99.9\": {}, \"p99.99\": {}, \"max\": {}}}",
-        arguments.journal,
-        flow.commands.len(),
-        delays.at(0.5),
-        delays.at(0.9),
-        delays.at(0.99),
-        delays.at(0.999),
-        delays.at(0.9999),
-        delays.longest(),
-    ))
+    Ok(answers.json(arguments.journal, flow.commands.len(), end - begun))
 }
 
 /// Publishes a command that should be sent at `intended`. Tag 0 is not measured.
@@ -104,26 +91,75 @@ fn publish(entry: &mut Entry, command: &Command, tag: u64, intended: Duration) -
     Ok(())
 }
 
+/// What the answers to all commands say.
+#[derive(Debug, Clone)]
+struct Answers {
+    delays: Delays,
+    refused: u64,
+    trades: u64,
+    /// The lots of all trades.
+    traded: u64,
+}
+
+impl Answers {
+    fn new() -> Self {
+        Self { delays: Delays::new(), refused: 0, trades: 0, traded: 0 }
+    }
+
+    fn add(&mut self, report: Report) {
+        match report {
+            Report::Rejected { .. } => self.refused += 1,
+            Report::Trade(trade) => {
+                self.trades += 1;
+                self.traded += u64::from(trade.quantity);
+            }
+            _ => {}
+        }
+    }
+
+    /// A line of JSON. Times are in nanoseconds.
+    fn json(&self, has_journal: bool, commands: usize, time: Duration) -> String {
+        let Self { delays, refused, trades, traded } = self;
+        format!(
+            "{{\"exchange\": \"lapwing\", \"journal\": {has_journal}, \"commands\": {commands}, \
+             \"refused\": {refused}, \"trades\": {trades}, \"traded\": {traded}, \
+             \"per_second\": {:.0}, \"p50\": {}, \"p90\": {}, \"p99\": {}, \"p99.9\": {}, \
+             \"p99.99\": {}, \"max\": {}}}",
+            commands as f64 / time.as_secs_f64(),
+            delays.at(0.5),
+            delays.at(0.9),
+            delays.at(0.99),
+            delays.at(0.999),
+            delays.at(0.9999),
+            delays.longest(),
+        )
+    }
+}
+
 /// Measures the delay of each command up to its last report.
 struct Measure {
     start: Instant,
     /// Commands without an answer.
     left: usize,
-    delays: Delays,
-    done: Sender<(Delays, Duration)>,
+    answers: Answers,
+    done: Sender<(Answers, Duration)>,
 }
 
 impl EventHandler<Output> for Measure {
     fn on_event(&mut self, output: &Output, _: Sequence, _: bool) {
-        if output.is_last == 0 || output.tag == 0 {
+        if output.tag == 0 {
+            return;
+        }
+        self.answers.add(output.report.unpack().expect("the engine packs valid reports"));
+        if output.is_last == 0 {
             return;
         }
         let now = self.start.elapsed();
-        self.delays.add(now.saturating_sub(Duration::from_nanos(output.received_ns)));
+        self.answers.delays.add(now.saturating_sub(Duration::from_nanos(output.received_ns)));
         self.left -= 1;
         if self.left == 0 {
             // The round has ended early if nothing receives it.
-            let _ = self.done.send((self.delays.clone(), now));
+            let _ = self.done.send((self.answers.clone(), now));
         }
     }
 }

@@ -25,13 +25,23 @@ pub struct Mix {
     /// Whether orders are also reduced. The published shares are those without, the generator of
     /// exchange-core 0.5.3 has them.
     pub reduces: bool,
+    /// Whether an account only buys or only sells. Then no order meets an own one, and exchanges with
+    /// other rules for self-trades do the same. It takes two accounts.
+    pub is_one_sided: bool,
     /// The number of commands after the book is filled.
     pub commands: usize,
 }
 
 impl Default for Mix {
     fn default() -> Self {
-        Self { seed: 1, accounts: 1_000, resting: 1_000, reduces: false, commands: 3_000_000 }
+        Self {
+            seed: 1,
+            accounts: 1_000,
+            resting: 1_000,
+            reduces: false,
+            is_one_sided: false,
+            commands: 3_000_000,
+        }
     }
 }
 

@@ -30,6 +30,7 @@ pub(super) struct Session {
     live: LiveOrders,
     accounts: u32,
     reduces: bool,
+    is_one_sided: bool,
     prices: Prices,
     last_trade: Price,
     /// How many orders each side should have.
@@ -53,6 +54,7 @@ impl Session {
             live: LiveOrders::default(),
             accounts: mix.accounts,
             reduces: mix.reduces,
+            is_one_sided: mix.is_one_sided,
             prices,
             last_trade: prices.start,
             resting_half: mix.resting / 2,
@@ -176,12 +178,21 @@ impl Session {
         price: Price,
         quantity: Quantity,
     ) -> Command {
-        let account = AccountId(self.rng.u32(0..self.accounts));
+        let account = self.account(side);
         let order = OrderId(self.next_order);
         self.next_order += 1;
         let self_trade = SelfTrade::CancelOldest;
         let symbol = SYMBOL;
         Command::New(NewOrder { account, order, symbol, side, kind, self_trade, price, quantity })
+    }
+
+    /// Returns the account of a new order. One-sided accounts with even numbers buy.
+    fn account(&mut self, side: Side) -> AccountId {
+        AccountId(if self.is_one_sided {
+            2 * self.rng.u32(0..self.accounts / 2) + side as u32
+        } else {
+            self.rng.u32(0..self.accounts)
+        })
     }
 
     /// Returns a command that cancels, reduces or moves one of the oldest orders.

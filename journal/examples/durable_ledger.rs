@@ -72,10 +72,10 @@ fn start(journal: &Journal<Transfer>, folder: &Path) -> Result<Service, Box<dyn 
         .first_sequence(from)
         .stage("journal")
         .blocking()
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .stage("synced")
         .blocking()
-        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
         .stage("ledger")
         .read(move |transfer: &Transfer, sequence, _| -> Result<(), FileError> {
             let mut ledger = state.lock().expect("no thread panics with it");

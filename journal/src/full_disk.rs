@@ -21,7 +21,7 @@ use crate::error::WriteError;
 /// let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
 ///     .first_sequence(journal.next_sequence())
 ///     .stage("journal").blocking().on_error(WaitForSpace::default())
-///     .read_batch(journal.writer().handler())
+///     .read_batch_handler(journal.writer())
 ///     .build()?;
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 7)?;

@@ -38,7 +38,7 @@ pub enum Pace {
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .first_sequence(0) // where the replay begins
-///     .stage("journal").read_batch(journal.writer().handler())
+///     .stage("journal").read_batch_handler(journal.writer())
 ///     .stage("sum").read(|_, _, _| {})
 ///     .build()?;
 /// let running = consumers.start()?;

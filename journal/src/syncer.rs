@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lapwing::consumer::{BatchHandler, Done, Shared};
 use lapwing::{Action, Sequence};
 
 use crate::core::Core;
@@ -43,6 +44,8 @@ pub enum SyncPolicy {
 
 /// Syncs what the [`Writer`](crate::Writer) has written. When the stage releases events, they
 /// survive a power failure.
+///
+/// It is the handler of a stage: see [`read_batch_handler`](lapwing::Stage::read_batch_handler).
 #[derive(Debug)]
 pub struct Syncer {
     core: Arc<Core>,
@@ -55,11 +58,6 @@ impl Syncer {
     pub(crate) fn new(core: Arc<Core>, policy: SyncPolicy) -> Self {
         core.syncing.set_has_stage();
         Self { core, policy, last: None }
-    }
-
-    /// Returns the handler for [`read_batch`](lapwing::Stage::read_batch).
-    pub fn handler<E>(mut self) -> impl FnMut(&[E], Sequence) -> Result<Action, SyncError> + Send {
-        move |events, first| self.sync(first + events.len() as u64)
     }
 
     /// Syncs what is written if events below `end` are not synced yet. Returns
@@ -89,5 +87,16 @@ impl Syncer {
     fn pause(&self) -> Option<Duration> {
         let (SyncPolicy::Every(time), Some(last)) = (self.policy, self.last) else { return None };
         time.checked_sub(last.elapsed()).filter(|pause| !pause.is_zero())
+    }
+}
+
+impl<E> BatchHandler<E, Shared, Result<Action, SyncError>> for Syncer {
+    fn on_batch(
+        &mut self,
+        events: &[E],
+        first: Sequence,
+        _: Done<'_>,
+    ) -> Result<Action, SyncError> {
+        self.sync(first + events.len() as u64)
     }
 }

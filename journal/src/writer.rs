@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use lapwing::Sequence;
+use lapwing::consumer::{BatchHandler, Done, Shared};
 
 use crate::core::{Core, Writing};
 use crate::encoding::Encoding;
@@ -11,6 +12,9 @@ use crate::error::WriteError;
 
 /// Writes batches of events. When the stage releases them, the system has them, and they survive a
 /// crash of the program.
+///
+/// It is the handler of a stage: see [`read_batch_handler`](lapwing::Stage::read_batch_handler). An
+/// error halts the ring, unless the stage has a policy such as [`WaitForSpace`](crate::WaitForSpace).
 #[derive(Debug)]
 pub struct Writer<E, T> {
     core: Arc<Core>,
@@ -24,14 +28,6 @@ impl<E, T: Encoding<E>> Writer<E, T> {
         // A new ring does not publish again what the last one could not write.
         core.give_up_unwritten();
         Self { core, body: Vec::new(), events: PhantomData }
-    }
-
-    /// Returns the handler for [`read_batch`](lapwing::Stage::read_batch).
-    ///
-    /// An error halts the ring, unless the stage has a policy. With
-    /// [`WaitForSpace`](crate::WaitForSpace), the stage waits for space on a full disk instead.
-    pub fn handler(mut self) -> impl FnMut(&[E], Sequence) -> Result<(), WriteError> + Send {
-        move |events, first| self.write(events, first)
     }
 
     /// Writes `events`, the first of which has the sequence `first`. Skips what a
@@ -66,6 +62,12 @@ impl<E, T: Encoding<E>> Writer<E, T> {
         }
         writing.unwritten = None;
         Ok(())
+    }
+}
+
+impl<E, T: Encoding<E>> BatchHandler<E, Shared, Result<(), WriteError>> for Writer<E, T> {
+    fn on_batch(&mut self, events: &[E], first: Sequence, _: Done<'_>) -> Result<(), WriteError> {
+        self.write(events, first)
     }
 }
 

@@ -30,9 +30,9 @@ fn journal_until_killed() {
     let (mut producer, consumers) = Disruptor::single_producer(4096, || [0; 8])
         .first_sequence(from)
         .stage("journal")
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .stage("synced")
-        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
         .stage("confirm")
         .read_batch(|events, first| {
             let line = format!("confirmed {}\n", first + events.len() as u64);

@@ -216,9 +216,9 @@ fn start_input(
                     chain
                         .stage("journal")
                         .on_error(WaitForSpace::default())
-                        .read_batch(journal.writer().handler())
+                        .read_batch_handler(journal.writer())
                         .stage("synced")
-                        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+                        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
                 })
                 .stage("matching")
                 .read_handler(matching)

@@ -38,7 +38,7 @@ fn write_in_ring(journal: &Journal<u64>, events: u64) {
     let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
         .first_sequence(from)
         .stage("journal")
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();

@@ -21,7 +21,7 @@ fn a_replay_reaches_all_stages_and_is_not_recorded_twice() {
         let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
             .first_sequence(from)
             .stage("journal")
-            .read_batch(journal.writer().handler())
+            .read_batch_handler(journal.writer())
             .stage("state")
             .read(move |event: &u64, _, _| sees.lock().unwrap().push(*event))
             .build()
@@ -54,7 +54,7 @@ fn gaps_are_reproduced_in_a_ring_with_several_producers() {
     let sees = Arc::clone(&seen);
     let (mut producer, consumers) = Disruptor::multi_producer(4, || 0)
         .stage("journal")
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .stage("state")
         .read(move |event: &u64, sequence, _| sees.lock().unwrap().push((sequence, *event)))
         .build()

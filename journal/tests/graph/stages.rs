@@ -22,9 +22,9 @@ fn run(journal: &Journal<u64>, policy: SyncPolicy, placement: Placement, events:
         .placement(placement)
         .first_sequence(from)
         .stage("journal")
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .stage("synced")
-        .read_batch(synced.handler())
+        .read_batch_handler(synced)
         .stage("confirm")
         .read(move |_, _, _| {
             count.fetch_add(1, Ordering::Relaxed);
@@ -62,7 +62,7 @@ fn a_graph_continues_after_a_full_disk() {
     let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
         .stage("journal")
         .on_error(WaitForSpace::every(Duration::from_millis(1)))
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -84,7 +84,7 @@ fn a_stage_that_waits_for_space_halts_at_another_error() {
     let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
         .stage("journal")
         .on_error(WaitForSpace::default())
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .build()
         .unwrap();
     disk.fail_write(0);
@@ -103,9 +103,9 @@ fn a_failed_sync_halts_the_ring_and_confirms_nothing() {
     let count = Arc::clone(&confirmed);
     let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
         .stage("journal")
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .stage("synced")
-        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
         .stage("confirm")
         .read(move |_, _, _| {
             count.fetch_add(1, Ordering::Relaxed);

@@ -116,9 +116,9 @@ fn through_graph(arguments: &Arguments) -> Result<Histogram<u64>, Failure> {
     let begun = Instant::now();
     let (mut producer, consumers) = Disruptor::single_producer(65_536, || [0; 8])
         .stage("journal")
-        .read_batch(journal.writer().handler())
+        .read_batch_handler(journal.writer())
         .stage("synced")
-        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
+        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
         .stage("acknowledge")
         .read_batch(move |events: &[Event], first| {
             let now = Instant::now();

@@ -71,7 +71,9 @@ impl HaltCause {
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Requested => "the ring is halted: a halt was requested",
-            Self::StageFailed => "the ring is halted: a stage failed or panicked",
+            Self::StageFailed => {
+                "the ring is halted: a stage failed or panicked (`shutdown` names it)"
+            }
             Self::StageDropped => "the ring is halted: a consumer was dropped before it finished",
             Self::NoConsumers => "the ring is halted: no consumer is left",
         }

@@ -11,9 +11,9 @@ use lapwing::{Action, Disruptor};
 use lapwing_journal::error::SyncError;
 use lapwing_journal::{Options, SyncPolicy};
 
-use crate::Failure;
 use crate::delays::{due, histogram};
 use crate::logs::{Event, prepared};
+use crate::{Arguments, Failure};
 
 /// Begin and end of each sync, from the start.
 pub(crate) type Syncs = Vec<(Duration, Duration)>;
@@ -70,10 +70,12 @@ pub(crate) fn by_one_thread(
 /// The graph: journal, synced, acknowledge. Returns the delays, and the syncs.
 pub(crate) fn through_graph(
     folder: &Path,
-    rate: u64,
+    arguments: &Arguments,
     time: Duration,
 ) -> Result<(Histogram<u64>, Syncs), Failure> {
-    let journal = Arc::new(Options::new().open::<Event>(folder)?);
+    let rate = arguments.rate;
+    let options = Options::new().segment_bytes(arguments.segment_mib << 20);
+    let journal = Arc::new(options.open::<Event>(folder)?);
     let (delays, syncs) = (Arc::new(Mutex::new(histogram()?)), Arc::new(Mutex::new(Vec::new())));
     let (notes, times) = (Arc::clone(&delays), Arc::clone(&syncs));
     let (mut syncer, synced) = (journal.syncer(SyncPolicy::EachBatch), Arc::clone(&journal));

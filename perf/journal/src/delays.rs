@@ -78,7 +78,7 @@ fn measure(
         }
         ONE_THREAD => vec![(ONE_THREAD, by_one_thread(folder.path(), rate, time)?)],
         JOURNAL => {
-            let (delays, found) = through_graph(folder.path(), rate, time)?;
+            let (delays, found) = through_graph(folder.path(), arguments, time)?;
             let ideal = ideal(&found, rate)?;
             vec![(JOURNAL, delays), (JOURNAL + 1, lengths(&found)?), (JOURNAL + 2, ideal)]
         }

@@ -49,6 +49,10 @@ struct Arguments {
     /// Events per second for the delays
     #[arg(long, default_value_t = 100_000)]
     rate: u64,
+    /// Length of the journal's segments in the delays. A segment of 16 MiB lasts 1.3 seconds at the
+    /// default rate
+    #[arg(long, default_value_t = 64)]
+    segment_mib: u64,
     /// Measure a part only
     #[arg(long)]
     only: Option<Part>,
@@ -89,10 +93,15 @@ fn main() -> Result<(), Failure> {
         println!("{reason}");
     }
     let Some(file) = &arguments.json else { return Ok(()) };
-    let Arguments { rounds, seconds, rate, .. } = arguments;
+    let Arguments { rounds, seconds, rate, segment_mib, .. } = arguments;
     let report = json!({
         "machine": machine.finish(),
-        "settings": { "rounds": rounds, "seconds": seconds, "events_per_second": rate },
+        "settings": {
+            "rounds": rounds,
+            "seconds": seconds,
+            "events_per_second": rate,
+            "segment_mib": segment_mib,
+        },
         "missing": missing.as_slice(),
         "complete": true,
         "results": results,

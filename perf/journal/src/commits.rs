@@ -81,43 +81,47 @@ pub(crate) fn through_graph(
     let (mut syncer, synced) = (journal.syncer(SyncPolicy::EachBatch), Arc::clone(&journal));
     // The first segments are prepared before the clock runs.
     std::thread::sleep(Duration::from_millis(300));
-    let begun = Instant::now();
+    let clock = Instant::now();
     let (mut producer, consumers) = Disruptor::single_producer(65_536, || [0; 8])
         .stage("journal")
         .read_batch(journal.writer().handler())
         .stage("synced")
         .read_batch(move |events: &[Event], first| -> Result<Action, SyncError> {
-            let (before, end) = (begun.elapsed(), first + events.len() as u64);
+            let (before, end) = (clock.elapsed(), first + events.len() as u64);
             let is_synced = synced.synced() >= end;
             let action = syncer.sync(end)?;
             if !is_synced {
-                lock(&times).push((before, begun.elapsed()));
+                lock(&times).push((before, clock.elapsed()));
             }
             Ok(action)
         })
         .stage("acknowledge")
-        .read_batch(move |events: &[Event], first| {
-            let now = begun.elapsed();
+        .read_batch(move |events: &[Event], _| {
+            let now = clock.elapsed().as_nanos() as u64;
             let mut notes = lock(&notes);
-            for number in first..first + events.len() as u64 {
-                let _ = notes.record((now - due(number, rate)).as_nanos() as u64);
+            for [_, due_ns, ..] in events {
+                let _ = notes.record(now - due_ns);
             }
         })
         .build()?;
     let running = consumers.start()?;
+    // The making of the ring and the threads is no delay of an event.
+    std::thread::sleep(Duration::from_millis(50));
+    let begun = clock.elapsed();
     let events = (time.as_secs_f64() * rate as f64) as u64;
     for number in 0..events {
-        while begun.elapsed() < due(number, rate) {
+        let due = begun + due(number, rate);
+        while clock.elapsed() < due {
             std::thread::yield_now();
         }
-        producer.publish(|event| event[0] = number)?;
+        producer.publish(|event| [event[0], event[1]] = [number, due.as_nanos() as u64])?;
     }
     running.shutdown()?;
     if journal.synced() != events {
         return Err("events are missing".into());
     }
     let delays = lock(&delays).clone();
-    let syncs = lock(&syncs).clone();
+    let syncs = lock(&syncs).iter().map(|(from, to)| (*from - begun, *to - begun)).collect();
     Ok((delays, syncs))
 }
 

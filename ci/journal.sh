@@ -12,9 +12,9 @@ target="${CARGO_TARGET_DIR:-target}"
 if [[ ${JOURNAL:-short} == long ]]; then
     PROPTEST_CASES=20000 LAPWING_JOURNAL_KILLS=1000 cargo test --release --package lapwing-journal --tests
     cargo run --release --package lapwing-journal --example durable_ledger
-    cargo run --release --package lapwing-journal-perf
+    cargo run --release --package lapwing-journal-perf -- --cache "$target" --json "$target/journal.json"
 else
     build_programs
     "$target/debug/examples/durable_ledger"
-    "$target/debug/journal-bench" --folder "$target" --rounds 1 --seconds 0.02 --rate 10000
+    "$target/debug/journal-bench" --folder "$target" --cache "$target" --rounds 1 --seconds 0.02 --rate 10000
 fi

@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex};
 use self::file::Contents;
 use self::folder::{Change, Folder};
 use self::random::Random;
+use crate::storage::pace::Pace;
 use crate::storage::{Storage, StorageFile};
 use crate::syncing::lock;
 
@@ -243,10 +244,10 @@ impl Storage for View {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
-        self.create_zeros(name, 0)
+        self.create_zeros(name, 0, &Pace::urgent())
     }
 
-    fn create_zeros(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>> {
+    fn create_zeros(&self, name: &str, bytes: u64, _: &Pace) -> io::Result<Arc<dyn StorageFile>> {
         let file = self.act(|world| world.create(name, bytes))?;
         Ok(Arc::new(OpenFile { view: self.clone(), file }))
     }

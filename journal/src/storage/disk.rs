@@ -6,9 +6,11 @@ use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::pace::Pace;
 use super::{Storage, StorageFile};
 use crate::format::name;
 
@@ -54,9 +56,14 @@ impl Storage for Disk {
         Ok(Arc::new(OpenFile::create(&self.at(name))?))
     }
 
-    fn create_zeros(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>> {
+    fn create_zeros(
+        &self,
+        name: &str,
+        bytes: u64,
+        pace: &Pace,
+    ) -> io::Result<Arc<dyn StorageFile>> {
         let file = OpenFile::create(&self.at(name))?;
-        if let Err(error) = allocate(&file, bytes) {
+        if let Err(error) = allocate(&file, bytes, pace) {
             let _ = self.remove(name);
             return Err(error);
         }
@@ -153,16 +160,16 @@ impl StorageFile for OpenFile {
 /// the file system's tables, and each sync would write them too.
 ///
 /// Each piece is synced, so that a sync of the journal meanwhile does not wait for the whole file.
-fn allocate(file: &OpenFile, bytes: u64) -> io::Result<()> {
-    const PIECE: u64 = 8 << 20;
+fn allocate(file: &OpenFile, bytes: u64, pace: &Pace) -> io::Result<()> {
     reserve(&file.0, bytes)?;
-    let zeros = vec![0; PIECE.min(bytes) as usize];
-    let mut offset = 0;
+    let (mut zeros, mut offset) = (Vec::new(), 0);
     while offset < bytes {
-        let length = PIECE.min(bytes - offset);
-        file.0.write_all_at(&zeros[..length as usize], offset)?;
+        let begun = Instant::now();
+        zeros.resize(pace.piece().min(bytes - offset) as usize, 0);
+        file.0.write_all_at(&zeros, offset)?;
         file.sync()?;
-        offset += length;
+        offset += zeros.len() as u64;
+        pace.pause(begun.elapsed());
     }
     Ok(())
 }

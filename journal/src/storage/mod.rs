@@ -1,7 +1,8 @@
-//! What a journal asks of a disk. Not here: the disk of the system (`disk`) and the simulated one
-//! (`faults`).
+//! What a journal asks of a disk. Not here: the disk of the system (`disk`), how fast it is filled
+//! (`pace`), and the simulated one (`faults`).
 
 pub(crate) mod disk;
+pub(crate) mod pace;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -10,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::FileError;
+use pace::Pace;
 
 /// A folder that holds a journal. Names are those of files in it.
 pub(crate) trait Storage: Debug + Send + Sync {
@@ -20,7 +22,8 @@ pub(crate) trait Storage: Debug + Send + Sync {
     fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
 
     /// Makes a file of zeros, with its space reserved. The file must not exist.
-    fn create_zeros(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn StorageFile>>;
+    fn create_zeros(&self, name: &str, bytes: u64, pace: &Pace)
+    -> io::Result<Arc<dyn StorageFile>>;
 
     /// Opens a file to read and write it.
     fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;

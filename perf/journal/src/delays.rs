@@ -1,145 +1,172 @@
-//! Delays of acknowledged events at a given rate, from the time when an event was due.
+//! Delays of acknowledged events at a given rate, from the time when an event was due. Not here: how
+//! each contender commits (`commits`).
+//!
+//! An event that arrives during a sync waits for the rest of it and for the next one. So even a
+//! perfect group commit has up to twice the delay of a sync. Long syncs also count more often than
+//! short ones, since more events arrive in them. An `ideal` row is the perfect group commit, computed
+//! from the syncs of the row above it. The ideal of the bare syncs is what a contender can be compared
+//! with, in the same round. The ideal of the journal's own syncs shows what its hand-overs cost.
 
-use std::fs::File;
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use lapwing::Disruptor;
-use lapwing_journal::{Options, SyncPolicy};
+use serde_json::json;
 
-use crate::logs::Event;
+use crate::chronicle::Chronicle;
+use crate::commits::{by_one_thread, syncs, through_graph};
+use crate::statistics::{median, quartiles};
 use crate::{Arguments, Failure};
 
-/// Measures the journal's delays and the bare sync's, in turns.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    println!("delay until acknowledged, {} events/s, us: 50 %, 99 %, 99.9 %", arguments.rate);
-    let (mut bare, mut ours, mut loops) = (histogram()?, histogram()?, histogram()?);
+const BARE: usize = 0;
+const IDEAL: usize = 1;
+const ONE_THREAD: usize = 2;
+const JOURNAL: usize = 3;
+const CHRONICLE: usize = 6;
+const ROWS: [&str; 7] = [
+    "bare pwrite + fdatasync",
+    "ideal group commit on these",
+    "bare group commit, one thread",
+    "lapwing-journal, three stages",
+    "its syncs",
+    "ideal group commit on these",
+    "Chronicle Queue, one thread",
+];
+/// What is printed, and stored.
+const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+
+/// The delays of each row in each round. Chronicle Queue can be missing.
+type Rounds = [Vec<Histogram<u64>>; ROWS.len()];
+
+/// Measures each contender in turns. Returns the rows for the file.
+pub(crate) fn run(
+    arguments: &Arguments,
+    chronicle: &mut Option<Chronicle>,
+) -> Result<Vec<serde_json::Value>, Failure> {
+    let mut rounds = Rounds::default();
     for round in 0..=arguments.rounds {
-        let runs = [syncs(arguments)?, by_one_thread(arguments)?, through_graph(arguments)?];
-        if round > 0 {
-            bare.add(&runs[0])?;
-            loops.add(&runs[1])?;
-            ours.add(&runs[2])?;
+        let mut order = [BARE, ONE_THREAD, JOURNAL, CHRONICLE];
+        fastrand::shuffle(&mut order);
+        for row in order {
+            for (row, delays) in measure(row, arguments, chronicle)? {
+                if round > 0 {
+                    rounds[row].push(delays);
+                }
+            }
         }
     }
-    row("a bare pwrite + fdatasync", &bare, &bare);
-    row("bare group commit, one thread", &loops, &bare);
-    row("lapwing-journal, three stages", &ours, &bare);
-    Ok(())
-}
-
-fn row(name: &str, delays: &Histogram<u64>, bare: &Histogram<u64>) {
-    let at = |quantile| delays.value_at_quantile(quantile) as f64 / 1e3;
-    let ratio = delays.value_at_quantile(0.99) as f64 / bare.value_at_quantile(0.99) as f64;
+    println!("delay until acknowledged, {} events/s, us: median of the rounds", arguments.rate);
     println!(
-        "  {name:<30} {:>8.0} {:>8.0} {:>8.0}  99 %: {ratio:.2}",
-        at(0.5),
-        at(0.99),
-        at(0.999)
+        "  {:<30}{:>9}{:>9}{:>9}{:>9}   p99 to bare, to ideal",
+        "", "p50", "p90", "p99", "p99.9"
     );
+    let rows = (0..ROWS.len()).filter(|&row| !rounds[row].is_empty());
+    Ok(rows.map(|row| report(row, &rounds, arguments)).collect())
 }
 
-fn histogram() -> Result<Histogram<u64>, Failure> {
+/// Runs a contender. It has up to three rows.
+fn measure(
+    row: usize,
+    arguments: &Arguments,
+    chronicle: &mut Option<Chronicle>,
+) -> Result<Vec<(usize, Histogram<u64>)>, Failure> {
+    let (rate, time) = (arguments.rate, Duration::from_secs_f64(arguments.seconds * 2.0));
+    let folder = tempfile::tempdir_in(&arguments.folder)?;
+    Ok(match row {
+        BARE => {
+            let found = syncs(folder.path(), time)?;
+            vec![(BARE, lengths(&found)?), (IDEAL, ideal(&found, rate)?)]
+        }
+        ONE_THREAD => vec![(ONE_THREAD, by_one_thread(folder.path(), rate, time)?)],
+        JOURNAL => {
+            let (delays, found) = through_graph(folder.path(), arguments, time)?;
+            let ideal = ideal(&found, rate)?;
+            vec![(JOURNAL, delays), (JOURNAL + 1, lengths(&found)?), (JOURNAL + 2, ideal)]
+        }
+        _ => match chronicle {
+            Some(chronicle) => vec![(CHRONICLE, chronicle.delays(folder.path(), rate, time)?)],
+            None => Vec::new(),
+        },
+    })
+}
+
+/// How long the syncs take.
+fn lengths(syncs: &[(Duration, Duration)]) -> Result<Histogram<u64>, Failure> {
+    let mut lengths = histogram()?;
+    for (begun, end) in syncs {
+        lengths.record((*end - *begun).as_nanos() as u64)?;
+    }
+    Ok(lengths)
+}
+
+/// The delays of a group commit with these syncs, if an event that is due during a sync is
+/// acknowledged at the end of the next one. Times are from the start, when the first event is due.
+fn ideal(syncs: &[(Duration, Duration)], rate: u64) -> Result<Histogram<u64>, Failure> {
+    let mut delays = histogram()?;
+    let mut number = 0;
+    for (begun, end) in syncs {
+        while due(number, rate) < *begun {
+            delays.record((*end - due(number, rate)).as_nanos() as u64)?;
+            number += 1;
+        }
+    }
+    Ok(delays)
+}
+
+/// When the event `number` is due, from the start.
+pub(crate) fn due(number: u64, rate: u64) -> Duration {
+    Duration::from_nanos(number * 1_000_000_000 / rate)
+}
+
+pub(crate) fn histogram() -> Result<Histogram<u64>, Failure> {
     Ok(Histogram::new(3)?)
 }
 
-fn time(arguments: &Arguments) -> Duration {
-    Duration::from_secs_f64(arguments.seconds * 2.0)
+/// The ratios of a quantile to that of another row in the same round.
+fn ratios(row: usize, to: usize, rounds: &Rounds, quantile: f64) -> Vec<f64> {
+    let at = |delays: &Histogram<u64>| delays.value_at_quantile(quantile) as f64;
+    rounds[row].iter().zip(&rounds[to]).map(|(delays, to)| at(delays) / at(to).max(1.0)).collect()
 }
 
-/// A file of zeros.
-fn prepared(folder: &std::path::Path) -> Result<(tempfile::TempDir, File), Failure> {
-    let folder = tempfile::tempdir_in(folder)?;
-    let file = File::options().write(true).create_new(true).open(folder.path().join("bare"))?;
-    (&file).write_all(&vec![0; 64 << 20])?;
-    file.sync_all()?;
-    Ok((folder, file))
-}
-
-/// One event after the other: write, sync. What a sync takes.
-fn syncs(arguments: &Arguments) -> Result<Histogram<u64>, Failure> {
-    use std::os::unix::fs::FileExt;
-    let (_folder, file) = prepared(&arguments.folder)?;
-    let mut delays = histogram()?;
-    let begun = Instant::now();
-    for index in 0.. {
-        let before = Instant::now();
-        if before - begun > time(arguments) {
-            break;
-        }
-        file.write_all_at(&[1; 64], index * 64 % (64 << 20))?;
-        file.sync_data()?;
-        delays.record(before.elapsed().as_nanos() as u64)?;
+/// Prints a row, and returns it for the file.
+fn report(row: usize, rounds: &Rounds, arguments: &Arguments) -> serde_json::Value {
+    let us = |delays: &Histogram<u64>, at| delays.value_at_quantile(at) as f64 / 1e3;
+    let medians = QUANTILES.map(|(name, at)| {
+        let found: Vec<_> = rounds[row].iter().map(|delays| us(delays, at)).collect();
+        (name, median(&found).unwrap_or_default(), quartiles(&found))
+    });
+    let (to_bare, to_ideal) = (ratios(row, BARE, rounds, 0.99), ratios(row, IDEAL, rounds, 0.99));
+    print!("  {:<30}", ROWS[row]);
+    for (_, middle, _) in &medians {
+        print!("{middle:>9.0}");
     }
-    Ok(delays)
+    let middle = |ratios: &[f64]| median(ratios).unwrap_or_default();
+    println!("   {:>11.2}{:>10.2}", middle(&to_bare), middle(&to_ideal));
+    let figures = medians.map(|(name, median, quartiles)| {
+        (name.to_owned(), json!({ "median_us": median, "quartiles_us": quartiles }))
+    });
+    json!({
+        "benchmark": "journal-delays",
+        "row": row,
+        "log": ROWS[row],
+        "events_per_second": arguments.rate,
+        "delays": serde_json::Map::from_iter(figures),
+        "p99_to_bare": { "median": median(&to_bare), "quartiles": quartiles(&to_bare) },
+        "p99_to_ideal": { "median": median(&to_ideal), "quartiles": quartiles(&to_ideal) },
+    })
 }
 
-/// When the event `number` is due.
-fn due(begun: Instant, number: u64, rate: u64) -> Instant {
-    begun + Duration::from_nanos(number * 1_000_000_000 / rate)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// One thread writes and syncs all events that are due: group commit without a ring.
-fn by_one_thread(arguments: &Arguments) -> Result<Histogram<u64>, Failure> {
-    use std::os::unix::fs::FileExt;
-    let (_folder, file) = prepared(&arguments.folder)?;
-    let (rate, mut delays) = (arguments.rate, histogram()?);
-    let (begun, mut next, mut bytes) = (Instant::now(), 0_u64, Vec::new());
-    while begun.elapsed() < time(arguments) {
-        let due_until = begun.elapsed().as_nanos() as u64 * rate / 1_000_000_000;
-        if due_until <= next {
-            std::hint::spin_loop();
-            continue;
-        }
-        bytes.resize((due_until - next) as usize * 64, 1);
-        file.write_all_at(&bytes, next * 64 % (32 << 20))?;
-        file.sync_data()?;
-        let now = Instant::now();
-        for number in next..due_until {
-            delays.record((now - due(begun, number, rate)).as_nanos() as u64)?;
-        }
-        next = due_until;
+    #[test]
+    fn an_event_waits_for_the_rest_of_a_sync_and_for_the_next_one() {
+        let us = Duration::from_micros;
+        let syncs = [(us(0), us(150)), (us(150), us(250)), (us(250), us(400))];
+        // Events are due at 0, 100 and 200 us. The first sync has none of them.
+        let delays = ideal(&syncs, 10_000).unwrap();
+        let rounded = |ns: u64| (ns as f64 / 1e3).round();
+        let found = (delays.len(), rounded(delays.min()), rounded(delays.max()));
+        assert_eq!(found, (3, 150.0, 250.0));
     }
-    Ok(delays)
-}
-
-/// The graph: journal, synced, acknowledge.
-fn through_graph(arguments: &Arguments) -> Result<Histogram<u64>, Failure> {
-    let folder = tempfile::tempdir_in(&arguments.folder)?;
-    let journal = Options::new().open::<Event>(folder.path())?;
-    let delays = Arc::new(Mutex::new(histogram()?));
-    let (notes, rate) = (Arc::clone(&delays), arguments.rate);
-    // The first segments are prepared before the clock runs.
-    std::thread::sleep(Duration::from_millis(300));
-    let begun = Instant::now();
-    let (mut producer, consumers) = Disruptor::single_producer(65_536, || [0; 8])
-        .stage("journal")
-        .read_batch_handler(journal.writer())
-        .stage("synced")
-        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
-        .stage("acknowledge")
-        .read_batch(move |events: &[Event], first| {
-            let now = Instant::now();
-            let mut notes = notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            for number in first..first + events.len() as u64 {
-                let _ = notes.record((now - due(begun, number, rate)).as_nanos() as u64);
-            }
-        })
-        .build()?;
-    let running = consumers.start()?;
-    let events = (time(arguments).as_secs_f64() * rate as f64) as u64;
-    for number in 0..events {
-        while Instant::now() < due(begun, number, rate) {
-            std::thread::yield_now();
-        }
-        producer.publish(|event| event[0] = number)?;
-    }
-    running.shutdown()?;
-    if journal.synced() != events {
-        return Err("events are missing".into());
-    }
-    let delays = delays.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(delays.clone())
 }

@@ -70,7 +70,7 @@ impl Bare {
 }
 
 /// A file that is filled with zeros and synced.
-fn prepared(folder: &Path, number: u64) -> io::Result<File> {
+pub(crate) fn prepared(folder: &Path, number: u64) -> io::Result<File> {
     let path = folder.join(format!("{number:03}.bare"));
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
     let zeros = vec![0; 1 << 20];

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use exchange::Exchange;
@@ -31,6 +33,13 @@ fn commands(count: usize) -> Vec<Command> {
 fn orders(commands: &[Command]) -> Vec<Order> {
     let order = |(tag, command)| Order { tag, command: PackedCommand::from(command) };
     (1..).zip(commands).map(order).collect()
+}
+
+/// Returns what `run` returns, unless it takes too long.
+fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = channel();
+    thread::spawn(move || done.send(run()));
+    result.recv_timeout(PATIENCE).expect("an answer must come in time")
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
@@ -120,10 +129,13 @@ fn market_data_leads_to_the_levels_of_the_book() {
     sender.send(&orders(early)).unwrap();
     while receiver.receive().unwrap().is_some_and(|answer| answer.tag < 1_000) {}
     let mut subscriber = client::subscribe(address, 0).unwrap();
-    let mut follower = Follower::new(SymbolId(0));
-    while !follower.is_complete() {
-        follower.follow(&subscriber.receive().unwrap().unwrap()).unwrap();
-    }
+    let (mut subscriber, mut follower) = in_time(move || {
+        let mut follower = Follower::new(SymbolId(0));
+        while !follower.is_complete() {
+            follower.follow(&subscriber.receive().unwrap().unwrap()).unwrap();
+        }
+        (subscriber, follower)
+    });
     assert!(follower.levels().bids().count() > 0, "the snapshot is empty");
     sender.send(&orders(late)).unwrap();
     sender.finish().unwrap();
@@ -150,14 +162,20 @@ fn a_subscriber_gets_a_symbol_that_is_added_later() {
     let mut early = client::subscribe(address, 7).unwrap();
     let mut operator = connect(address);
     operator.write_all(b"symbol 7 10 20 5\nsymbol 9 1 2 5\n").unwrap();
-    let mut next = || match symbols.receive().unwrap().unwrap().report.unpack().unwrap() {
-        Report::SymbolAdded(terms) => terms.symbol.0,
-        other => panic!("no symbol: {other:?}"),
-    };
-    assert_eq!((next(), next()), (7, 9));
-    for receiver in [&mut early, &mut client::subscribe(address, 7).unwrap()] {
+    let late = move || client::subscribe(address, 7).unwrap();
+    let found = in_time(move || {
+        let mut next = || match symbols.receive().unwrap().unwrap().report.unpack().unwrap() {
+            Report::SymbolAdded(terms) => terms.symbol.0,
+            other => panic!("no symbol: {other:?}"),
+        };
+        let names = [next(), next()];
+        (names, early.receive().unwrap().unwrap(), late().receive().unwrap().unwrap())
+    });
+    let (names, early, late) = found;
+    assert_eq!(names, [7, 9]);
+    for answer in [early, late] {
         let mut follower = Follower::new(SymbolId(7));
-        follower.follow(&receiver.receive().unwrap().unwrap()).unwrap();
+        follower.follow(&answer).unwrap();
         assert!(follower.is_complete());
         assert_eq!(follower.terms().unwrap().highest, 20);
     }

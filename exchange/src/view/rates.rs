@@ -25,8 +25,12 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Notes the counts at a time.
+    /// Notes the counts at a time. Before the first record, the number of commands is not known, and
+    /// nothing is noted.
     pub fn tick(&mut self, now: Duration, counts: Counts) {
+        if counts == Counts::default() {
+            return;
+        }
         self.ticks.push_back((now, counts));
         // The first one is the last one that is old enough.
         while self.ticks.get(1).is_some_and(|(time, _)| now.saturating_sub(*time) >= WINDOW) {
@@ -39,9 +43,7 @@ impl Rates {
     pub fn of(&self, count: impl Fn(&Counts) -> u64) -> Option<f64> {
         let ((begin, first), (end, last)) = (self.ticks.front()?, self.ticks.back()?);
         let seconds = end.saturating_sub(*begin).as_secs_f64();
-        // Before the first record, the number of commands is not known.
-        let is_known = seconds > 0.0 && first.commands > 0;
-        is_known.then(|| (count(last) - count(first)) as f64 / seconds)
+        (seconds > 0.0).then(|| (count(last) - count(first)) as f64 / seconds)
     }
 }
 
@@ -66,10 +68,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_needs_a_first_count() {
+    fn a_rate_begins_with_the_first_count() {
         let mut rates = Rates::default();
         rates.tick(Duration::ZERO, Counts::default());
-        rates.tick(Duration::from_secs(1), Counts { commands: 1_000, changes: 0, trades: 0 });
-        assert_eq!(rates.of(|counts| counts.commands), None);
+        for (seconds, commands) in [(1, 1_000), (2, 1_010)] {
+            let counts = Counts { commands, changes: 0, trades: 0 };
+            rates.tick(Duration::from_secs(seconds), counts);
+        }
+        assert_eq!(rates.of(|counts| counts.commands), Some(10.0));
     }
 }

@@ -15,6 +15,8 @@ use crate::types::{Level, Side};
 const SMALLEST: (u16, u16) = (80, 24);
 /// Columns of trades, rates and delays.
 const RIGHT_COLUMNS: u16 = 30;
+/// Columns of the state, with a space before it.
+const STATE_COLUMNS: u16 = 8;
 /// Columns of a level before its bar.
 const LEVEL_COLUMNS: u16 = 31;
 
@@ -44,23 +46,25 @@ impl<'a> Screen<'a> {
     }
 
     fn title(&self) -> Line<'static> {
-        let View { address, symbols, follower, loss, .. } = self.view;
+        let View { address, symbols, follower, .. } = self.view;
         let symbol = follower.symbol();
         let place = symbols.iter().position(|&known| known == symbol);
         let place = place.map_or(String::new(), |at| format!(" ({} of {})", at + 1, symbols.len()));
         let band = follower.terms().map_or(String::new(), |terms| {
             format!("   prices {} to {}", terms.lowest, terms.highest)
         });
+        Line::from(format!(" {address}   symbol {}{place}{band}", symbol.0))
+    }
+
+    fn state(&self) -> Line<'static> {
+        let View { follower, loss, .. } = self.view;
         let (state, colour) = match loss {
             Some(_) => ("lost", Color::Red),
             None if self.is_paused => ("paused", Color::Yellow),
             None if follower.is_complete() => ("live", Color::Green),
             None => ("waiting", Color::Yellow),
         };
-        Line::from(vec![
-            Span::from(format!(" exchange at {address}   symbol {}{place}{band}   ", symbol.0)),
-            Span::from(state).fg(colour).bold(),
-        ])
+        Line::from(state).fg(colour).bold().right_aligned()
     }
 
     /// The last line: what is wrong, or the keys.
@@ -153,7 +157,12 @@ impl Widget for Screen<'_> {
         let [book, right] = Layout::horizontal(columns).areas(body);
         let parts = [Constraint::Fill(1), Constraint::Length(6), Constraint::Length(6)];
         let [trades, rates, delays] = Layout::vertical(parts).areas(right);
+        // The state is there also if an address is too long for the line.
+        let [title, state] =
+            Layout::horizontal([Constraint::Fill(1), Constraint::Length(STATE_COLUMNS)])
+                .areas(title);
         self.title().render(title, buffer);
+        self.state().render(state, buffer);
         self.render_book(book, buffer);
         self.render_trades(trades, buffer);
         self.render_rates(rates, buffer);

@@ -28,26 +28,34 @@ pub struct AnswerReceiver {
 ///
 /// The error of the connection.
 pub fn connect(address: impl ToSocketAddrs) -> io::Result<(OrderSender, AnswerReceiver)> {
-    let (mut sender, receiver) = open(address)?;
-    sender.socket.write_all(bytemuck::bytes_of(&Hello::orders()))?;
-    Ok((sender, receiver))
+    open(address, &Hello::orders())
 }
 
 /// Connects to an exchange to get the levels and trades of `symbol`.
+/// [`Follower`](crate::market::Follower) makes a book of them.
 ///
 /// # Errors
 ///
 /// The error of the connection.
 pub fn subscribe(address: impl ToSocketAddrs, symbol: u32) -> io::Result<AnswerReceiver> {
-    let (mut sender, receiver) = open(address)?;
-    sender.socket.write_all(bytemuck::bytes_of(&Hello::market_data(symbol)))?;
-    Ok(receiver)
+    Ok(open(address, &Hello::market_data(symbol))?.1)
 }
 
-fn open(address: impl ToSocketAddrs) -> io::Result<(OrderSender, AnswerReceiver)> {
-    let socket = TcpStream::connect(address)?;
+/// Connects to an exchange to learn which symbols there are: a report that a symbol is added for each
+/// of them, and for each later one.
+///
+/// # Errors
+///
+/// The error of the connection.
+pub fn symbols(address: impl ToSocketAddrs) -> io::Result<AnswerReceiver> {
+    Ok(open(address, &Hello::symbols())?.1)
+}
+
+fn open(address: impl ToSocketAddrs, hello: &Hello) -> io::Result<(OrderSender, AnswerReceiver)> {
+    let mut socket = TcpStream::connect(address)?;
     socket.set_nodelay(true)?;
     let receiver = BufReader::with_capacity(READ_BYTES, socket.try_clone()?);
+    socket.write_all(bytemuck::bytes_of(hello))?;
     Ok((OrderSender { socket }, AnswerReceiver { socket: receiver }))
 }
 
@@ -75,7 +83,28 @@ impl OrderSender {
     }
 }
 
+/// Ends a connection when it is dropped. A thread that waits for an answer then gets `None`.
+#[derive(Debug)]
+pub struct Closer {
+    socket: TcpStream,
+}
+
+impl Drop for Closer {
+    fn drop(&mut self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+}
+
 impl AnswerReceiver {
+    /// Returns a value whose drop ends the connection.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn closer(&self) -> io::Result<Closer> {
+        Ok(Closer { socket: self.socket.get_ref().try_clone()? })
+    }
+
     /// Returns the next answer; `None` if the exchange has closed the connection, or is gone.
     ///
     /// # Errors

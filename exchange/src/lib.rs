@@ -7,6 +7,7 @@
 //! - [`flows`]: commands to test and measure with.
 //! - [`service`]: the engine in a graph of stages, with a journal.
 //! - [`gateway`]: clients reach the service by TCP. [`client`] is the other end.
+//! - [`market`]: a book rebuilt from market data. [`view`] shows it in a terminal.
 //!
 //! The rules are in `exchange/README.md`.
 //!
@@ -38,11 +39,13 @@ pub mod engine;
 mod errors;
 pub mod flows;
 pub mod gateway;
+pub mod market;
 pub mod plain;
 pub mod risk;
 pub mod service;
 pub mod state;
 pub mod types;
+pub mod view;
 
 use state::State;
 use types::{Command, Report};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, load, serve};
+use commands::{bench, check, load, serve, watch};
 
 /// An exchange: risk checks, matching, a journal, a gateway and market data.
 #[derive(Debug, Parser)]
@@ -22,6 +22,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Send commands to an exchange at a steady rate and report delays.
     Load(load::Arguments),
+    /// Show book, trades, traffic and delays of an exchange in the terminal.
+    Watch(watch::Arguments),
     /// Measure delays and throughput without a network.
     Bench(bench::Arguments),
     /// Serve, send, kill, recover, go on, and compare every report with a plain exchange.
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Some(Command::Serve(arguments)) => serve::run(&arguments),
         Some(Command::Load(arguments)) => load::run(&arguments),
+        Some(Command::Watch(arguments)) => watch::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         None => check::run(&check::Arguments::default()),

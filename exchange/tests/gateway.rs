@@ -1,18 +1,20 @@
 //! The gateway over TCP: orders, the line protocol, market data, and clients that misbehave.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use exchange::Exchange;
 use exchange::client;
 use exchange::flows::mix::Mix;
 use exchange::gateway::Gateway;
-use exchange::gateway::wire::{Answer, Hello, Order};
+use exchange::gateway::wire::{Hello, Order};
+use exchange::market::{Follower, Levels, Update};
 use exchange::plain::PlainExchange;
 use exchange::service::{Service, Settings};
-use exchange::types::{Command, PackedCommand, Price, Report, Side};
+use exchange::types::{Command, PackedCommand, Report, SymbolId};
 
 /// How long a client waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -31,6 +33,13 @@ fn commands(count: usize) -> Vec<Command> {
 fn orders(commands: &[Command]) -> Vec<Order> {
     let order = |(tag, command)| Order { tag, command: PackedCommand::from(command) };
     (1..).zip(commands).map(order).collect()
+}
+
+/// Returns what `run` returns, unless it takes too long.
+fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = channel();
+    thread::spawn(move || done.send(run()));
+    result.recv_timeout(PATIENCE).expect("an answer must come in time")
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
@@ -120,40 +129,57 @@ fn market_data_leads_to_the_levels_of_the_book() {
     sender.send(&orders(early)).unwrap();
     while receiver.receive().unwrap().is_some_and(|answer| answer.tag < 1_000) {}
     let mut subscriber = client::subscribe(address, 0).unwrap();
-    let first = subscriber.receive().unwrap().unwrap(); // the snapshot has begun
+    let (mut subscriber, mut follower) = in_time(move || {
+        let mut follower = Follower::new(SymbolId(0));
+        while !follower.is_complete() {
+            follower.follow(&subscriber.receive().unwrap().unwrap()).unwrap();
+        }
+        (subscriber, follower)
+    });
+    assert!(follower.levels().bids().count() > 0, "the snapshot is empty");
     sender.send(&orders(late)).unwrap();
     sender.finish().unwrap();
     while receiver.receive().unwrap().is_some() {}
     let engine = gateway.shutdown().unwrap();
 
-    let mut levels: BTreeMap<(bool, Price), (u64, u32)> = BTreeMap::new();
-    let mut follow = |answer: Answer| match answer.report.unpack().unwrap() {
-        Report::Level(level) => {
-            let key = (level.side == Side::Buy, level.price);
-            levels.insert(key, (level.quantity, level.orders));
-        }
-        // The public learns of no account.
-        Report::Trade(trade) => {
-            assert_eq!(
-                (trade.maker.account.0, trade.taker.account.0, trade.taker_limit),
-                (0, 0, 0)
-            );
-        }
-        other => panic!("no market data: {other:?}"),
-    };
-    follow(first);
+    let mut trades = 0;
     while let Some(answer) = subscriber.receive().unwrap() {
-        follow(answer);
-    }
-    levels.retain(|_, (quantity, _)| *quantity > 0);
-    let mut expected: BTreeMap<(bool, Price), (u64, u32)> = BTreeMap::new();
-    for book in engine.state().books {
-        for (side, order) in book.orders() {
-            let level = expected.entry((side == Side::Buy, order.price)).or_default();
-            *level = (level.0 + u64::from(order.open), level.1 + 1);
+        if let Update::Trade(trade) = follower.follow(&answer).unwrap() {
+            // The public learns of no account.
+            let told = (trade.maker.account.0, trade.taker.account.0, trade.taker_limit);
+            assert_eq!(told, (0, 0, 0));
+            trades += 1;
         }
     }
-    assert_eq!(levels, expected);
+    assert!(trades > 0);
+    assert_eq!(*follower.levels(), Levels::of(&engine.state().books[0]));
+}
+
+#[test]
+fn a_subscriber_gets_a_symbol_that_is_added_later() {
+    let (gateway, address) = start();
+    let mut symbols = client::symbols(address).unwrap();
+    let mut early = client::subscribe(address, 7).unwrap();
+    let mut operator = connect(address);
+    operator.write_all(b"symbol 7 10 20 5\nsymbol 9 1 2 5\n").unwrap();
+    let late = move || client::subscribe(address, 7).unwrap();
+    let found = in_time(move || {
+        let mut next = || match symbols.receive().unwrap().unwrap().report.unpack().unwrap() {
+            Report::SymbolAdded(terms) => terms.symbol.0,
+            other => panic!("no symbol: {other:?}"),
+        };
+        let names = [next(), next()];
+        (names, early.receive().unwrap().unwrap(), late().receive().unwrap().unwrap())
+    });
+    let (names, early, late) = found;
+    assert_eq!(names, [7, 9]);
+    for answer in [early, late] {
+        let mut follower = Follower::new(SymbolId(7));
+        follower.follow(&answer).unwrap();
+        assert!(follower.is_complete());
+        assert_eq!(follower.terms().unwrap().highest, 20);
+    }
+    gateway.shutdown().unwrap();
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod delays;
 mod flight;
 pub(crate) mod load;
 pub(crate) mod serve;
+pub(crate) mod watch;
 
 /// The result of a command.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -1,76 +1,67 @@
 //! The stage that publishes levels and trades: a snapshot to each new subscriber, then each change.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use lapwing::{EventHandler, Sequence};
 
-use super::answers::notice;
 use super::outbox::Outbox;
+use super::wire::Answer;
+use crate::market::Levels;
 use crate::service::Output;
 use crate::state::{BookState, State};
 use crate::types::{
-    AccountId, Level, OrderId, OrderRef, PackedReport, Price, Report, Side, SymbolId, Trade,
+    AccountId, OrderId, OrderRef, PackedReport, Report, SymbolId, SymbolSpec, Trade,
 };
 
 /// Keeps the levels of each symbol and sends their changes to the subscribers.
 #[derive(Debug)]
 pub(super) struct MarketData {
     subscribing: Receiver<Subscription>,
-    books: HashMap<SymbolId, Levels>,
+    books: BTreeMap<SymbolId, Book>,
     subscribers: Vec<Subscription>,
     /// The command after the last one that the levels contain.
     next: Sequence,
 }
 
-/// A session that gets the levels and trades of a symbol.
+/// What a session of market data is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// The levels and trades of a symbol.
+    Book(SymbolId),
+    /// Which symbols there are.
+    Symbols,
+}
+
+/// A session that gets market data.
 #[derive(Debug)]
 pub(super) struct Subscription {
-    pub(super) symbol: SymbolId,
+    pub(super) topic: Topic,
     pub(super) outbox: Outbox,
 }
 
 /// Where a gateway adds subscribers.
 pub(super) type Subscribing = Sender<Subscription>;
 
-/// The levels of a book.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Levels {
-    bids: BTreeMap<Price, Level>,
-    asks: BTreeMap<Price, Level>,
+/// What is known of a symbol.
+#[derive(Debug)]
+struct Book {
+    terms: SymbolSpec,
+    levels: Levels,
+    /// The number of changes so far. The first one is the symbol itself.
+    changes: u64,
 }
 
-impl Levels {
+impl Book {
     fn of(state: &BookState) -> Self {
-        let mut levels = Self::default();
-        for (side, order) in state.orders() {
-            let (symbol, price) = (state.spec.symbol, order.price);
-            let empty = Level { symbol, side, price, quantity: 0, orders: 0 };
-            let level = levels.side_mut(side).entry(price).or_insert(empty);
-            level.quantity += u64::from(order.open);
-            level.orders += 1;
-        }
-        levels
+        Self { terms: state.spec, levels: Levels::of(state), changes: 1 }
     }
 
-    fn side_mut(&mut self, side: Side) -> &mut BTreeMap<Price, Level> {
-        match side {
-            Side::Buy => &mut self.bids,
-            Side::Sell => &mut self.asks,
-        }
-    }
-
-    fn set(&mut self, level: Level) {
-        let side = self.side_mut(level.side);
-        if level.quantity == 0 {
-            side.remove(&level.price);
-        } else {
-            side.insert(level.price, level);
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Level> {
-        self.bids.values().rev().chain(self.asks.values())
+    /// The reports of a snapshot.
+    fn snapshot(&self) -> impl Iterator<Item = Report> {
+        let levels = self.levels.bids().chain(self.levels.asks());
+        let levels = levels.map(|level| Report::Level(*level));
+        std::iter::once(Report::SymbolAdded(self.terms)).chain(levels)
     }
 }
 
@@ -79,43 +70,88 @@ impl MarketData {
     /// command after the last one that has led to `state`.
     pub(super) fn new(state: &State, next: Sequence) -> (Self, Subscribing) {
         let (adding, subscribing) = channel();
-        let books = state.books.iter().map(|book| (book.spec.symbol, Levels::of(book))).collect();
+        let books = state.books.iter().map(|book| (book.spec.symbol, Book::of(book))).collect();
         (Self { subscribing, books, subscribers: Vec::new(), next }, adding)
     }
 
     /// Sends a snapshot to each new subscriber.
     fn welcome(&mut self) {
-        let next = self.next;
         while let Ok(mut subscription) = self.subscribing.try_recv() {
-            let levels = self.books.get(&subscription.symbol);
-            let mut levels = levels.into_iter().flat_map(Levels::iter);
-            let outbox = &mut subscription.outbox;
-            let send = |level: &Level| {
-                outbox.send(notice(next, PackedReport::from(&Report::Level(*level))))
-            };
-            if levels.all(send) {
+            if self.send_snapshot(&mut subscription) {
                 self.subscribers.push(subscription);
             }
         }
     }
 
-    fn publish(&mut self, symbol: SymbolId, sequence: Sequence, report: PackedReport) {
-        let answer = notice(sequence, report);
-        self.subscribers.retain_mut(|to| to.symbol != symbol || to.outbox.send(answer));
+    /// Returns false if the client is gone.
+    fn send_snapshot(&self, to: &mut Subscription) -> bool {
+        match to.topic {
+            Topic::Book(symbol) => self.books.get(&symbol).is_none_or(|book| {
+                send_all(&mut to.outbox, book.changes, self.next, book.snapshot())
+            }),
+            Topic::Symbols => {
+                let symbols = self.books.values().map(|book| Report::SymbolAdded(book.terms));
+                send_all(&mut to.outbox, 0, self.next, symbols)
+            }
+        }
     }
+
+    fn add_symbol(&mut self, terms: SymbolSpec, sequence: Sequence) {
+        let book = Book { terms, levels: Levels::default(), changes: 1 };
+        self.books.insert(terms.symbol, book);
+        self.subscribers.retain_mut(|to| {
+            let tag = match to.topic {
+                Topic::Book(symbol) if symbol == terms.symbol => 1,
+                Topic::Book(_) => return true,
+                Topic::Symbols => 0,
+            };
+            send_all(&mut to.outbox, tag, sequence, std::iter::once(Report::SymbolAdded(terms)))
+        });
+    }
+
+    /// Sends a change of a symbol to its subscribers.
+    fn publish(&mut self, symbol: SymbolId, sequence: Sequence, report: &Report) {
+        let Some(book) = self.books.get_mut(&symbol) else { return };
+        book.changes += 1;
+        if let Report::Level(level) = report {
+            book.levels.set(*level);
+        }
+        let report = PackedReport::from(report);
+        let answer = Answer { tag: book.changes, sequence, is_last: 0, report };
+        let topic = Topic::Book(symbol);
+        self.subscribers.retain_mut(|to| to.topic != topic || to.outbox.send(answer));
+    }
+}
+
+/// Sends the records of a snapshot, the last one marked. Returns false if the client is gone.
+fn send_all(
+    outbox: &mut Outbox,
+    tag: u64,
+    sequence: Sequence,
+    reports: impl Iterator<Item = Report>,
+) -> bool {
+    let mut reports = reports.peekable();
+    while let Some(report) = reports.next() {
+        let is_last = u64::from(reports.peek().is_none());
+        let report = PackedReport::from(&report);
+        if !outbox.send(Answer { tag, sequence, is_last, report }) {
+            return false;
+        }
+    }
+    true
 }
 
 impl EventHandler<Output> for MarketData {
     fn on_event(&mut self, output: &Output, _: Sequence, end_of_batch: bool) {
         match output.report.unpack() {
-            Ok(Report::Level(level)) => {
-                self.books.entry(level.symbol).or_default().set(level);
-                self.publish(level.symbol, output.sequence, output.report);
+            Ok(report @ Report::Level(level)) => {
+                self.publish(level.symbol, output.sequence, &report);
             }
             Ok(Report::Trade(trade)) => {
-                let public = PackedReport::from(&Report::Trade(without_names(trade)));
-                self.publish(trade.symbol, output.sequence, public);
+                let public = Report::Trade(without_names(trade));
+                self.publish(trade.symbol, output.sequence, &public);
             }
+            Ok(Report::SymbolAdded(terms)) => self.add_symbol(terms, output.sequence),
             _ => {}
         }
         self.next = output.sequence + 1;

@@ -108,8 +108,8 @@ impl Gateway {
     }
 
     /// Ends all sessions, carries out the commands that they have sent, and closes the journal.
-    /// Returns the engine. Clients get their answers, also if this fails, and then the end of their
-    /// connections.
+    /// Returns the engine. Clients get the answers that are queued for them, also after a failure,
+    /// and then the end of their connections.
     ///
     /// # Errors
     ///

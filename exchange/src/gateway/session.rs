@@ -8,7 +8,7 @@ use bytemuck::Zeroable;
 use lapwing::Sequence;
 
 use super::answers::Change;
-use super::market_data::Subscription;
+use super::market_data::{Subscription, Topic};
 use super::outbox::{Encode, encode_binary};
 use super::text;
 use super::wire::{self, Hello, Order};
@@ -65,8 +65,9 @@ impl Session {
         match hello {
             _ if hello == Hello::orders() => self.serve_orders(reader),
             _ if hello == Hello::market_data(hello.symbol) => {
-                self.serve_market_data(reader, SymbolId(hello.symbol))
+                self.serve_market_data(reader, Topic::Book(SymbolId(hello.symbol)))
             }
+            _ if hello == Hello::symbols() => self.serve_market_data(reader, Topic::Symbols),
             _ => Err(GatewayError::Hello),
         }
     }
@@ -89,11 +90,11 @@ impl Session {
     fn serve_market_data(
         &mut self,
         reader: &mut impl Read,
-        symbol: SymbolId,
+        topic: Topic,
     ) -> Result<(), GatewayError> {
         let outbox = self.shared.start_outbox(&self.socket, encode_binary)?;
         // The stage ends after the threads of the gateway.
-        let _ = self.shared.subscribing.send(Subscription { symbol, outbox });
+        let _ = self.shared.subscribing.send(Subscription { topic, outbox });
         self.has_outbox = true;
         let _ = reader.read(&mut [0])?;
         Ok(())

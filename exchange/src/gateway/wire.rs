@@ -5,10 +5,17 @@
 //! | kind | the client sends | the server sends |
 //! |---|---|---|
 //! | [`ORDERS`] | [`Order`]s, 40 bytes each | [`Answer`]s, 80 bytes each |
-//! | [`MARKET_DATA`] | nothing | a snapshot, then changes: [`Answer`]s with tag 0 |
+//! | [`MARKET_DATA`] | nothing | the snapshot of a symbol, then each change: [`Answer`]s |
+//! | [`SYMBOLS`] | nothing | all symbols, then each new one: [`Answer`]s with tag 0 |
 //!
 //! Each command has one or more answers. The last one has `is_last` 1. A session also gets the trades
 //! of its accounts that the commands of others caused, with their sequences and tag 0.
+//!
+//! In market data the tag counts the changes of the symbol since the exchange has started. A snapshot
+//! begins with `SymbolAdded`, its levels follow, and the last record has `is_last` 1. Each of its
+//! records has the number of the last change that it contains. The changes after it have the next
+//! numbers, so a client notices a gap. A symbol that does not exist has a snapshot once it is added.
+//! [`Follower`](crate::market::Follower) is a client of it.
 //!
 //! The server closes a session that sends bytes without a meaning, and one that does not read its
 //! answers. The first 4 bytes of a hello are no text, and any other first bytes begin a session of
@@ -21,11 +28,13 @@ use crate::types::{PackedCommand, PackedReport};
 /// The first bytes of a binary session.
 pub const MAGIC: [u8; 4] = *b"\0LWX";
 /// The version of the protocol.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// A session that sends commands.
 pub const ORDERS: u16 = 1;
 /// A session that gets the levels and trades of one symbol.
 pub const MARKET_DATA: u16 = 2;
+/// A session that learns which symbols there are.
+pub const SYMBOLS: u16 = 3;
 
 /// The first record of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -35,7 +44,7 @@ pub struct Hello {
     pub magic: [u8; 4],
     /// [`VERSION`].
     pub version: u16,
-    /// [`ORDERS`] or [`MARKET_DATA`].
+    /// [`ORDERS`], [`MARKET_DATA`] or [`SYMBOLS`].
     pub kind: u16,
     /// The symbol of a session of market data, otherwise 0.
     pub symbol: u32,
@@ -47,13 +56,23 @@ impl Hello {
     /// Returns the hello of a session that sends commands.
     #[must_use]
     pub const fn orders() -> Self {
-        Self { magic: MAGIC, version: VERSION, kind: ORDERS, symbol: 0, unused: 0 }
+        Self::new(ORDERS, 0)
     }
 
     /// Returns the hello of a session that gets the levels and trades of `symbol`.
     #[must_use]
     pub const fn market_data(symbol: u32) -> Self {
-        Self { magic: MAGIC, version: VERSION, kind: MARKET_DATA, symbol, unused: 0 }
+        Self::new(MARKET_DATA, symbol)
+    }
+
+    /// Returns the hello of a session that learns which symbols there are.
+    #[must_use]
+    pub const fn symbols() -> Self {
+        Self::new(SYMBOLS, 0)
+    }
+
+    const fn new(kind: u16, symbol: u32) -> Self {
+        Self { magic: MAGIC, version: VERSION, kind, symbol, unused: 0 }
     }
 }
 
@@ -71,11 +90,11 @@ pub struct Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Answer {
-    /// The tag of the command, or 0.
+    /// The tag of the command, or 0. In market data the number of the change.
     pub tag: u64,
     /// The number of the command among all commands of the exchange.
     pub sequence: u64,
-    /// 1 in the last answer to the command of this tag.
+    /// 1 in the last answer to the command of this tag, and in the last record of a snapshot.
     pub is_last: u64,
     /// The report.
     pub report: PackedReport,

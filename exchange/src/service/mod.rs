@@ -17,11 +17,17 @@
 //! No thread waits in a circle. A full output ring stops *matching*, and *durable* empties it as the
 //! journal goes on, which waits for neither.
 //!
+//! A program can add a stage *ship* downstream of *synced*, which a replica needs, and let *durable*
+//! also wait for what another process confirms.
+//!
 //! After a restart, the engine begins with the latest snapshot, and carries out the commands of the
 //! journal after it. The rings then begin with the next command.
 
+mod confirmed;
+mod durable;
 mod error;
 mod events;
+mod hooks;
 mod matching;
 mod recovery;
 mod settings;
@@ -34,20 +40,21 @@ use std::time::Duration;
 use lapwing::consumer::{Cause, Failure};
 use lapwing::lifecycle::{Report, Running};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
-use lapwing_journal::error::{SyncError, WriteError};
+use lapwing_journal::error::WriteError;
 use lapwing_journal::{Journal, Snapshots, SyncPolicy};
 
+use self::durable::Durable;
+use self::hooks::{AfterSynced, Hooks};
 use self::matching::Matching;
 use self::snapshotting::{Snapshotting, Writing};
 use crate::engine::Engine;
 
+pub use self::confirmed::{Confirmed, NotConfirmed};
 pub use self::error::ServiceError;
 pub use self::events::{Input, Output};
+pub use self::hooks::HookError;
 pub use self::recovery::Recovery;
 pub use self::settings::Settings;
-
-/// Longest wait for the journal before the stage checks whether its ring has halted.
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// After this time without a report, the stages of the caller are called to serve clients that have
 /// come or gone.
@@ -66,6 +73,7 @@ pub struct Opened {
     store: Option<(Arc<Journal<Input>>, Snapshots)>,
     engine: Engine,
     recovery: Recovery,
+    hooks: Hooks,
 }
 
 impl Opened {
@@ -97,9 +105,11 @@ impl Opened {
         answers: impl EventHandler<Output> + Send + 'static,
         market_data: impl EventHandler<Output> + Send + 'static,
     ) -> Result<(Service, Entry), ServiceError> {
-        let Self { settings, store, engine, .. } = self;
+        let Self { settings, store, engine, hooks, .. } = self;
         let journal = store.as_ref().map(|(journal, _)| Arc::clone(journal));
-        let (reports, output) = start_output(&settings, journal.clone(), answers, market_data)?;
+        let Hooks { after_synced, confirmed, watch } = hooks;
+        let durable = Durable { journal: journal.clone(), confirmed };
+        let (reports, output) = start_output(&settings, durable, answers, market_data)?;
         let (snapshotting, store) = match store {
             Some((journal, snapshots)) => {
                 let every = settings.snapshot_every.max(1);
@@ -108,8 +118,8 @@ impl Opened {
             }
             None => (None, None),
         };
-        let matching = Matching::new(engine, reports, snapshotting);
-        let (entry, input) = start_input(&settings, journal.as_deref(), matching)?;
+        let matching = Matching::new(engine, reports, snapshotting, watch);
+        let (entry, input) = start_input(&settings, journal.as_deref(), matching, after_synced)?;
         Ok((Service { input, output, store }, entry))
     }
 }
@@ -141,7 +151,7 @@ impl Service {
             Some((journal, snapshots)) => recovery::recover(journal, snapshots)?,
             None => Default::default(),
         };
-        Ok(Opened { settings, store, engine, recovery })
+        Ok(Opened { settings, store, engine, recovery, hooks: Hooks::default() })
     }
 
     /// Whether a stage has failed. Then [`shutdown`](Self::shutdown) says why.
@@ -201,26 +211,31 @@ fn start_input(
     settings: &Settings,
     journal: Option<&Journal<Input>>,
     matching: Matching,
+    after_synced: Option<AfterSynced>,
 ) -> Result<(Entry, Running<'static>), ServiceError> {
-    let ring = Disruptor::multi_producer(settings.input_slots, Input::empty).name("input");
-    let (entry, consumers) = match journal {
-        Some(journal) => ring
-            .first_sequence(journal.next_sequence())
-            .side_by_side(|side| {
-                side.chain(|chain| {
-                    chain
+    let first = journal.map_or(0, Journal::next_sequence);
+    let ring = Disruptor::multi_producer(settings.input_slots, Input::empty)
+        .name("input")
+        .first_sequence(first)
+        .side_by_side(|side| {
+            let side = side.stage("matching").read_handler(matching);
+            side.chain(|chain| {
+                let chain = match journal {
+                    Some(journal) => chain
                         .stage("journal")
                         .on_error(when_full)
                         .read_batch(journal.writer().handler())
                         .stage("synced")
-                        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler())
-                })
-                .stage("matching")
-                .read_handler(matching)
+                        .read_batch(journal.syncer(SyncPolicy::EachBatch).handler()),
+                    None => chain,
+                };
+                match after_synced {
+                    Some(handler) => chain.stage("ship").read_batch(handler),
+                    None => chain,
+                }
             })
-            .build()?,
-        None => ring.stage("matching").read_handler(matching).build()?,
-    };
+        });
+    let (entry, consumers) = ring.build()?;
     Ok((entry, consumers.start()?))
 }
 
@@ -236,14 +251,14 @@ fn when_full(failure: &Failure<'_>) -> Action {
 
 fn start_output(
     settings: &Settings,
-    journal: Option<Arc<Journal<Input>>>,
+    durable: Durable,
     answers: impl EventHandler<Output> + Send + 'static,
     market_data: impl EventHandler<Output> + Send + 'static,
 ) -> Result<(SingleProducer<Output>, Running<'static>), ServiceError> {
     let (reports, consumers) = Disruptor::single_producer(settings.output_slots, Output::empty)
         .name("output")
         .stage("durable")
-        .read_batch(move |reports, _| wait_until_synced(journal.as_deref(), reports))
+        .read_batch(move |reports, _| durable.hold(reports))
         .side_by_side(|side| {
             side.stage(Stage::new("answers").timeout(LONGEST_SILENCE))
                 .read_handler(answers)
@@ -252,18 +267,4 @@ fn start_output(
         })
         .build()?;
     Ok((reports, consumers.start()?))
-}
-
-/// Holds reports back until the journal has synced the commands that they answer.
-fn wait_until_synced(
-    journal: Option<&Journal<Input>>,
-    reports: &[Output],
-) -> Result<Action, SyncError> {
-    let (Some(journal), Some(last)) = (journal, reports.last()) else {
-        return Ok(Action::Continue);
-    };
-    let end = last.sequence + 1;
-    // Short waits, since a halt of the ring does not end one.
-    let synced = journal.wait_synced(end, LONGEST_WAIT)?;
-    Ok(if synced >= end { Action::Continue } else { Action::Rewind(Duration::ZERO) })
 }

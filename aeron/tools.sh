@@ -6,7 +6,7 @@
 # The build needs clang, a C compiler, libbsd and CMake 3.30, the media driver needs Java. CMAKE selects a CMake.
 # --fetch-cmake installs one with pip below target/ if there is none.
 set -euo pipefail
-crate=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+crate=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 
 fetches_cmake=false
 if [[ ${1:-} == --fetch-cmake ]]; then

@@ -1,5 +1,6 @@
 //! An exchange that follows a leader, until a line "promote" lets it serve clients itself.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,13 +17,15 @@ use crate::Result;
 use crate::following::{Following, Step};
 use crate::inbox::{Found, Inbox};
 use crate::leader;
-use crate::messages::{FromFollower, FromLeader};
+use crate::messages::{ASK, CONFIRM, FromFollower, FromLeader};
 use crate::outbox::Outbox;
 use crate::process;
 use crate::streams::Meeting;
 
 /// How long to wait if nothing has arrived.
 const IDLE_PAUSE: Duration = Duration::from_micros(50);
+/// After this time without a command, the follower asks: the leader may have dropped the last ones.
+const SILENCE: Duration = Duration::from_secs(1);
 /// How long to wait for a driver or a leader.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 /// After this time without an answer, the follower asks again.
@@ -73,14 +76,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
     let synced = Arc::new(AtomicU64::new(next));
     let is_over = Arc::new(AtomicBool::new(false));
+    let asking = Outbox::new(&arguments.meeting.client(), arguments.meeting.back()?);
     let confirming = Confirming {
+        id: asking.id(),
         outbox: Outbox::new(&arguments.meeting.client(), arguments.meeting.back()?),
         synced: Arc::clone(&synced),
         is_over: Arc::clone(&is_over),
     };
     let opened = confirming.follow(process::tell_states(opened, arguments.hash_every));
     let (service, entry) = opened.start(Ignore, Ignore)?;
-    let mut follower = Follower::new(&arguments.meeting, next, entry, synced)?;
+    let mut follower = Follower::new(&arguments.meeting, next, entry, asking, synced)?;
     let followed = follower.run(&service, &lines);
     // What is not applied is lost to this exchange.
     drop(follower);
@@ -120,6 +125,7 @@ fn take_over(
 
 /// The stage that tells the leader what is synced.
 struct Confirming {
+    id: u64,
     outbox: Outbox<FromFollower>,
     synced: Arc<AtomicU64>,
     is_over: Arc<AtomicBool>,
@@ -132,7 +138,8 @@ impl Confirming {
 
     fn confirm(&mut self, end: Sequence) -> Action {
         self.synced.store(end, Ordering::Release);
-        match self.outbox.try_send(&[FromFollower::confirm(end)]) {
+        let message = FromFollower { kind: CONFIRM, sequence: end, follower: self.id };
+        match self.outbox.try_send(&[message]) {
             // A follower that takes over has no leader.
             Some(pause) if !self.is_over.load(Ordering::Acquire) => Action::Retry(pause),
             _ => Action::Continue,
@@ -161,6 +168,10 @@ struct Follower {
     messages: Vec<FromLeader>,
     /// Publications that are connected.
     leaders: usize,
+    /// When the leader has sent a command, or has said that there is none.
+    heard: Instant,
+    /// Where the follower was when it last had all commands and said so.
+    told: Option<Sequence>,
 }
 
 impl Follower {
@@ -168,19 +179,22 @@ impl Follower {
         meeting: &Meeting,
         next: Sequence,
         entry: Entry,
+        asking: Outbox<FromFollower>,
         synced: Arc<AtomicU64>,
     ) -> Result<Self> {
         let client = meeting.client();
         Ok(Self {
             live: Inbox::new("leader", &client, meeting.live()?)?,
             resent: Inbox::new("leader, older commands", &client, meeting.resent()?)?,
-            asking: Outbox::new(&client, meeting.back()?),
             entry,
-            following: Following::new(next),
+            following: Following::new(next, asking.id()),
+            asking,
             synced,
             asked: None,
             messages: Vec::new(),
             leaders: 0,
+            heard: Instant::now(),
+            told: None,
         })
     }
 
@@ -208,16 +222,23 @@ impl Follower {
         let begun = Instant::now();
         let mut changed = (begun, self.following.next());
         while changed.0.elapsed() < SETTLED && begun.elapsed() < LONGEST_SETTLING {
-            thread::sleep(self.step()?);
+            self.messages.clear();
+            let pause = self.follow()?;
+            self.messages.clear();
+            thread::sleep(pause.max(self.catch_up()?));
             if self.following.next() != changed.1 {
                 changed = (Instant::now(), self.following.next());
             }
         }
-        if self.following.is_asking() {
-            eprintln!("exchange-replica: commands may be missing that the leader was asked for");
+        let missing = self.following.missing();
+        if !missing.is_empty() {
+            let Range { start, end } = missing;
+            eprintln!("exchange-replica: commands are missing: from={start}, to={end}");
         }
         if self.leaders > 0 {
-            eprintln!("exchange-replica: the leader is connected: end it, or two exchanges answer");
+            eprintln!(
+                "exchange-replica: the leader may live: end it, or two exchanges serve clients"
+            );
         }
         Ok(())
     }
@@ -225,7 +246,9 @@ impl Follower {
     /// Polls once. Returns the pause before the next time.
     fn step(&mut self) -> Result<Duration> {
         self.messages.clear();
-        if self.following.is_asking() { self.catch_up() } else { self.follow() }
+        // Without a leader, the live stream says when one has connected.
+        let asks = self.following.is_asking() && self.leaders > 0;
+        if asks { self.catch_up() } else { self.follow() }
     }
 
     fn follow(&mut self) -> Result<Duration> {
@@ -247,7 +270,6 @@ impl Follower {
 
     fn catch_up(&mut self) -> Result<Duration> {
         if self.asked.is_none_or(|asked| asked.elapsed() > ASK_AGAIN) && !self.ask() {
-            // Without a leader. The live stream says when one has connected.
             return Ok(LONG_PAUSE);
         }
         let found = self.resent.poll(&mut self.messages)?;
@@ -256,8 +278,7 @@ impl Follower {
             match self.following.resent(&message)? {
                 Step::Apply => self.apply(&message)?,
                 Step::CaughtUp => {
-                    println!("following: next={}", self.following.next());
-                    self.asked = None;
+                    self.caught_up();
                     return Ok(Duration::ZERO);
                 }
                 Step::Skip | Step::Ask => {}
@@ -267,10 +288,20 @@ impl Follower {
         Ok(if found.is_driver_gone { LONG_PAUSE } else { self.idle_pause() })
     }
 
+    fn caught_up(&mut self) {
+        self.asked = None;
+        self.heard = Instant::now();
+        let next = self.following.next();
+        if self.told.replace(next) != Some(next) {
+            println!("following: next={next}");
+        }
+    }
+
     /// Asks for the next commands. Returns whether a leader may have heard it.
     fn ask(&mut self) -> bool {
-        let synced = self.synced.load(Ordering::Acquire);
-        let messages = [FromFollower::confirm(synced), FromFollower::ask(self.following.next())];
+        let (synced, next) = (self.synced.load(Ordering::Acquire), self.following.next());
+        let message = |kind, sequence| FromFollower { kind, sequence, follower: self.asking.id() };
+        let messages = [message(ASK, next), message(CONFIRM, synced)];
         let is_sent = self.asking.send(&messages, || true);
         self.asked = is_sent.then(Instant::now);
         is_sent
@@ -288,7 +319,10 @@ impl Follower {
     /// Notes what has happened to the live stream.
     fn note(&mut self, found: &Found) -> Duration {
         self.leaders = (self.leaders + usize::from(found.has_connected)).saturating_sub(found.lost);
-        if found.has_connected {
+        if !self.messages.is_empty() {
+            self.heard = Instant::now();
+        }
+        if found.has_connected || self.heard.elapsed() > SILENCE {
             self.following.ask();
         }
         if found.is_driver_gone {

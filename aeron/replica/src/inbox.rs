@@ -58,6 +58,7 @@ impl<E: AnyBitPattern + Send + Sync + 'static> Inbox<E> {
             Notice::ImageAvailable { .. } => found.has_connected = true,
             Notice::ImageLost { .. } => found.lost += 1,
             Notice::Rejected { .. } => rejected = Some(notice.to_string()),
+            Notice::PublisherSeen { .. } => {}
             other => eprintln!("exchange-replica: {name}: {other}"),
         });
         if let Some(why) = rejected {

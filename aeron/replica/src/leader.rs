@@ -66,6 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
     let shared = Arc::clone(&progress);
     let mut shipping = Shipping::new(&arguments.meeting, arguments.acknowledge, shared)?;
+    let id = shipping.id();
     let mut opened = opened.after_synced(move |inputs, first| Ok(shipping.ship(inputs, first)));
     if arguments.acknowledge == Acknowledge::Follower {
         opened = opened.confirmed_by(Arc::clone(&confirmed));
@@ -75,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let journal = arguments.folder.join("journal");
     let (noted, shared) = (Arc::clone(&confirmed), Arc::clone(&progress));
-    let resending = Resending::new(&arguments.meeting, journal, noted, shared)?;
+    let resending = Resending::new(id, &arguments.meeting, journal, noted, shared)?;
     let gateway = Gateway::start(opened, &*arguments.address)?;
     let hearing = {
         let stop = Arc::clone(&stop);
@@ -84,9 +85,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     process::serve(&gateway, &process::lines())?;
     let ended = end(gateway, &confirmed, &progress);
     stop.store(true, Ordering::Release);
-    hearing.join().expect("the thread does not panic")?;
+    let heard = hearing.join();
     process::tell_end(&ended?);
-    Ok(())
+    heard.unwrap_or_else(|_| Err("the thread that hears the follower has panicked".into()))
 }
 
 /// Recovers an exchange from its folder.

@@ -15,7 +15,9 @@ pub struct FromLeader {
     pub kind: u64,
     /// What it is about; its meaning depends on the kind.
     pub sequence: Sequence,
-    /// The command, otherwise zero.
+    /// A random number of this run of the leader.
+    pub leader: u64,
+    /// The command. An answer has the number of the follower as its session.
     pub input: Input,
 }
 
@@ -31,14 +33,21 @@ pub const AHEAD: u64 = 4;
 impl FromLeader {
     /// Returns a command.
     #[must_use]
-    pub fn command(sequence: Sequence, input: Input) -> Self {
-        Self { kind: COMMAND, sequence, input }
+    pub fn command(leader: u64, sequence: Sequence, input: Input) -> Self {
+        Self { kind: COMMAND, sequence, leader, input }
     }
 
     /// Returns an answer to a follower that has asked for commands.
     #[must_use]
-    pub fn answer(kind: u64, sequence: Sequence) -> Self {
-        Self { kind, sequence, input: Input::zeroed() }
+    pub fn answer(leader: u64, kind: u64, sequence: Sequence, follower: u64) -> Self {
+        Self { kind, sequence, leader, input: Input { session: follower, ..Input::zeroed() } }
+    }
+
+    /// Whether this is an answer, to another follower: one that is gone, and whose question waited
+    /// in its stream.
+    #[must_use]
+    pub fn is_for_another(&self, follower: u64) -> bool {
+        self.kind != COMMAND && self.input.session != follower
     }
 }
 
@@ -50,23 +59,11 @@ pub struct FromFollower {
     pub kind: u64,
     /// What it is about.
     pub sequence: Sequence,
+    /// A random number of this run of the follower.
+    pub follower: u64,
 }
 
 /// The journal of the follower has synced all commands below this sequence.
 pub const CONFIRM: u64 = 1;
 /// The follower lacks the commands from this sequence on.
 pub const ASK: u64 = 2;
-
-impl FromFollower {
-    /// Returns a confirmation.
-    #[must_use]
-    pub fn confirm(end: Sequence) -> Self {
-        Self { kind: CONFIRM, sequence: end }
-    }
-
-    /// Returns a request.
-    #[must_use]
-    pub fn ask(from: Sequence) -> Self {
-        Self { kind: ASK, sequence: from }
-    }
-}

@@ -27,6 +27,11 @@ impl<E: NoUninit> Outbox<E> {
         Self { publisher, next: 0 }
     }
 
+    /// A random number.
+    pub(crate) fn id(&self) -> u64 {
+        self.publisher.id()
+    }
+
     /// Tries to send all of `messages`. Returns the pause before the next attempt, which must be with
     /// the same messages, or `None` if they are sent.
     pub(crate) fn try_send(&mut self, messages: &[E]) -> Option<Duration> {

@@ -28,15 +28,20 @@ const CHUNK: usize = 512;
 
 /// What the thread has.
 pub(crate) struct Resending {
+    /// The number of the leader.
+    id: u64,
     inbox: Inbox<FromFollower>,
     outbox: Outbox<FromLeader>,
     journal: PathBuf,
     confirmed: Arc<Confirmed>,
     progress: Arc<Progress>,
+    /// The follower that has asked last. What others confirm does not count.
+    follower: Option<u64>,
 }
 
 impl Resending {
     pub(crate) fn new(
+        id: u64,
         meeting: &Meeting,
         journal: PathBuf,
         confirmed: Arc<Confirmed>,
@@ -45,7 +50,7 @@ impl Resending {
         let client = meeting.client();
         let inbox = Inbox::new("follower", &client, meeting.back()?)?;
         let outbox = Outbox::new(&client, meeting.resent()?);
-        Ok(Self { inbox, outbox, journal, confirmed, progress })
+        Ok(Self { id, inbox, outbox, journal, confirmed, progress, follower: None })
     }
 
     /// Serves a follower until `stop` is true.
@@ -59,32 +64,47 @@ impl Resending {
             } else if messages.is_empty() {
                 thread::sleep(IDLE_PAUSE);
             }
-            let confirms = messages.iter().filter(|message| message.kind == CONFIRM);
-            if let Some(end) = confirms.map(|message| message.sequence).max() {
-                self.confirmed.note(end);
-            }
             // A follower repeats what it asks for.
-            let asked = messages.iter().rev().find(|message| message.kind == ASK);
-            if let Some(from) = asked.map(|message| message.sequence) {
-                self.answer(from, stop);
+            if let Some(asked) = messages.iter().rev().find(|message| message.kind == ASK) {
+                self.answer(asked, stop);
             }
+            self.note(&messages);
         }
         Ok(())
     }
 
-    /// Sends the commands from `from` on up to what is shipped, and says what was done.
-    fn answer(&mut self, from: Sequence, stop: &AtomicBool) {
+    /// Notes what the follower has confirmed. It cannot have what was not sent.
+    fn note(&self, messages: &[FromFollower]) {
+        let offered = self.progress.offered();
+        let counts = |message: &&FromFollower| {
+            message.kind == CONFIRM
+                && Some(message.follower) == self.follower
+                && message.sequence <= offered
+        };
+        if let Some(end) = messages.iter().filter(counts).map(|message| message.sequence).max() {
+            self.confirmed.note(end);
+        }
+    }
+
+    /// Sends the commands that the follower lacks, up to what is shipped, and says what was done.
+    fn answer(&mut self, asked: &FromFollower, stop: &AtomicBool) {
+        let FromFollower { sequence: from, follower, .. } = *asked;
         let (offered, shipped) = (self.progress.offered(), self.progress.shipped());
+        if from <= offered {
+            self.follower = Some(follower);
+        }
+        let id = self.id;
+        let answer = |kind, sequence| FromLeader::answer(id, kind, sequence, follower);
         let answer = if from > offered {
-            FromLeader::answer(AHEAD, offered)
+            answer(AHEAD, offered)
         } else if from >= shipped {
-            FromLeader::answer(END, from)
+            answer(END, from)
         } else {
             match self.send_again(from, shipped, stop) {
-                Ok(()) => FromLeader::answer(END, shipped),
+                Ok(()) => answer(END, shipped),
                 Err(error) => {
                     eprintln!("exchange-replica: the follower cannot catch up: {error}");
-                    FromLeader::answer(NOT_KEPT, from)
+                    answer(NOT_KEPT, from)
                 }
             }
         };
@@ -93,14 +113,14 @@ impl Resending {
 
     fn send_again(&mut self, from: Sequence, end: Sequence, stop: &AtomicBool) -> Result<()> {
         let mut chunk = Vec::with_capacity(CHUNK);
-        let outbox = &mut self.outbox;
+        let (id, outbox) = (self.id, &mut self.outbox);
         let mut send = |chunk: &mut Vec<FromLeader>| {
             outbox.send(chunk, || stop.load(Ordering::Acquire));
             chunk.clear();
         };
         let reader = read_range::<Input>(&self.journal, from..end)?;
         reader.for_each(Input::zeroed(), |sequence, input| {
-            chunk.push(FromLeader::command(sequence, *input));
+            chunk.push(FromLeader::command(id, sequence, *input));
             if chunk.len() == CHUNK {
                 send(&mut chunk);
             }

@@ -16,6 +16,9 @@ use crate::streams::Meeting;
 /// How often a leader that needs its follower tries again without a driver.
 const DRIVER_PAUSE: Duration = Duration::from_millis(100);
 
+/// How long a leader waits for its driver when it starts.
+const OPENING: Duration = Duration::from_secs(5);
+
 /// How far the leader has shipped. Its threads share it.
 ///
 /// The orderings are Release and Acquire: a reader of `shipped` finds these commands in the journal.
@@ -72,10 +75,19 @@ impl Shipping {
             Acknowledge::Journal => WhenNotConnected::Drop,
             Acknowledge::Follower => WhenNotConnected::Wait,
         };
-        let publisher = Publisher::plain(&meeting.client(), meeting.live()?)
+        let mut publisher = Publisher::plain(&meeting.client(), meeting.live()?)
             .schema(SCHEMA)
             .when_not_connected(policy);
+        // A follower asks once the leader has connected, also if there is no command.
+        if let Err(error) = publisher.open(OPENING) {
+            eprintln!("exchange-replica: the first command tries again: {error}");
+        }
         Ok(Self { publisher, acknowledge, progress, messages: Vec::new(), has_failed: false })
+    }
+
+    /// A random number of this run of the leader.
+    pub(crate) fn id(&self) -> u64 {
+        self.publisher.id()
     }
 
     /// Ships a batch. The next call may be with the same batch.
@@ -83,8 +95,9 @@ impl Shipping {
         let end = first + inputs.len() as u64;
         if self.progress.offered.swap(end, Ordering::AcqRel) != end {
             self.messages.clear();
+            let id = self.publisher.id();
             let numbered = (first..).zip(inputs);
-            self.messages.extend(numbered.map(|(at, input)| FromLeader::command(at, *input)));
+            self.messages.extend(numbered.map(|(at, input)| FromLeader::command(id, at, *input)));
         }
         let pause = match self.publisher.send(&self.messages, first) {
             Ok(Action::Retry(pause)) => Some(pause),

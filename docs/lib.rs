@@ -33,6 +33,7 @@ chapters! {
     testing_handlers: "recipes/testing-handlers.md",
     durable_pipelines: "durable-pipelines.md",
     exchange: "exchange.md",
+    more_machines: "more-machines.md",
     operations: "operations.md",
     migration: "migration.md",
     reliability: "reliability.md",

@@ -141,7 +141,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         return receive(Path::new(dir), name);
     }
-    let Some(driver) = Driver::start()? else { return Ok(()) };
+    let Some(driver) = Driver::start(&[])? else { return Ok(()) };
     for name in ["ipc", "udp"] {
         let second = SecondProcess::start(driver.dir(), name)?;
         send(driver.dir(), name)?;

@@ -6,12 +6,15 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, load, serve, watch};
+use commands::{bench, check, load, replicated, serve, watch};
 
 /// An exchange: risk checks, matching, a journal, a gateway and market data.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 struct Arguments {
+    /// The same as the command `replicated` with its defaults.
+    #[arg(long)]
+    replicated: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -28,6 +31,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Serve, send, kill, recover, go on, and compare every report with a plain exchange.
     Check(check::Arguments),
+    /// Kill a leader under load, let its follower take over, and compare both with a plain exchange.
+    Replicated(replicated::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -38,12 +43,17 @@ fn main() -> ExitCode {
         Some(Command::Watch(arguments)) => watch::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Replicated(arguments)) => replicated::run(&arguments),
+        None if arguments.replicated => replicated::run(&replicated::Arguments::default()),
         None => check::run(&check::Arguments::default()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("exchange: {error}");
+            if error.is::<replicated::CannotRun>() {
+                return ExitCode::from(replicated::CannotRun::STATUS);
+            }
             ExitCode::FAILURE
         }
     }

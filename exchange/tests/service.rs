@@ -1,14 +1,19 @@
 //! The service against the plain exchange: reports, recovery, snapshots, failures.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use exchange::Exchange;
 use exchange::flows::mix::Mix;
 use exchange::plain::PlainExchange;
-use exchange::service::{Entry, Input, Output, Service, Settings};
+use exchange::service::{Confirmed, Entry, Input, Output, Service, ServiceError, Settings};
 use exchange::types::{Command, PackedCommand, PackedReport};
-use lapwing::{EventHandler, Sequence};
+use lapwing::{Action, EventHandler, Sequence};
+
+/// How long to wait for what must come.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Hands on all reports.
 struct Collect(Sender<Output>);
@@ -127,4 +132,78 @@ fn a_damaged_snapshot_is_left_out_and_named() {
     let opened = Service::open(settings(Some(folder.path()))).unwrap();
     assert_eq!(opened.recovery().damaged, [latest]);
     assert_eq!(opened.engine().state(), state);
+}
+
+#[test]
+fn a_further_stage_gets_each_command_with_its_sequence() {
+    let commands = commands(2_000);
+    for has_folder in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (sender, shipped) = channel();
+        let (ignored, _) = channel();
+        let opened = Service::open(settings(has_folder.then(|| folder.path()))).unwrap();
+        let opened = opened.after_synced(move |inputs, first| {
+            for (sequence, input) in (first..).zip(inputs) {
+                let _ = sender.send((sequence, input.command));
+            }
+            Ok(Action::Continue)
+        });
+        let (service, mut entry) =
+            opened.start(Collect(ignored.clone()), Collect(ignored)).unwrap();
+        publish(&mut entry, &commands);
+        drop(entry);
+        service.shutdown().unwrap();
+        assert!(shipped.iter().eq((0..).zip(commands.iter().map(PackedCommand::from))));
+    }
+}
+
+#[test]
+fn answers_wait_for_a_confirmation() {
+    let commands = commands(100);
+    let confirmed = Arc::new(Confirmed::new(0));
+    let (sender, reports) = channel();
+    let (ignored, _) = channel();
+    let opened = Service::open(settings(None)).unwrap().confirmed_by(Arc::clone(&confirmed));
+    let (service, mut entry) = opened.start(Collect(sender), Collect(ignored)).unwrap();
+    let mut plain = PlainExchange::default();
+    // `durable` handles a batch as a whole, so each command is confirmed before the next one.
+    for (sequence, command) in (0..).zip(&commands) {
+        publish(&mut entry, std::slice::from_ref(command));
+        assert!(reports.try_recv().is_err(), "an answer came before its confirmation");
+        confirmed.note(sequence + 1);
+        for expected in expected(&mut plain, sequence, std::slice::from_ref(command)) {
+            assert_eq!(reports.recv_timeout(PATIENCE), Ok(expected));
+        }
+    }
+    // An exchange whose other process is gone can end.
+    publish(&mut entry, &commands[..1]);
+    confirmed.give_up();
+    drop(entry);
+    let error = service.shutdown().unwrap_err();
+    assert!(matches!(error, ServiceError::Stage(_)), "{error}");
+    assert!(error.to_string().contains("not confirmed"), "{error}");
+    assert!(reports.try_recv().is_err());
+}
+
+#[test]
+fn the_engine_is_shown_every_so_many_commands() {
+    let commands = commands(1_050);
+    let (shown, states) = channel();
+    let (ignored, _) = channel();
+    let opened = Service::open(settings(None)).unwrap().watch(100, move |sequence, engine| {
+        let _ = shown.send((sequence, engine.state().hash()));
+    });
+    let (service, mut entry) = opened.start(Collect(ignored.clone()), Collect(ignored)).unwrap();
+    publish(&mut entry, &commands);
+    drop(entry);
+    service.shutdown().unwrap();
+    let mut plain = PlainExchange::default();
+    let expected: Vec<_> = (1..)
+        .zip(&commands)
+        .filter_map(|(sequence, command)| {
+            plain.apply(command, &mut |_| {});
+            (sequence % 100 == 0).then(|| (sequence, plain.state().hash()))
+        })
+        .collect();
+    assert_eq!(states.iter().collect::<Vec<_>>(), expected);
 }

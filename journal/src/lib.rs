@@ -94,7 +94,7 @@ pub use encoding::{Encoding, Plain};
 pub use full_disk::WaitForSpace;
 pub use journal::Journal;
 pub use options::Options;
-pub use reading::reader::{Frame, Reader};
+pub use reading::reader::{Frame, Reader, read_range};
 pub use recovery::Recovered;
 pub use replay::{Pace, Replay};
 pub use snapshots::{Latest, Snapshot, Snapshots};

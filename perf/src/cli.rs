@@ -4,6 +4,8 @@
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
+#[cfg(unix)]
+use crate::commands::aeron::AeronArguments;
 use crate::commands::campaign::CampaignArguments;
 use crate::commands::channels::ChannelsArguments;
 use crate::commands::channels::one_cpu::OneCpuArguments;
@@ -132,6 +134,16 @@ pub(crate) enum Command {
     /// not counted. Runs are interleaved in rounds, in a shuffled order. A first round warms up and
     /// is not counted. Every run checks that every event arrived in order.
     Idle(IdleArguments),
+
+    /// Events through Aeron to another thread: Lapwing's rings at both ends, and the bare client
+    ///
+    /// By shared memory and by UDP on the loopback interface. Passes are interleaved in rounds. The table
+    /// shows the median rate, the median of the per-round ratio to the bare client with packed messages,
+    /// and delays at 20,000 events per second. Every pass checks number, order and sum of its events. It
+    /// builds `lapwing-aeron` and needs its tools: Java, clang, a C compiler, libbsd, CMake 3.30. Without
+    /// them it says what is missing, and the exit code is 77.
+    #[cfg(unix)]
+    Aeron(AeronArguments),
 
     /// What is in a journal of `lapwing-journal`: checks it, prints its frames or its sizes
     ///

@@ -61,6 +61,8 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::BusyThreads { count } => Ok(machine::busy_threads::serve(count)?),
         Command::Idle(arguments) => commands::idle::run(&arguments),
         #[cfg(unix)]
+        Command::Aeron(arguments) => commands::aeron::run(&arguments),
+        #[cfg(unix)]
         Command::Journal(arguments) => commands::journal::run(&arguments),
         Command::Limits(arguments) => commands::limits::run(&arguments),
         Command::Perftest(arguments) => commands::perftest::run(&arguments),

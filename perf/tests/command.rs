@@ -118,3 +118,29 @@ fn tables_fit_a_hundred_columns_and_say_what_they_leave_out() {
     let wide = table(Some("200"));
     assert!(wide.contains("events/batch") && !wide.contains("left out"), "{wide}");
 }
+
+/// A folder of programs that has `bash` only.
+#[cfg(unix)]
+fn bash_only() -> PathBuf {
+    let folder = temporary("bash-only");
+    fs::create_dir_all(&folder).expect("a temporary folder");
+    let paths = env::var_os("PATH").expect("a path");
+    let bash = env::split_paths(&paths).map(|path| path.join("bash")).find(|bash| bash.is_file());
+    let _ = std::os::unix::fs::symlink(bash.expect("bash is installed"), folder.join("bash"));
+    folder
+}
+
+#[test]
+#[cfg(unix)]
+fn aeron_without_its_tools_says_what_is_missing() {
+    let path = bash_only();
+    let output = Command::new(env!("CARGO_BIN_EXE_lapwing"))
+        .args(["aeron", "--rounds=1"])
+        .env("PATH", &path)
+        .output()
+        .expect("the binary starts");
+    let _ = fs::remove_dir_all(path);
+    let complaint = complaint(&output);
+    assert_eq!(output.status.code(), Some(77), "{complaint}");
+    assert!(complaint.contains("clang, a C compiler or libbsd is missing"), "{complaint}");
+}

@@ -16,13 +16,17 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Starts a driver. Returns `None`, and says so, if that is not possible here.
-    pub(crate) fn start() -> Result<Option<Self>, Box<dyn Error>> {
+    /// Starts a driver, with options of Java. Returns `None`, and says so, if that is not possible here.
+    pub(crate) fn start(options: &[&str]) -> Result<Option<Self>, Box<dyn Error>> {
         let name = format!("lapwing-aeron-{}", std::process::id());
         let memory = Path::new("/dev/shm");
         let dir = if memory.is_dir() { memory.join(name) } else { std::env::temp_dir().join(name) };
-        let mut script = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("driver.sh"));
-        script.arg("run").arg(&dir).stdin(Stdio::null()).stdout(Stdio::null());
+        // A package of this workspace, or one in a folder of it.
+        let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let script =
+            folders.find_map(|folder| Some(folder.join("driver.sh")).filter(|s| s.is_file()));
+        let mut script = Command::new(script.ok_or("there is no driver.sh")?);
+        script.arg("run").arg(&dir).args(options).stdin(Stdio::null()).stdout(Stdio::null());
         let mut driver = Self { child: script.spawn()?, dir };
         // Clients wait for its first heartbeat.
         while !driver.dir.join("cnc.dat").is_file() {
@@ -38,7 +42,7 @@ impl Driver {
         if code != Some(CANNOT_RUN) {
             return Err("the media driver does not start".into());
         }
-        println!("not run: this example needs Java and the jar of Aeron");
+        println!("not run: this needs Java and the jar of Aeron");
         Ok(None)
     }
 

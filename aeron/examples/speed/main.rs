@@ -99,7 +99,7 @@ impl Event {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse())?;
-    let Some(driver) = Driver::start()? else { return Ok(()) };
+    let Some(driver) = Driver::start(&[])? else { return Ok(()) };
     one_thread::print(driver.dir(), rounds)?;
     for channel in CHANNELS {
         let mut rows: Vec<Row> = CONTENDERS.iter().map(Row::new).collect();

@@ -8,21 +8,20 @@
 //! client ──────────────────────────────────────────────────────────────────>
 //! ```
 
-use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
+use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
 use exchange::Exchange;
 use exchange::flows::mix::Mix;
-use exchange::gateway::wire::Answer;
-use exchange::plain::PlainExchange;
 use exchange::service::{Service, Settings};
-use exchange::types::{Command, PackedReport, Report};
+use exchange::types::Command;
 
 use super::Result;
 use super::flight::{Flight, Landed};
+use super::plain_side::Plain;
+use super::program::Program;
 
 /// Commands from one snapshot to the next: recovery needs a snapshot and a part of the journal.
 const SNAPSHOT_EVERY: u64 = 50_000;
@@ -61,8 +60,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut server = Server::start(folder.path())?;
     let longest = Duration::from_secs_f64(seconds);
     let flight = Flight { commands: &commands, first_tag: 1, rate, longest };
-    let before = flight.fly(server.address, || server.kill())?;
-    report("before the kill", &before);
+    let before = flight.fly(server.address, || server.program.kill())?;
+    before.print("before the kill");
 
     let mut plain = Plain::default();
     let recovered = recover(folder.path(), &commands, &mut plain, &before)?;
@@ -73,13 +72,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let first_tag = recovered as u64 + 1;
     let flight = Flight { commands: rest, first_tag, rate, longest: Duration::MAX };
     let after = flight.fly(server.address, || {})?;
-    report("after it", &after);
+    after.print("after it");
     plain.carry_out(rest);
     plain.compare("after the restart", &after.answers)?;
     if after.delays.count() != rest.len() as u64 {
         return Err("a command was not answered".into());
     }
-    let ended = server.end()?;
+    let ended = server.program.end()?;
     let expected = plain.ended();
     println!("at the end  {ended}");
     if ended != expected {
@@ -123,117 +122,24 @@ fn recover(
     Ok(count)
 }
 
-fn report(name: &str, landed: &Landed) {
-    println!(
-        "{name}: {} commands sent, {} answered in {:.1} s, {} trades",
-        landed.sent,
-        landed.delays.count(),
-        landed.time.as_secs_f64(),
-        landed.trades(),
-    );
-    println!("            from intended send time to last answer: {}", landed.delays);
-}
-
-/// The plain exchange, and what it has reported.
-#[derive(Default)]
-struct Plain {
-    exchange: PlainExchange,
-    /// The number of its commands.
-    carried_out: u64,
-    /// The reports with the sequences of their commands.
-    reports: Vec<(u64, PackedReport)>,
-}
-
-impl Plain {
-    fn carry_out(&mut self, commands: &[Command]) {
-        for command in commands {
-            let sequence = self.carried_out;
-            self.carried_out += 1;
-            let reports = &mut self.reports;
-            let mut sink = |report: Report| reports.push((sequence, PackedReport::from(&report)));
-            self.exchange.apply(command, &mut sink);
-        }
-    }
-
-    /// Compares answers in a row with the reports from the first of their commands on.
-    fn compare(&self, when: &str, answers: &[Answer]) -> Result<()> {
-        let Some(first) = answers.first() else {
-            return Err(format!("no answer {when}").into());
-        };
-        let start = self.reports.partition_point(|&(sequence, _)| sequence < first.sequence);
-        let expected = self.reports[start..].iter();
-        if expected.len() < answers.len() {
-            return Err(format!("an answer {when} is to a command that is lost").into());
-        }
-        for (answer, &(sequence, report)) in answers.iter().zip(expected) {
-            // The client has sent all commands, so tags and sequences agree.
-            if (answer.tag, answer.sequence, answer.report) != (sequence + 1, sequence, report) {
-                return Err(format!("command {sequence} has another answer {when}").into());
-            }
-        }
-        Ok(())
-    }
-
-    fn ended(&self) -> String {
-        let state = self.exchange.state();
-        format!("ended: commands={} hash={:016x}", state.commands, state.hash())
-    }
-}
-
 /// An exchange in a process of its own.
 struct Server {
-    process: Child,
-    /// Its end ends the exchange.
-    stdin: Option<ChildStdin>,
-    lines: Lines<BufReader<ChildStdout>>,
+    program: Program,
     address: SocketAddr,
     recovered: String,
 }
 
 impl Server {
     fn start(folder: &Path) -> Result<Self> {
-        let mut process = Process::new(std::env::current_exe()?)
+        let mut process = Process::new(std::env::current_exe()?);
+        process
             .args(["serve", "--address", "127.0.0.1:0", "--snapshot-every"])
             .arg(SNAPSHOT_EVERY.to_string())
             .arg("--folder")
-            .arg(folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let stdin = process.stdin.take();
-        let stdout = process.stdout.take().expect("the output is piped");
-        let mut lines = BufReader::new(stdout).lines();
-        let mut line = |name: &str| -> Result<String> {
-            let line = lines.next().ok_or("the exchange did not start")??;
-            let value = line.strip_prefix(name).ok_or_else(|| format!("unexpected: {line}"))?;
-            Ok(value.to_owned())
-        };
-        let recovered = line("recovered: ")?;
-        let address = line("listening: ")?.parse()?;
-        Ok(Self { process, stdin, lines, address, recovered })
-    }
-
-    /// Kills it as a crash would: it runs no more code.
-    fn kill(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-
-    /// Lets it end, and returns its last line.
-    fn end(&mut self) -> Result<String> {
-        drop(self.stdin.take());
-        let line = self.lines.next().ok_or("the exchange did not end well")??;
-        let status = self.process.wait()?;
-        if status.success() {
-            Ok(line)
-        } else {
-            Err(format!("the exchange ended: {status}").into())
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
+            .arg(folder);
+        let mut program = Program::start("exchange", &mut process)?;
+        let recovered = program.line("recovered: ")?;
+        let address = program.line("listening: ")?.parse()?;
+        Ok(Self { program, address, recovered })
     }
 }

@@ -50,6 +50,18 @@ impl Landed {
         reports.filter(is_counted).count()
     }
 
+    /// Prints what was sent, and the delays.
+    pub(super) fn print(&self, name: &str) {
+        println!(
+            "{name}: {} commands sent, {} answered in {:.1} s, {} trades",
+            self.sent,
+            self.delays.count(),
+            self.time.as_secs_f64(),
+            self.trades(),
+        );
+        println!("            from intended send time to last answer: {}", self.delays);
+    }
+
     pub(super) fn trades(&self) -> usize {
         self.count(|report| matches!(report, Report::Trade(_)))
     }

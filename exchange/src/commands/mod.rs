@@ -5,6 +5,9 @@ pub(crate) mod check;
 mod delays;
 mod flight;
 pub(crate) mod load;
+mod plain_side;
+mod program;
+pub(crate) mod replicated;
 pub(crate) mod serve;
 pub(crate) mod watch;
 

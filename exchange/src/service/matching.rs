@@ -5,6 +5,7 @@ use lapwing::error::PublishError;
 use lapwing::{EventHandler, Sequence, SingleProducer};
 
 use super::events::{Input, Output};
+use super::hooks::Watch;
 use super::snapshotting::Snapshotting;
 use crate::Exchange;
 use crate::engine::Engine;
@@ -16,6 +17,7 @@ pub(super) struct Matching {
     engine: Engine,
     output: SingleProducer<Output>,
     snapshots: Option<Snapshotting>,
+    watch: Option<Watch>,
 }
 
 impl Matching {
@@ -23,8 +25,9 @@ impl Matching {
         engine: Engine,
         output: SingleProducer<Output>,
         snapshots: Option<Snapshotting>,
+        watch: Option<Watch>,
     ) -> Self {
-        Self { engine, output, snapshots }
+        Self { engine, output, snapshots, watch }
     }
 
     /// Returns the engine after the last command.
@@ -62,6 +65,9 @@ impl EventHandler<Input, Shared, Result<(), PublishError>> for Matching {
         self.carry_out(input, sequence)?;
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.offer(sequence + 1, &self.engine);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.offer(sequence + 1, &self.engine);
         }
         Ok(())
     }

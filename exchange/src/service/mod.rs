@@ -17,11 +17,17 @@
 //! No thread waits in a circle. A full output ring stops *matching*, and *durable* empties it as the
 //! journal goes on, which waits for neither.
 //!
+//! A program can add a stage *ship* downstream of *synced*, which a replica needs, and let *durable*
+//! also wait for what another process confirms.
+//!
 //! After a restart, the engine begins with the latest snapshot, and carries out the commands of the
 //! journal after it. The rings then begin with the next command.
 
+mod confirmed;
+mod durable;
 mod error;
 mod events;
+mod hooks;
 mod matching;
 mod recovery;
 mod settings;
@@ -32,21 +38,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lapwing::lifecycle::{Report, Running};
-use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
-use lapwing_journal::error::SyncError;
+use lapwing::{Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
 use lapwing_journal::{Journal, Snapshots, SyncPolicy, WaitForSpace};
 
+use self::durable::Durable;
+use self::hooks::{AfterSynced, Hooks};
 use self::matching::Matching;
 use self::snapshotting::{Snapshotting, Writing};
 use crate::engine::Engine;
 
+pub use self::confirmed::{Confirmed, NotConfirmed};
 pub use self::error::ServiceError;
 pub use self::events::{Input, Output};
+pub use self::hooks::HookError;
 pub use self::recovery::Recovery;
 pub use self::settings::Settings;
-
-/// Longest wait for the journal before the stage checks whether its ring has halted.
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// After this time without a report, the stages of the caller are called to serve clients that have
 /// come or gone.
@@ -62,6 +68,7 @@ pub struct Opened {
     store: Option<(Arc<Journal<Input>>, Snapshots)>,
     engine: Engine,
     recovery: Recovery,
+    hooks: Hooks,
 }
 
 impl Opened {
@@ -93,9 +100,11 @@ impl Opened {
         answers: impl EventHandler<Output> + Send + 'static,
         market_data: impl EventHandler<Output> + Send + 'static,
     ) -> Result<(Service, Entry), ServiceError> {
-        let Self { settings, store, engine, .. } = self;
+        let Self { settings, store, engine, hooks, .. } = self;
         let journal = store.as_ref().map(|(journal, _)| Arc::clone(journal));
-        let (reports, output) = start_output(&settings, journal.clone(), answers, market_data)?;
+        let Hooks { after_synced, confirmed, watch } = hooks;
+        let durable = Durable { journal: journal.clone(), confirmed };
+        let (reports, output) = start_output(&settings, durable, answers, market_data)?;
         let (snapshotting, store) = match store {
             Some((journal, snapshots)) => {
                 let every = settings.snapshot_every.max(1);
@@ -104,8 +113,8 @@ impl Opened {
             }
             None => (None, None),
         };
-        let matching = Matching::new(engine, reports, snapshotting);
-        let (entry, input) = start_input(&settings, journal.as_deref(), matching)?;
+        let matching = Matching::new(engine, reports, snapshotting, watch);
+        let (entry, input) = start_input(&settings, journal.as_deref(), matching, after_synced)?;
         Ok((Service { input, output, store }, entry))
     }
 }
@@ -134,7 +143,7 @@ impl Service {
     pub fn open(settings: Settings) -> Result<Opened, ServiceError> {
         let Some(folder) = &settings.folder else {
             let (engine, recovery) = Default::default();
-            return Ok(Opened { settings, store: None, engine, recovery });
+            return Ok(Opened { settings, store: None, engine, recovery, hooks: Hooks::default() });
         };
         let journal = Journal::open(folder.join("journal"))?;
         let snapshots = Snapshots::open(folder.join("snapshots"))?;
@@ -153,7 +162,7 @@ impl Service {
     ) -> Result<Opened, ServiceError> {
         let (engine, recovery) = recovery::recover(&journal, &snapshots)?;
         let store = Some((Arc::new(journal), snapshots));
-        Ok(Opened { settings, store, engine, recovery })
+        Ok(Opened { settings, store, engine, recovery, hooks: Hooks::default() })
     }
 
     /// Whether a stage or the thread of snapshots has failed. Then [`shutdown`](Self::shutdown) says
@@ -206,39 +215,45 @@ fn start_input(
     settings: &Settings,
     journal: Option<&Journal<Input>>,
     matching: Matching,
+    after_synced: Option<AfterSynced>,
 ) -> Result<(Entry, Running<'static>), ServiceError> {
-    let ring = Disruptor::multi_producer(settings.input_slots, Input::empty).name("input");
-    let (entry, consumers) = match journal {
-        Some(journal) => ring
-            .first_sequence(journal.next_sequence())
-            .side_by_side(|side| {
-                side.chain(|chain| {
-                    chain
+    let first = journal.map_or(0, Journal::next_sequence);
+    let ring = Disruptor::multi_producer(settings.input_slots, Input::empty)
+        .name("input")
+        .first_sequence(first)
+        .side_by_side(|side| {
+            // An error of the journal is named before that of matching, which follows from it.
+            let side = side.chain(|chain| {
+                let chain = match journal {
+                    Some(journal) => chain
                         .stage("journal")
                         .on_error(WaitForSpace::default())
                         .read_batch_handler(journal.writer())
                         .stage("synced")
-                        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
-                })
-                .stage("matching")
-                .read_handler(matching)
-            })
-            .build()?,
-        None => ring.stage("matching").read_handler(matching).build()?,
-    };
+                        .read_batch_handler(journal.syncer(SyncPolicy::EachBatch)),
+                    None => chain,
+                };
+                match after_synced {
+                    Some(handler) => chain.stage("ship").read_batch(handler),
+                    None => chain,
+                }
+            });
+            side.stage("matching").read_handler(matching)
+        });
+    let (entry, consumers) = ring.build()?;
     Ok((entry, consumers.start()?))
 }
 
 fn start_output(
     settings: &Settings,
-    journal: Option<Arc<Journal<Input>>>,
+    durable: Durable,
     answers: impl EventHandler<Output> + Send + 'static,
     market_data: impl EventHandler<Output> + Send + 'static,
 ) -> Result<(SingleProducer<Output>, Running<'static>), ServiceError> {
     let (reports, consumers) = Disruptor::single_producer(settings.output_slots, Output::empty)
         .name("output")
         .stage("durable")
-        .read_batch(move |reports, _| wait_until_synced(journal.as_deref(), reports))
+        .read_batch(move |reports, _| durable.hold(reports))
         .side_by_side(|side| {
             side.stage(Stage::new("answers").timeout(LONGEST_SILENCE))
                 .read_handler(answers)
@@ -247,18 +262,4 @@ fn start_output(
         })
         .build()?;
     Ok((reports, consumers.start()?))
-}
-
-/// Holds reports back until the journal has synced the commands that they answer.
-fn wait_until_synced(
-    journal: Option<&Journal<Input>>,
-    reports: &[Output],
-) -> Result<Action, SyncError> {
-    let (Some(journal), Some(last)) = (journal, reports.last()) else {
-        return Ok(Action::Continue);
-    };
-    let end = last.sequence + 1;
-    // Short waits, since a halt of the ring does not end one.
-    let synced = journal.wait_synced(end, LONGEST_WAIT)?;
-    Ok(if synced >= end { Action::Continue } else { Action::Rewind(Duration::ZERO) })
 }

@@ -3,17 +3,19 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lapwing::Sequence;
 
 use super::walker::{Walker, open_segment, segments};
-use crate::encoding::Encoding;
-use crate::error::{Damage, Defect, OpenError, ReadError};
+use crate::encoding::{Encoding, Plain};
+use crate::error::{Damage, Defect, FileError, OpenError, ReadError};
 use crate::format::bytes::u32_at;
 use crate::format::frame::FrameHeader;
 use crate::format::name;
+use crate::storage::disk::Disk;
 use crate::storage::{Storage, file_error};
 
 /// Reads recorded events in order. [`Journal::read`](crate::Journal::read) returns it.
@@ -26,6 +28,43 @@ pub struct Reader<E, T> {
     /// The events that are left.
     left: Range<Sequence>,
     events: PhantomData<fn(T) -> E>,
+}
+
+/// Returns a reader of the events `range` in the journal in `folder`, which another process may have
+/// open. Takes no lock and changes nothing.
+///
+/// The caller knows that all events of the range are written, for example since
+/// [`Journal::synced`](crate::Journal::synced) has passed them. Plain events are read as they are:
+/// their type must be the one that was written.
+///
+/// ```
+/// use lapwing_journal::{Journal, read_range};
+///
+/// let folder = tempfile::tempdir()?;
+/// let journal = Journal::<u64>::open(folder.path())?; // stays open, and locked
+/// journal.writer().write(&[7, 8, 9], 0)?;
+/// let mut events = Vec::new();
+/// let reader = read_range::<u64>(folder.path(), 1..2)?;
+/// reader.for_each(0, |sequence, event| events.push((sequence, *event)))?;
+/// assert_eq!(events, [(1, 8)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ReadError::NotRecorded`] if the range begins before what is kept, [`ReadError::File`] if the
+/// system refused a call. A read after the end of the journal is [`ReadError::Damaged`].
+pub fn read_range<E>(
+    folder: impl AsRef<Path>,
+    range: Range<Sequence>,
+) -> Result<Reader<E, Plain>, ReadError>
+where
+    Plain: Encoding<E>,
+{
+    let folder = folder.as_ref();
+    let disk = Disk::existing(folder)
+        .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
+    Reader::new(Arc::new(disk), range.start, range.end)
 }
 
 impl<E, T: Encoding<E>> Reader<E, T> {
@@ -70,11 +109,12 @@ impl<E, T: Encoding<E>> Reader<E, T> {
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_, E, T>>, ReadError> {
         while !self.left.is_empty() {
             let Some(header) = self.step()? else { continue };
-            let sequences = header.first.max(self.left.start)..header.end();
+            let end = header.end().min(self.left.end);
+            let sequences = header.first.max(self.left.start)..end;
             if sequences.is_empty() {
                 continue;
             }
-            self.left.start = header.end();
+            self.left.start = end;
             let body = self.walker.as_ref().map_or([].as_slice(), |(_, walker)| walker.last_body());
             return Ok(Some(Frame::new(header, body, sequences)));
         }
@@ -167,8 +207,8 @@ impl<'a, E, T: Encoding<E>> Frame<'a, E, T> {
         Self { header, body, sequences, events: PhantomData }
     }
 
-    /// Returns the sequences of its events. If reading begins in the middle of a frame, these are
-    /// the events from there on.
+    /// Returns the sequences of its events. If reading begins or ends in the middle of a frame, these
+    /// are the events that were asked for.
     #[must_use]
     pub fn sequences(&self) -> Range<Sequence> {
         self.sequences.clone()
@@ -196,7 +236,8 @@ impl<'a, E, T: Encoding<E>> Frame<'a, E, T> {
         let all = (self.header.first..self.header.end())
             .map(move |sequence| (sequence, next_event(&mut left, T::EVENT_BYTES)));
         let skipped = self.sequences.start - self.header.first;
-        all.skip(skipped as usize)
+        let count = self.sequences.end - self.sequences.start;
+        all.skip(skipped as usize).take(count as usize)
     }
 }
 

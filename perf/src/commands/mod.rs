@@ -1,5 +1,7 @@
 //! The subcommands. Each has a folder with its flags, timed work, record and table.
 
+#[cfg(unix)]
+pub(crate) mod aeron; // events through Aeron
 pub(crate) mod campaign; // every benchmark, and the report
 pub(crate) mod channels; // bounded channels under load
 pub(crate) mod contention; // the cost of one increment, with and without contention

@@ -10,6 +10,9 @@ use thiserror::Error;
 use crate::measure::crew::RunError;
 use crate::measure::interrupt;
 
+/// The exit code for what cannot run here.
+const TOOL_MISSING: u8 = 77;
+
 /// The reason why there is no result.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
@@ -49,6 +52,12 @@ pub(crate) enum Error {
     /// A journal cannot be read, or is damaged.
     #[error("{0}")]
     Journal(String),
+    /// The benchmark of `lapwing-aeron` has failed.
+    #[error("{0}")]
+    Aeron(String),
+    /// A tool is missing. The script that needs it has said which.
+    #[error("not measured: a tool is missing, see above")]
+    ToolMissing,
     /// The process with the busy threads did not start.
     #[error("cannot start busy threads: {0}")]
     BusyThreads(io::Error),
@@ -76,6 +85,7 @@ impl Error {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Interrupted => interrupt::EXIT_CODE.into(),
+            Self::ToolMissing => TOOL_MISSING.into(),
             _ => ExitCode::FAILURE,
         }
     }

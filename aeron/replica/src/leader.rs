@@ -1,0 +1,121 @@
+//! An exchange that ships its input.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use exchange::engine::Engine;
+use exchange::gateway::Gateway;
+use exchange::service::{Confirmed, Opened, Service, ServiceError, Settings};
+
+use crate::Result;
+use crate::process;
+use crate::resending::Resending;
+use crate::shipping::{Progress, Shipping};
+use crate::streams::Meeting;
+
+/// How long a leader that ends waits for its follower.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// What an answer to a client waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Acknowledge {
+    /// The journal of the leader. A follower that takes over may lack commands that were answered.
+    Journal,
+    /// The journals of both. Without a follower, no client gets an answer.
+    Follower,
+}
+
+/// Where the leader listens, what it keeps, and where its follower is.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Arguments {
+    /// The address to listen at. Port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:7411")]
+    pub address: String,
+    /// The folder of journal and snapshots.
+    #[arg(long)]
+    pub folder: PathBuf,
+    /// Whose journal must have a command before its client gets an answer.
+    #[arg(long, value_enum, default_value = "follower")]
+    pub acknowledge: Acknowledge,
+    /// Tell the hash of the state every so many commands; 0 does not.
+    #[arg(long, default_value_t = 0)]
+    pub hash_every: u64,
+    /// Commands from one snapshot to the next.
+    #[arg(long, default_value_t = 1_000_000)]
+    pub snapshot_every: u64,
+    /// The streams.
+    #[command(flatten)]
+    pub meeting: Meeting,
+}
+
+/// Serves clients until the standard input ends.
+///
+/// # Errors
+///
+/// The exchange does not start or has failed, or messages of the follower have another form.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let opened = open(&arguments.folder, arguments.snapshot_every)?;
+    let next = opened.next_sequence();
+    process::tell_recovery(opened.recovery(), next);
+    let progress = Arc::new(Progress::new(next));
+    let confirmed = Arc::new(Confirmed::new(next));
+
+    let shared = Arc::clone(&progress);
+    let mut shipping = Shipping::new(&arguments.meeting, arguments.acknowledge, shared)?;
+    let id = shipping.id();
+    let mut opened = opened.after_synced(move |inputs, first| Ok(shipping.ship(inputs, first)));
+    if arguments.acknowledge == Acknowledge::Follower {
+        opened = opened.confirmed_by(Arc::clone(&confirmed));
+    }
+    let opened = process::tell_states(opened, arguments.hash_every);
+
+    let stop = Arc::new(AtomicBool::new(false));
+    let journal = arguments.folder.join("journal");
+    let (noted, shared) = (Arc::clone(&confirmed), Arc::clone(&progress));
+    let resending = Resending::new(id, &arguments.meeting, journal, noted, shared)?;
+    let gateway = Gateway::start(opened, &*arguments.address)?;
+    let hearing = {
+        let stop = Arc::clone(&stop);
+        thread::Builder::new().name("follower".into()).spawn(move || resending.run(&stop))?
+    };
+    process::serve(&gateway, &process::lines())?;
+    let ended = end(gateway, &confirmed, &progress);
+    stop.store(true, Ordering::Release);
+    let heard = hearing.join();
+    process::tell_end(&ended?);
+    heard.unwrap_or_else(|_| Err("the thread that hears the follower has panicked".into()))
+}
+
+/// Recovers an exchange from its folder.
+pub(crate) fn open(folder: &Path, snapshot_every: u64) -> Result<Opened> {
+    let mut settings = Settings::default();
+    settings.folder = Some(folder.to_owned());
+    settings.snapshot_every = snapshot_every;
+    Ok(Service::open(settings)?)
+}
+
+/// Ends the exchange, without its follower if that does not answer.
+fn end(
+    gateway: Gateway,
+    confirmed: &Confirmed,
+    progress: &Progress,
+) -> std::result::Result<Engine, ServiceError> {
+    thread::scope(|scope| {
+        let (done, ended) = channel::<()>();
+        scope.spawn(move || give_up_late(&ended, confirmed, progress));
+        let ended = gateway.shutdown();
+        drop(done);
+        ended
+    })
+}
+
+fn give_up_late(ended: &Receiver<()>, confirmed: &Confirmed, progress: &Progress) {
+    if ended.recv_timeout(LAST_WAIT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        progress.end();
+        confirmed.give_up();
+    }
+}

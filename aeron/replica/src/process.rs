@@ -1,0 +1,65 @@
+//! What both programs tell and hear: lines of the standard output and input.
+
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use exchange::Exchange;
+use exchange::engine::Engine;
+use exchange::gateway::Gateway;
+use exchange::service::{Opened, Recovery};
+use lapwing::Sequence;
+
+use crate::Result;
+
+/// Lines of the standard input. The channel ends with it.
+pub(crate) fn lines() -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        for line in io::stdin().lines().map_while(io::Result::ok) {
+            if sender.send(line.trim().to_owned()).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+/// Tells the state every so many commands. Leader and follower tell the same lines.
+pub(crate) fn tell_states(opened: Opened, every: u64) -> Opened {
+    if every == 0 {
+        return opened;
+    }
+    opened.watch(every, |sequence, engine| {
+        println!("state: sequence={sequence} hash={:016x}", engine.state().hash());
+    })
+}
+
+pub(crate) fn tell_recovery(found: &Recovery, next: Sequence) {
+    for path in &found.damaged {
+        eprintln!("exchange-replica: left out a damaged snapshot: {}", path.display());
+    }
+    let Recovery { snapshot, replayed, cut_bytes, .. } = found;
+    println!(
+        "recovered: next={next} snapshot={snapshot} replayed={replayed} cut_bytes={cut_bytes}"
+    );
+}
+
+pub(crate) fn tell_end(engine: &Engine) {
+    let state = engine.state();
+    println!("ended: commands={} hash={:016x}", state.commands, state.hash());
+}
+
+/// Waits until the standard input ends. Fails if the exchange fails before.
+pub(crate) fn serve(gateway: &Gateway, lines: &Receiver<String>) -> Result<()> {
+    use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+    println!("listening: {}", gateway.address());
+    loop {
+        match lines.recv_timeout(std::time::Duration::from_millis(200)) {
+            Ok(line) => eprintln!("exchange-replica: unknown command: {line}"),
+            Err(Timeout) if gateway.has_failed() => return Ok(()), // the shutdown says why
+            Err(Timeout) => {}
+            Err(Disconnected) => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The stage that ships commands, and how far it is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use exchange::service::Input;
+use lapwing::{Action, Sequence};
+use lapwing_aeron::{Publisher, WhenNotConnected};
+
+use crate::Result;
+use crate::leader::Acknowledge;
+use crate::messages::{FromLeader, SCHEMA};
+use crate::streams::Meeting;
+
+/// How often a leader that needs its follower tries again without a driver.
+const DRIVER_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a leader waits for its driver when it starts.
+const OPENING: Duration = Duration::from_secs(5);
+
+/// How far the leader has shipped. Its threads share it.
+///
+/// The orderings are Release and Acquire: a reader of `shipped` finds these commands in the journal.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// The end of the batch that is being shipped.
+    offered: AtomicU64,
+    /// Below it, all commands were given to Aeron or dropped.
+    shipped: AtomicU64,
+    /// The leader ends, and waits for no follower.
+    is_over: AtomicBool,
+}
+
+impl Progress {
+    pub(crate) fn new(next: Sequence) -> Self {
+        let (offered, shipped) = (AtomicU64::new(next), AtomicU64::new(next));
+        Self { offered, shipped, is_over: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn offered(&self) -> Sequence {
+        self.offered.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn shipped(&self) -> Sequence {
+        self.shipped.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+}
+
+/// The handler of the stage.
+pub(crate) struct Shipping {
+    publisher: Publisher<FromLeader>,
+    acknowledge: Acknowledge,
+    progress: Arc<Progress>,
+    /// The batch that is being shipped.
+    messages: Vec<FromLeader>,
+    has_failed: bool,
+}
+
+impl Shipping {
+    pub(crate) fn new(
+        meeting: &Meeting,
+        acknowledge: Acknowledge,
+        progress: Arc<Progress>,
+    ) -> Result<Self> {
+        let policy = match acknowledge {
+            Acknowledge::Journal => WhenNotConnected::Drop,
+            Acknowledge::Follower => WhenNotConnected::Wait,
+        };
+        let mut publisher = Publisher::plain(&meeting.client(), meeting.live()?)
+            .schema(SCHEMA)
+            .when_not_connected(policy);
+        // A follower asks once the leader has connected, also if there is no command.
+        if let Err(error) = publisher.open(OPENING) {
+            eprintln!("exchange-replica: the first command tries again: {error}");
+        }
+        Ok(Self { publisher, acknowledge, progress, messages: Vec::new(), has_failed: false })
+    }
+
+    /// A random number of this run of the leader.
+    pub(crate) fn id(&self) -> u64 {
+        self.publisher.id()
+    }
+
+    /// Ships a batch. The next call may be with the same batch.
+    pub(crate) fn ship(&mut self, inputs: &[Input], first: Sequence) -> Action {
+        let end = first + inputs.len() as u64;
+        if self.progress.offered.swap(end, Ordering::AcqRel) != end {
+            self.messages.clear();
+            let id = self.publisher.id();
+            let numbered = (first..).zip(inputs);
+            self.messages.extend(numbered.map(|(at, input)| FromLeader::command(id, at, *input)));
+        }
+        let pause = match self.publisher.send(&self.messages, first) {
+            Ok(Action::Retry(pause)) => Some(pause),
+            Ok(_) => {
+                self.has_failed = false;
+                None
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    eprintln!("exchange-replica: nothing is shipped: {error}");
+                }
+                // A follower asks for what it has not got.
+                (self.acknowledge == Acknowledge::Follower).then_some(DRIVER_PAUSE)
+            }
+        };
+        match pause {
+            Some(pause) if !self.progress.is_over() => Action::Retry(pause),
+            _ => {
+                self.progress.shipped.store(end, Ordering::Release);
+                Action::Continue
+            }
+        }
+    }
+}

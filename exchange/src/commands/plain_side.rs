@@ -1,0 +1,64 @@
+//! The plain exchange of a check: what each answer must be.
+
+use exchange::Exchange;
+use exchange::gateway::wire::Answer;
+use exchange::plain::PlainExchange;
+use exchange::types::{Command, PackedReport, Report};
+
+use super::Result;
+
+/// The plain exchange, and what it has reported.
+#[derive(Default)]
+pub(super) struct Plain {
+    pub(super) exchange: PlainExchange,
+    /// The number of its commands.
+    carried_out: u64,
+    /// The reports with the sequences of their commands.
+    reports: Vec<(u64, PackedReport)>,
+}
+
+impl Plain {
+    pub(super) fn carry_out(&mut self, commands: &[Command]) {
+        for command in commands {
+            let sequence = self.carried_out;
+            self.carried_out += 1;
+            let reports = &mut self.reports;
+            let mut sink = |report: Report| reports.push((sequence, PackedReport::from(&report)));
+            self.exchange.apply(command, &mut sink);
+        }
+    }
+
+    /// Compares answers in a row with the reports from the first of their commands on.
+    pub(super) fn compare(&self, when: &str, answers: &[Answer]) -> Result<()> {
+        let Some(first) = answers.first() else {
+            return Err(format!("no answer {when}").into());
+        };
+        let start = self.reports.partition_point(|&(sequence, _)| sequence < first.sequence);
+        let expected = self.reports[start..].iter();
+        if expected.len() < answers.len() {
+            return Err(format!("an answer {when} is to a command that is lost").into());
+        }
+        for (answer, &(sequence, report)) in answers.iter().zip(expected) {
+            // The client has sent all commands, so tags and sequences agree.
+            if (answer.tag, answer.sequence, answer.report) != (sequence + 1, sequence, report) {
+                return Err(format!("command {sequence} has another answer {when}").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares a hash of the state after `count` commands.
+    pub(super) fn expect(&self, count: usize, hash: &str) -> Result<()> {
+        let state = self.exchange.state();
+        let expected = format!("{:016x}", state.hash());
+        if (state.commands, expected.as_str()) == (count as u64, hash) {
+            return Ok(());
+        }
+        Err(format!("the hash after {count} commands is {hash}, expected {expected}").into())
+    }
+
+    pub(super) fn ended(&self) -> String {
+        let state = self.exchange.state();
+        format!("ended: commands={} hash={:016x}", state.commands, state.hash())
+    }
+}

@@ -13,7 +13,6 @@
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
-import java.util.TreeMap;
 import net.openhft.chronicle.bytes.Bytes;
 import net.openhft.chronicle.bytes.SyncMode;
 import net.openhft.chronicle.queue.ChronicleQueue;
@@ -24,6 +23,7 @@ import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
 public final class ChronicleRival {
     private static final int EVENT_BYTES = 64;
     private static final long BLOCK_BYTES = 64L << 20;
+    private static final int LONGEST_US = 2_000_000;
 
     private ChronicleRival() {}
 
@@ -79,7 +79,8 @@ public final class ChronicleRival {
 
     /// One thread appends and syncs all events that are due, as the bare group commit does.
     private static String delays(File folder, long rate, long time) {
-        TreeMap<Long, Long> delays = new TreeMap<>();
+        // Counts of microseconds, without garbage. The last one is for all longer delays.
+        long[] delays = new long[LONGEST_US + 1];
         long next = 0;
         try (ChronicleQueue queue = open(folder); ExcerptAppender appender = queue.createAppender()) {
             Bytes<?> bytes = Bytes.elasticByteBuffer();
@@ -94,19 +95,21 @@ public final class ChronicleRival {
                 appender.writeBytes(bytes);
                 appender.sync();
                 long now = System.nanoTime() - begun;
-                for (; next < due; next++) delays.merge(rounded(now - next * 1_000_000_000L / rate), 1L, Long::sum);
+                for (; next < due; next++) delays[microseconds(now - next * 1_000_000_000L / rate)]++;
             }
             bytes.releaseLast();
         }
         check(folder, next);
         StringBuilder reply = new StringBuilder();
-        delays.forEach((delay, count) -> reply.append(reply.length() > 0 ? "," : "").append(delay).append(':').append(count));
+        for (int us = 0; us <= LONGEST_US; us++) {
+            if (delays[us] == 0) continue;
+            reply.append(reply.length() > 0 ? "," : "").append(us * 1000L).append(':').append(delays[us]);
+        }
         return reply.toString();
     }
 
-    /// Microseconds are enough, and keep the reply short.
-    private static long rounded(long nanoseconds) {
-        return (nanoseconds + 500) / 1000 * 1000;
+    private static int microseconds(long nanoseconds) {
+        return (int) Math.min((nanoseconds + 500) / 1000, LONGEST_US);
     }
 
     private static void fill(Bytes<?> bytes, long next, int events) {

@@ -15,7 +15,11 @@ struct Shares {
     immediate: f64,
     cancel_or_reduce: f64,
     moves: f64,
+    /// Commands that trade.
+    trading: f64,
     trades: f64,
+    /// Orders that a trade completes.
+    completed: f64,
     rejected: u32,
 }
 
@@ -32,7 +36,12 @@ fn the_shares_are_those_of_exchange_core() {
     for command in &flow.commands {
         let (mut trades, mut reduces) = (false, false);
         engine.apply(command, &mut |report| {
-            trades |= matches!(report, Report::Trade(_));
+            if let Report::Trade(trade) = report {
+                trades = true;
+                shares.trades += one;
+                let open = [trade.maker_open, trade.taker_open];
+                shares.completed += open.iter().filter(|open| **open == 0).count() as f64 * one;
+            }
             reduces |= matches!(report, Report::Reduced(..));
             shares.rejected += u32::from(matches!(report, Report::Rejected { .. }));
         });
@@ -42,7 +51,7 @@ fn the_shares_are_those_of_exchange_core() {
             Command::Replace(_) if !reduces => shares.moves += one,
             _ => shares.cancel_or_reduce += one,
         }
-        shares.trades += if trades { one } else { 0.0 };
+        shares.trading += if trades { one } else { 0.0 };
     }
     let state = engine.state();
     let book = &state.books[0];
@@ -54,7 +63,10 @@ fn the_shares_are_those_of_exchange_core() {
     for (found, expected) in all.into_iter().zip([9.0, 3.0, 6.0, 82.0]) {
         assert!((found - expected).abs() < 1.5, "expected {expected}: {shares:?}");
     }
-    assert!((2.5..3.5).contains(&shares.trades), "{shares:?}");
+    // 9 % come to rest and 6 % are cancelled, so trades complete 3 %, and about as many incoming orders.
+    assert!((2.5..3.5).contains(&shares.trading), "{shares:?}");
+    assert!((5.0..7.0).contains(&shares.trades), "{shares:?}");
+    assert!((5.0..7.0).contains(&shares.completed), "{shares:?}");
     assert!((700..1_300).contains(&orders), "{orders}");
     assert!((400..1_000).contains(&levels.len()), "{}", levels.len());
 }

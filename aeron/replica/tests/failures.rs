@@ -128,6 +128,22 @@ fn a_leader_that_restarts_continues_with_its_follower() {
 }
 
 #[test]
+fn a_follower_takes_over_by_udp() {
+    with_driver(|aeron| {
+        let commands = commands();
+        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (there, back) =
+            ("aeron:udp?endpoint=127.0.0.1:40131", "aeron:udp?endpoint=127.0.0.1:40132");
+        let channels = ["--channel", there, "--back-channel", back];
+        let mut leader = Program::leader_with(aeron, folder.path(), &channels);
+        let mut follower = Program::follower_with(aeron, own.path(), &channels);
+        send(&mut leader, 0, &commands);
+        leader.kill();
+        assert_eq!(follower.end_after("promote"), ended(&commands));
+    });
+}
+
+#[test]
 fn answers_wait_for_a_follower_that_is_away() {
     with_driver(|aeron| {
         let commands = commands();

@@ -262,7 +262,7 @@ impl Follower {
                     eprintln!("exchange-replica: commands are missing: from={next}, to={found}");
                     break; // the answer has the others, too
                 }
-                Step::Skip | Step::CaughtUp => {}
+                Step::Skip | Step::CaughtUp | Step::AskAgain => {}
             }
         }
         Ok(self.note(&found))
@@ -280,6 +280,10 @@ impl Follower {
                 Step::CaughtUp => {
                     self.caught_up();
                     return Ok(Duration::ZERO);
+                }
+                Step::AskAgain => {
+                    let (next, end) = (self.following.next(), message.sequence);
+                    eprintln!("exchange-replica: an answer is incomplete: next={next}, end={end}");
                 }
                 Step::Skip | Step::Ask => {}
             }

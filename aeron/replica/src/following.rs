@@ -19,6 +19,8 @@ pub(crate) enum Step {
     Ask,
     /// The follower has what it asked for.
     CaughtUp,
+    /// A part of the answer is lost. The follower asks again after a pause.
+    AskAgain,
 }
 
 /// Where a follower is.
@@ -128,6 +130,7 @@ impl Following {
                 self.is_asking = false;
                 Ok(Step::CaughtUp)
             }
+            END if self.is_asking => Ok(Step::AskAgain),
             END => Ok(Step::Skip),
             NOT_KEPT => Err(format!(
                 "the leader has no command {sequence} for a follower that has all below {next}: copy \
@@ -199,7 +202,8 @@ mod tests {
         let mut following = caught_up(5);
         assert_eq!(following.live(&command(9)).unwrap(), Step::Ask);
         assert_eq!(following.resent(&command(6)).unwrap(), Step::Skip);
-        assert_eq!(following.resent(&FromLeader::answer(LEADER, END, 10, ID)).unwrap(), Step::Skip);
+        let end = FromLeader::answer(LEADER, END, 10, ID);
+        assert_eq!(following.resent(&end).unwrap(), Step::AskAgain);
         assert!(following.is_asking());
         assert_eq!(following.next(), 5);
     }

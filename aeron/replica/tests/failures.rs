@@ -8,7 +8,10 @@ mod driver;
 mod program;
 
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use exchange::Exchange;
 use exchange::client;
@@ -32,8 +35,24 @@ const OPTIONS: [&str; 5] = [
 /// Drivers and programs share two CPUs.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
+/// Time limit of a test. A client that gets no answer would wait without end.
+const LIMIT: Duration = Duration::from_secs(100);
+
+/// Ends the process if it is not dropped in time. The programs end with their standard input.
+fn limit() -> Sender<()> {
+    let (done, finished) = channel();
+    thread::spawn(move || {
+        if finished.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("the test hangs");
+            std::process::exit(1);
+        }
+    });
+    done
+}
+
 fn with_driver(test: impl FnOnce(&Path)) {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _limit = limit();
     if let Some(driver) = Driver::start(&OPTIONS).unwrap() {
         test(driver.dir());
     }
@@ -109,6 +128,22 @@ fn a_leader_that_restarts_continues_with_its_follower() {
 }
 
 #[test]
+fn a_follower_takes_over_by_udp() {
+    with_driver(|aeron| {
+        let commands = commands();
+        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (there, back) =
+            ("aeron:udp?endpoint=127.0.0.1:40131", "aeron:udp?endpoint=127.0.0.1:40132");
+        let channels = ["--channel", there, "--back-channel", back];
+        let mut leader = Program::leader_with(aeron, folder.path(), &channels);
+        let mut follower = Program::follower_with(aeron, own.path(), &channels);
+        send(&mut leader, 0, &commands);
+        leader.kill();
+        assert_eq!(follower.end_after("promote"), ended(&commands));
+    });
+}
+
+#[test]
 fn answers_wait_for_a_follower_that_is_away() {
     with_driver(|aeron| {
         let commands = commands();
@@ -118,7 +153,7 @@ fn answers_wait_for_a_follower_that_is_away() {
         send(&mut leader, 0, &commands[..2_000]);
         drop(follower);
         // The leader has synced these and cannot answer them. The next follower releases the answers.
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let sending = scope.spawn(|| send(&mut leader, 2_000, &commands[2_000..]));
             let mut follower = Program::follower(aeron, own.path());
             sending.join().unwrap();

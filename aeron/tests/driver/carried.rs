@@ -7,7 +7,7 @@ use std::time::Duration;
 use lapwing::{Disruptor, Stage};
 use lapwing_aeron::{Notice, Publisher, Rejected, Stream, Subscriber};
 
-use crate::fixture::{Driver, Receiving, eventually, send, sending, with_driver};
+use crate::fixture::{Driver, Receiving, eventually, send, sending, with_driver, with_options};
 
 const EVENTS: u64 = 200_000;
 
@@ -49,6 +49,30 @@ fn ipc_carries_every_event_once_and_in_order() {
 #[test]
 fn udp_carries_every_event_once_and_in_order() {
     with_driver(|driver| carries_all(driver, udp()));
+}
+
+/// The driver drops a tenth of all packets, data and control, at both of its ends.
+const LOSS: [&str; 6] = [
+    "-Daeron.SendChannelEndpoint.supplier=io.aeron.driver.ext.DebugSendChannelEndpointSupplier",
+    "-Daeron.ReceiveChannelEndpoint.supplier=io.aeron.driver.ext.DebugReceiveChannelEndpointSupplier",
+    "-Daeron.debug.receive.data.loss.rate=0.1",
+    "-Daeron.debug.receive.data.loss.seed=1",
+    "-Daeron.debug.send.control.loss.rate=0.1",
+    "-Daeron.debug.send.control.loss.seed=2",
+];
+
+/// Whether the driver has noticed lost packets: how often stands at the head of its loss report.
+fn has_lost_packets(driver: &Driver) -> bool {
+    let report = std::fs::read(driver.client().dir().join("loss-report.dat")).unwrap();
+    report.first_chunk().is_some_and(|count| u64::from_le_bytes(*count) > 0)
+}
+
+#[test]
+fn udp_carries_every_event_once_and_in_order_though_packets_are_lost() {
+    with_options(&LOSS, |driver| {
+        carries_all(driver, udp());
+        assert!(has_lost_packets(driver));
+    });
 }
 
 #[test]

@@ -43,20 +43,22 @@ static RUNNING: Mutex<Option<(u32, PathBuf)>> = Mutex::new(None);
 pub(crate) struct Driver {
     child: Child,
     dir: PathBuf,
+    options: &'static [&'static str],
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Driver {
-    /// Starts a driver. Returns `None`, and says so, if there is no Java or no jar.
-    pub(crate) fn start() -> Option<Self> {
+    /// Starts a driver, with options of Java. Returns `None`, and says so, if there is no Java or no
+    /// jar.
+    fn start(options: &'static [&'static str]) -> Option<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("lapwing-aeron-test-{}-{number}", std::process::id());
         let base = Path::new("/dev/shm");
         let dir = if base.is_dir() { base.join(name) } else { std::env::temp_dir().join(name) };
-        let child = launch(&dir)?;
-        Some(Self { child, dir, _turn: turn })
+        let child = launch(&dir, options)?;
+        Some(Self { child, dir, options, _turn: turn })
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -77,7 +79,7 @@ impl Driver {
 
     /// Starts a driver in the folder of the killed one.
     pub(crate) fn restart(&mut self) {
-        self.child = launch(&self.dir).expect("a driver has run before");
+        self.child = launch(&self.dir, self.options).expect("a driver has run before");
     }
 }
 
@@ -89,11 +91,12 @@ impl Drop for Driver {
 }
 
 /// Runs `driver.sh`, until clients can connect.
-fn launch(dir: &Path) -> Option<Child> {
+fn launch(dir: &Path, options: &[&str]) -> Option<Child> {
     let _ = std::fs::remove_dir_all(dir);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("driver.sh");
     let mut command = Command::new(script);
-    command.arg("run").arg(dir).args(OPTIONS).stdin(Stdio::null()).stdout(Stdio::null());
+    command.arg("run").arg(dir).args(OPTIONS).args(options);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
     *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some((child.id(), dir.to_owned()));
     let start = Instant::now();
@@ -115,9 +118,17 @@ fn launch(dir: &Path) -> Option<Child> {
 
 /// Runs a test with a driver and a time limit.
 pub(crate) fn with_driver(test: impl FnOnce(&mut Driver) + Send + 'static) {
+    with_options(&[], test);
+}
+
+/// The same, with options of Java for the driver.
+pub(crate) fn with_options(
+    options: &'static [&'static str],
+    test: impl FnOnce(&mut Driver) + Send + 'static,
+) {
     let (done, finished) = mpsc::channel();
     let running = thread::spawn(move || {
-        if let Some(mut driver) = Driver::start() {
+        if let Some(mut driver) = Driver::start(options) {
             let _ = done.send(None);
             test(&mut driver);
         }

@@ -22,7 +22,12 @@ pub(crate) struct Program {
 impl Program {
     /// Starts a leader that listens.
     pub(crate) fn leader(aeron: &Path, folder: &Path, acknowledge: &str) -> Self {
-        let mut leader = Self::start("leader", aeron, folder, &["--acknowledge", acknowledge]);
+        Self::leader_with(aeron, folder, &["--acknowledge", acknowledge])
+    }
+
+    /// The same, with any arguments.
+    pub(crate) fn leader_with(aeron: &Path, folder: &Path, arguments: &[&str]) -> Self {
+        let mut leader = Self::start("leader", aeron, folder, arguments);
         let address = leader.wait_for("listening: ");
         leader.address = Some(address.strip_prefix("listening: ").unwrap().parse().unwrap());
         leader
@@ -30,7 +35,12 @@ impl Program {
 
     /// Starts a follower.
     pub(crate) fn follower(aeron: &Path, folder: &Path) -> Self {
-        Self::start("follower", aeron, folder, &[])
+        Self::follower_with(aeron, folder, &[])
+    }
+
+    /// The same, with arguments.
+    pub(crate) fn follower_with(aeron: &Path, folder: &Path, arguments: &[&str]) -> Self {
+        Self::start("follower", aeron, folder, arguments)
     }
 
     fn start(name: &str, aeron: &Path, folder: &Path, more: &[&str]) -> Self {

@@ -40,5 +40,7 @@ if ((status == 77)); then cannot_run 'the jar of Aeron is missing'; fi
 ./tools.sh cargo build --release --examples
 ./tools.sh cargo test --release --doc
 "$target/release/examples/two_processes"
-cargo run --release --quiet --manifest-path ../Cargo.toml --package exchange -- replicated --seconds 1
+# The program that starts and checks them is the one that `ci/test.sh` has built.
+(cd .. && source ci/lib/programs.sh && build_programs)
+"${CARGO_TARGET_DIR:-../target}/debug/exchange" replicated --seconds 1
 if [[ ${AERON:-quick} == long ]]; then "$target/release/examples/speed"; fi

@@ -67,7 +67,7 @@ fn send(dir: &Path, name: &str) -> Result<(), Box<dyn Error>> {
     let figures = publisher.figures();
     let (mut producer, consumers) = Disruptor::single_producer(4096, Trade::default)
         .stage("send")
-        .read_batch(move |trades, first| publisher.send(trades, first)) // waits for a subscriber
+        .read_batch_handler(publisher) // waits for a subscriber
         .build()?;
     let running = consumers.start()?;
     for number in 0..TRADES {

@@ -73,10 +73,10 @@ pub(crate) fn open(place: Place<'_>) -> Pass<(Publisher<Event>, Subscriber<Event
     Ok((publisher, subscriber))
 }
 
-fn sending(mut publisher: Publisher<Event>) -> Pass<(SingleProducer<Event>, Running<'static>)> {
+fn sending(publisher: Publisher<Event>) -> Pass<(SingleProducer<Event>, Running<'static>)> {
     let (producer, consumers) = Disruptor::single_producer(SLOTS, Event::default)
         .stage("send")
-        .read_batch(move |events, first| publisher.send(events, first))
+        .read_batch_handler(publisher)
         .build()?;
     Ok((producer, consumers.start()?))
 }

@@ -20,6 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytemuck::NoUninit;
+use lapwing::consumer::{BatchHandler, Done, Shared};
 use lapwing::{Action, Sequence};
 
 pub use figures::PublisherFigures;
@@ -37,16 +38,17 @@ use crate::stream::Stream;
 /// How often `wait_for_subscriber` polls.
 const POLL: Duration = Duration::from_millis(1);
 
-/// Sends the events of a ring to an Aeron stream. A stage owns it and hands it each batch.
+/// Sends the events of a ring to an Aeron stream. It is the handler of a stage, and the report of
+/// the ring hands it back.
 ///
 /// ```no_run
 /// use lapwing::Disruptor;
 /// use lapwing_aeron::{Client, Publisher, Stream};
 ///
 /// let client = Client::new("/dev/shm/aeron");
-/// let mut publisher = Publisher::<u64>::plain(&client, Stream::udp("192.0.2.1:40123", 7)?);
+/// let publisher = Publisher::<u64>::plain(&client, Stream::udp("192.0.2.1:40123", 7)?);
 /// let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
-///     .stage("send").read_batch(move |events, first| publisher.send(events, first))
+///     .stage("send").read_batch_handler(publisher)
 ///     .build()?;
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 7)?;
@@ -62,10 +64,9 @@ const POLL: Duration = Duration::from_millis(1);
 ///
 /// # Back-pressure and failures
 ///
-/// A call never blocks. If Aeron does not accept the whole batch, [`send`](Self::send) returns
-/// [`Action::Retry`], and the stage calls it again with the same batch after a short pause. The
-/// batch keeps its slots, so the ring fills up, and its producers wait. A halt of the ring ends the
-/// pause and the stage.
+/// A call never blocks. If Aeron does not accept the whole batch, the stage releases what is
+/// accepted, and tries the rest again after a short pause. The rest keeps its slots, so the ring
+/// fills up, and its producers wait. A halt of the ring ends the pause and the stage.
 ///
 /// [`WhenNotConnected`] says what happens without a subscriber. A [`SendError`] goes to the error
 /// policy of the stage, which halts the ring by default. This one waits for a driver to come back:
@@ -76,11 +77,11 @@ const POLL: Duration = Duration::from_millis(1);
 /// use lapwing_aeron::{Client, Publisher, Stream};
 ///
 /// let client = Client::new("/dev/shm/aeron");
-/// let mut publisher = Publisher::<u64>::plain(&client, Stream::ipc(7));
+/// let publisher = Publisher::<u64>::plain(&client, Stream::ipc(7));
 /// let again = Retries::of_event().pause(Duration::from_millis(100)).attempts(100);
 /// let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
 ///     .stage(Stage::new("send").on_error(again))
-///     .read_batch(move |events, first| publisher.send(events, first))
+///     .read_batch_handler(publisher)
 ///     .build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -203,7 +204,8 @@ impl<E> Publisher<E> {
         }
     }
 
-    /// Sends the events of a batch, whose first one has the sequence `first`. Does not block.
+    /// Sends the events of a batch, whose first one has the sequence `first`. Does not block. A stage
+    /// calls it; a program without a ring may.
     ///
     /// Returns [`Action::Continue`] once Aeron has accepted all of them, or the policy has dropped
     /// them. Returns [`Action::Retry`] if a part is left. The next call with the same `first`
@@ -252,6 +254,19 @@ impl<E> Publisher<E> {
     fn longest_message(&mut self) -> usize {
         let open = self.link.opened();
         open.ok().flatten().map_or(0, |open: &mut OpenPublication| open.longest_message())
+    }
+}
+
+impl<E> BatchHandler<E, Shared, Result<Action, SendError>> for Publisher<E> {
+    fn on_batch(
+        &mut self,
+        events: &[E],
+        first: Sequence,
+        mut done: Done<'_>,
+    ) -> Result<Action, SendError> {
+        let result = self.send(events, first);
+        done.set(self.sender.finished(first));
+        result
     }
 }
 

@@ -67,13 +67,13 @@ impl<E> Sender<E> {
         self.head.schema = schema;
     }
 
-    /// Begins a batch, or continues the unfinished one.
+    /// Begins a batch, or continues the unfinished one. Its sent part may have been released.
     ///
     /// A batch that begins elsewhere means that a failure policy has given up the unfinished one.
     pub(super) fn begin(&mut self, first: Sequence, events: usize) {
         let end = first + events as u64;
         let next = match self.batch {
-            Some(batch) if batch.first == first => batch.next.min(end),
+            Some(batch) if [batch.first, batch.next].contains(&first) => batch.next.min(end),
             Some(given_up) => {
                 self.after = Some(given_up.end);
                 first
@@ -82,6 +82,12 @@ impl<E> Sender<E> {
         };
         self.after.get_or_insert(first);
         self.batch = Some(Batch { first, next, end });
+    }
+
+    /// How many events of the batch from `first` on need no further call. All of them if the batch is
+    /// finished.
+    pub(super) fn finished(&self, first: Sequence) -> usize {
+        self.batch.map_or(usize::MAX, |batch| (batch.next - first) as usize)
     }
 
     /// Sends what is left of the batch. Returns [`Action::Retry`] if Aeron does not take all of it.

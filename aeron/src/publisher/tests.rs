@@ -130,6 +130,23 @@ fn back_pressure_keeps_the_rest_of_the_batch_and_sends_nothing_twice() {
 }
 
 #[test]
+fn a_batch_whose_sent_part_is_released_goes_on_with_the_rest() {
+    let script = [None, Some(Refused::BackPressured), None, Some(Refused::Closed)];
+    let (mut sender, mut outlet) = (sender(WhenNotConnected::Wait), Scripted::new(&script));
+    assert_eq!(
+        send(&mut sender, &mut outlet, 0, 12),
+        Err(Failure::Refused(Refused::Closed)),
+        "two messages are sent"
+    );
+    assert_eq!(sender.finished(0), 10);
+    send_all(&mut sender, &mut outlet, 10, 4); // 10 and 11, and two new ones
+    assert_eq!(sender.finished(10), usize::MAX);
+    let (heads, events) = outlet.received();
+    assert_eq!(heads, [(0, 0, 5), (5, 5, 10), (10, 10, 14)]);
+    assert!(events.into_iter().eq(0..14));
+}
+
+#[test]
 fn the_pause_grows_while_back_pressure_lasts_and_shrinks_after_a_message() {
     let mut script = vec![Some(Refused::BackPressured); 300];
     script.push(None);

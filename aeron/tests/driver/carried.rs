@@ -93,7 +93,7 @@ fn events_of_several_fragments_arrive_whole() {
 
         let (mut sent, consumers) = Disruptor::single_producer(64, String::new)
             .stage("send")
-            .read_batch(move |events, first| publisher.send(events, first))
+            .read_batch_handler(publisher)
             .build()
             .unwrap();
         let sending = consumers.start().unwrap();

@@ -170,11 +170,11 @@ pub(crate) fn send<E>(publisher: &mut Publisher<E>, events: &[E], first: u64) {
 
 /// A ring whose only stage is a publisher.
 pub(crate) fn sending(
-    mut publisher: Publisher<u64>,
+    publisher: Publisher<u64>,
     stage: Stage,
 ) -> (SingleProducer<u64>, Running<'static>) {
     let ring = Disruptor::single_producer(1024, || 0_u64).stage(stage);
-    let ring = ring.read_batch(move |events, first| publisher.send(events, first));
+    let ring = ring.read_batch_handler(publisher);
     let (producer, consumers) = ring.build().unwrap();
     (producer, consumers.start().unwrap())
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Measures our exchange, without and with its journal, in turns with exchange-core, on the same commands.
 
+exchange-core runs with each of two wait strategies. A figure of ours is compared with the better one.
+
 Usage: exchange/rival/compare.py [--rounds N] [--rates R,...] [--commands N] [--folder FOLDER] [--limit SECONDS] [--json FILE]
 
 A round runs each row once, in a shuffled order with a fixed seed. A row is a side at a rate, in commands per second; 0
@@ -27,6 +29,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 RUN = ROOT / "exchange/rival/run.sh"
 RIVAL = "exchange-core"
+# Its wait strategies: which is faster depends on the rate and on the number of CPUs.
+WAITS = ["YIELDING", "BLOCKING"]
 DELAYS = ["p50", "p90", "p99", "p99.9", "p99.99", "max"]
 # What two runs of the same commands have in common.
 ANSWERS = ["commands", "trades", "traded"]
@@ -60,7 +64,9 @@ def commands(options, flow):
     }
     built = subprocess.run([RUN, "--build"], check=False, capture_output=True, text=True)
     if built.returncode == 0:
-        sides[RIVAL] = lambda rate: [RUN, flow, options.commands, rate, options.warm_ups]
+        for wait in WAITS:
+            sides[f"{RIVAL}, {wait.lower()}"] = (
+                lambda rate, wait=wait: [RUN, flow, options.commands, rate, options.warm_ups, wait])
     elif built.returncode != NOT_INSTALLED:
         raise SystemExit(f"exchange-core does not build: {built.stderr.strip()}")
     return sides, built.stderr.strip() if built.returncode else None
@@ -103,18 +109,22 @@ def quartiles(found):
     return [ordered[lower], ordered[len(ordered) - 1 - lower]]
 
 
-def ratios(row, rival, name):
-    """The ratio to the rival in each round that both have."""
+def ratios(runs, rate, side, name):
+    """The ratio in each round to the way of waiting in which the rival does better. Empty without a rival."""
+    rivals = [row for (at, other), row in runs.items() if at == rate and other.startswith(RIVAL) and values(row, name)]
+    if not rivals:
+        return []
+    best = max if name == "per_second" else min
+    row, rival = runs[rate, side], best(rivals, key=lambda row: statistics.median(values(row, name)))
     pairs = [(run, other) for run, other in zip(row, rival) if "failed" not in run and "failed" not in other]
     return [run[name] / max(other[name], 1) for run, other in pairs]
 
 
 def lost(runs, rate, side):
     """The figures at which a side is behind the rival, by the median of the ratios."""
-    rival = runs.get((rate, RIVAL), [])
     behind = []
     for name in ["per_second"] if rate == 0 else DELAYS:
-        found = ratios(runs[rate, side], rival, name)
+        found = ratios(runs, rate, side, name)
         if found and (statistics.median(found) < 1) == (name == "per_second"):
             behind.append(name)
     return behind
@@ -139,7 +149,7 @@ def table(runs, sides, rates):
             delays = ["" if rate == 0 else cell(values(row, name), 1e3) for name in DELAYS]
             refused = max((run.get("refused", 0) for run in row), default=0)
             failed = sum("failed" in run for run in row)
-            behind = "" if side == RIVAL else ", ".join(lost(runs, rate, side))
+            behind = "" if side.startswith(RIVAL) else ", ".join(lost(runs, rate, side))
             asked = f"{rate / 1e6:g}" if rate else "all"
             speed = cell(values(row, "per_second"), 1e6) + (f", {failed} of {len(row)} runs failed" if failed else "")
             lines.append([asked, side, speed, *delays, str(refused), behind])
@@ -148,10 +158,9 @@ def table(runs, sides, rates):
 
 def record(rate, side, runs):
     """A row for the file of JSON."""
-    row, rival = runs[rate, side], runs.get((rate, RIVAL), [])
-    figures = {}
+    row, figures = runs[rate, side], {}
     for name in ["per_second"] if rate == 0 else ["per_second", *DELAYS]:
-        found, to_rival = values(row, name), ratios(row, rival, name)
+        found, to_rival = values(row, name), ratios(runs, rate, side, name)
         figures[name] = {
             "median": statistics.median(found) if found else None,
             "quartiles": quartiles(found) if found else None,
@@ -159,7 +168,7 @@ def record(rate, side, runs):
             "ratio_quartiles": quartiles(to_rival) if to_rival else None,
         }
     return {"benchmark": "exchange-compare", "side": side, "rate": rate, "figures": figures, "runs": row,
-            "behind_rival": [] if side == RIVAL else lost(runs, rate, side)}
+            "behind_rival": [] if side.startswith(RIVAL) else lost(runs, rate, side)}
 
 
 def answer(*command):

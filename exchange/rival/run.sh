@@ -2,8 +2,10 @@
 # Measures exchange-core 0.5.3 with the last COMMANDS of FILE, which `exchange bench --commands COMMANDS --dump FILE`
 # writes. `compare.py` beside this file runs it in turns with our exchange.
 #
-# Usage: exchange/rival/run.sh FILE COMMANDS RATE [WARM-UPS]     (RATE in commands per second; 0: as fast as accepted)
+# Usage: exchange/rival/run.sh FILE COMMANDS RATE [WARM-UPS [WAIT]]
 #        exchange/rival/run.sh --build
+#
+# RATE is in commands per second, 0 is as fast as accepted. WAIT is YIELDING (the default), BLOCKING or BUSY_SPIN.
 #
 # Needs Java 17 and Maven. Exits with 77 without them.
 set -euo pipefail
@@ -31,4 +33,4 @@ opens=()
 for package in java.lang java.lang.reflect java.io java.util java.nio sun.nio.ch jdk.internal.ref; do
     opens+=(--add-opens "java.base/$package=ALL-UNNAMED")
 done
-exec java "${opens[@]}" -Xms2g -Xmx2g -cp "$build:$(<"$build/classpath")" ExchangeCoreRival "$@"
+exec java "${opens[@]}" -Dwait="${5:-YIELDING}" -Xms2g -Xmx2g -cp "$build:$(<"$build/classpath")" ExchangeCoreRival "$@"

@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export CLIPPY="${CLIPPY:-all}"
 export BOOK="${BOOK:-all}"
 export PACKAGE="${PACKAGE:-all}"
 export PORTABLE="${PORTABLE:-all}"
@@ -35,7 +36,7 @@ export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
 if (($# == 0)); then
-    set -- book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
+    set -- clippy book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
         sanitizers miri fuzz processors laboratory journal exchange aeron examples
 fi
 exec bash .ci/run "$@"

@@ -8,9 +8,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export LAPWING_WAKE_UPS="${LAPWING_WAKE_UPS:-2000}"
-# Builds both at once, since the compiler uses one CPU for each.
-cargo test --release --package lapwing --package lapwing-proof --test wake_ups --test programs --no-run
-cargo test --release --package lapwing --test wake_ups -- --nocapture --test-threads=1
+cargo test --profile model --package lapwing --package lapwing-proof --test wake_ups --test programs --no-run
+cargo test --profile model --package lapwing --test wake_ups -- --nocapture --test-threads=1
 
 export PROPTEST_CASES="${LAPWING_PROGRAMS:-1000}"
-cargo test --release --package lapwing-proof --test programs
+cargo test --profile model --package lapwing-proof --test programs

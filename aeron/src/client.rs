@@ -74,8 +74,8 @@ impl Client {
         Ok(current.insert(connection).clone())
     }
 
-    /// Whether the driver has beaten within the timeout. To connect to one that has not would
-    /// block.
+    /// Whether the driver has sent a heartbeat within the timeout. Connecting to a driver without
+    /// one would block.
     fn driver_is_alive(&self) -> bool {
         let Ok(dir) = CString::new(self.dir.as_os_str().as_encoded_bytes()) else { return false };
         if !self.dir.join("cnc.dat").is_file() {

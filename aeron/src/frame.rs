@@ -1,4 +1,4 @@
-//! The head of each message: which events follow, of which publisher, in which form.
+//! The header of each message: which events follow, of which publisher, in which form.
 //!
 //! ```text
 //!  0        4        8          12      16            24        32        40
@@ -10,8 +10,8 @@
 //!
 //! `first` and `after` are sequences of the publisher's ring. A publisher has passed everything
 //! below `after`, so a subscriber that expects less has lost events. Claims that were given up lie
-//! between `after` and `first`. Numbers have the byte order of the machine, and the magic tells a
-//! foreign one.
+//! between `after` and `first`. Numbers have the byte order of the machine, and the magic number
+//! detects another order.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -29,7 +29,7 @@ pub(crate) const LENGTH: usize = size_of::<u32>();
 /// Magic and version.
 const MAGIC: u32 = u32::from_le_bytes(*b"LPW1");
 
-/// The head of a message.
+/// The header of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Frame {

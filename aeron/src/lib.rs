@@ -10,17 +10,19 @@
 //! └──────────────────────────────┘                  └──────────────────────────────┘
 //! ```
 //!
-//! - A [`Publisher`] is a stage. It offers batches to a publication. Back-pressure holds the ring.
-//! - A [`Subscriber`] is a producer. It polls a subscription, and a full ring holds the stream.
+//! - A [`Publisher`] is a stage. It offers batches to a publication. Back-pressure fills the ring.
+//! - A [`Subscriber`] is a producer. It polls a subscription. While its ring is full, messages stay
+//!   in the stream.
 //! - A [`Client`] connects both to a media driver, which the user runs.
 //!
 //! What is and what is not guaranteed:
 //!
 //! - The events of one publisher arrive in order and once, or a [`Notice::Gap`] names what is
 //!   missing.
-//! - A released event has been accepted by Aeron. It has not necessarily arrived.
-//! - If a driver dies, the events on their way are lost. Both ends open the stream again, and the
-//!   subscriber is told the gap. To close gaps, use a journal, or Aeron Archive or Cluster.
+//! - Aeron has accepted a released event, unless a policy dropped it. The event may not have
+//!   arrived.
+//! - If a driver dies, the events in flight are lost. Both ends open the stream again, and the
+//!   subscriber reports the gap. To close gaps, use a journal, or Aeron Archive or Cluster.
 //! - [`Publisher::send`] never blocks, and [`Subscriber::poll_into`] does not wait. Each failure is a
 //!   [`SendError`], a [`ReceiveError`] or a [`Notice`].
 

@@ -1,4 +1,4 @@
-//! What a subscriber tells its user beside the events.
+//! What a subscriber reports to the program besides the events.
 
 use std::fmt;
 use std::ops::Range;
@@ -81,7 +81,7 @@ pub enum Rejected {
         /// Bytes of an event of the message.
         found: u32,
     },
-    /// Its head contradicts itself or its length.
+    /// Its header is inconsistent, or does not match the length of the message.
     Damaged,
 }
 
@@ -95,7 +95,7 @@ impl fmt::Display for Rejected {
             Self::EventSize { expected, found } => {
                 write!(f, "the events have another size: expected={expected}, found={found}")
             }
-            Self::Damaged => f.write_str("the head of the message contradicts its length"),
+            Self::Damaged => f.write_str("the header of the message does not match its length"),
         }
     }
 }

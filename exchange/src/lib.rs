@@ -2,7 +2,7 @@
 //!
 //! - [`types`]: commands go in, reports come out.
 //! - [`engine`]: one state machine of [`risk`] and [`book`]s. The same commands give the same reports.
-//! - [`plain`]: the same rules in plain collections, written to be read. Tests compare the two.
+//! - [`plain`]: the same rules in plain collections, written for readability. Tests compare the two.
 //! - [`state`]: the whole state, its hash, and snapshots.
 //! - [`flows`]: commands to test and measure with.
 //! - [`service`]: the engine in a graph of stages, with a journal.

@@ -48,7 +48,7 @@ pub trait Encoding<E>: 'static {
     ///
     /// # Errors
     ///
-    /// A reason why `bytes` are no event. The checksum was right, so the reason is usually an
+    /// The reason why `bytes` are not a valid event. The checksum was right, so it is usually an
     /// encoding that has changed: see [`Options::schema`](crate::Options::schema).
     fn decode(bytes: &[u8], event: &mut E) -> Result<(), BoxError>;
 

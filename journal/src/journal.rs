@@ -50,8 +50,8 @@ where
     ///
     /// - [`OpenError::Locked`] if the journal is open for writing elsewhere.
     /// - [`OpenError::Damaged`] if synced events are unreadable. Nothing was changed.
-    /// - [`OpenError::OtherShape`] and [`OpenError::Version`] if the journal is none of this
-    ///   program's.
+    /// - [`OpenError::OtherShape`] and [`OpenError::Version`] if another program, or a later version
+    ///   of this crate, wrote the journal.
     /// - [`OpenError::File`] if the system refused a call.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Options::new().open(folder)
@@ -88,11 +88,11 @@ impl<E, T: Encoding<E>> Journal<E, T> {
         self.core.syncing.durable()
     }
 
-    /// Waits until the events below `end` are synced, for at most `timeout`. Returns the same as
-    /// [`synced`](Self::synced), which is below `end` if the time has passed.
+    /// Waits until the events below `end` are synced, for at most `timeout`. Returns the value of
+    /// [`synced`](Self::synced). If it is below `end`, the wait timed out.
     ///
-    /// For a thread that is in no graph downstream of the [`Syncer`], such as a stage of another
-    /// ring.
+    /// Use it where no stage downstream of the [`Syncer`] can do the work, for example in a stage of
+    /// another ring.
     ///
     /// ```
     /// use std::time::Duration;
@@ -117,7 +117,8 @@ impl<E, T: Encoding<E>> Journal<E, T> {
         self.core.syncing.wait(end, timeout)
     }
 
-    /// Returns the writer, for one stage. It writes each batch as one frame.
+    /// Returns the writer, for one stage. It writes each batch as one frame, or as several if it is
+    /// large.
     #[must_use]
     pub fn writer(&self) -> Writer<E, T> {
         Writer::new(Arc::clone(&self.core))

@@ -1,8 +1,8 @@
 //! A durable journal as a stage of a [Lapwing](lapwing) graph.
 //!
-//! A stage writes each batch of events as one frame. A second stage, downstream of it, syncs. Later
-//! stages run after the one they need: after *journal* their events are written, after *synced*
-//! they survive a power failure.
+//! A stage writes each batch of events. A second stage, downstream of it, syncs. Place each later
+//! stage after the one whose guarantee it needs: after *journal* an event survives a crash of the
+//! program, after *synced* it survives a power failure.
 //!
 //! ```text
 //! producer --> [ring] --> journal --> synced --> confirm
@@ -14,9 +14,10 @@
 //!                \--> match, report, ...  (side by side with the journal)
 //! ```
 //!
-//! Ring and journal have the same sequences: the ring begins with
-//! [`Journal::next_sequence`]. After a restart, a [`Replay`] publishes the recorded events into the
-//! same graph, and the writer writes none of them again. [`Snapshots`] shorten it.
+//! An event has the same sequence in the ring and in the journal: the ring begins with
+//! [`Journal::next_sequence`]. If a [`Replay`] publishes recorded events into the graph after a
+//! restart, the ring begins with the first of them, and the writer writes none of them again.
+//! [`Snapshots`] shorten the replay.
 //!
 //! ```
 //! use lapwing::Disruptor;

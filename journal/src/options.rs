@@ -51,15 +51,16 @@ impl Options {
 
     /// Sets the length of new segments, at most 4 GiB. Segments that exist keep theirs.
     ///
-    /// A batch whose events do not fit into one segment becomes several frames.
+    /// A frame fits into one segment and holds at most 16 MiB of events. A larger batch becomes
+    /// several frames.
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.segment_bytes = bytes;
         self
     }
 
-    /// Sets the number of the events' layout. A journal with another number is not opened.
+    /// Sets the schema version of the events. Opening a journal with another version fails.
     ///
-    /// Choose another number when the fields or the encoding of the events change.
+    /// Change it when the fields or the encoding of the events change.
     pub fn schema(mut self, schema: u64) -> Self {
         self.schema = schema;
         self

@@ -37,8 +37,8 @@ pub enum SyncPolicy {
     /// groups.
     #[default]
     EachBatch,
-    /// At most once in this time. Downstream stages wait for up to this long, and the disk has
-    /// fewer syncs.
+    /// At most once per this time. It costs fewer syncs, and downstream stages wait for up to this
+    /// time and one sync.
     Every(Duration),
 }
 

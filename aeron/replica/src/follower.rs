@@ -32,7 +32,7 @@ const LONG_PAUSE: Duration = Duration::from_millis(20);
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A follower that takes over polls until nothing has arrived for this long,
 const SETTLED: Duration = Duration::from_millis(300);
-/// and at most for this long, since a leader may live.
+/// and at most for this long, since a leader may still run.
 const LONGEST_SETTLING: Duration = Duration::from_secs(3);
 
 /// What the follower keeps, and where its leader is.
@@ -44,7 +44,7 @@ pub struct Arguments {
     /// The folder of journal and snapshots. It is the follower's own.
     #[arg(long)]
     pub folder: PathBuf,
-    /// Tell the hash of the state every so many commands; 0 does not.
+    /// Print the state hash after every N commands. 0 disables it.
     #[arg(long, default_value_t = 0)]
     pub hash_every: u64,
     /// Commands from one snapshot to the next.
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let lines = process::lines();
     let opened = leader::open(&arguments.folder, arguments.snapshot_every)?;
     let next = opened.next_sequence();
-    process::tell_recovery(opened.recovery(), next);
+    process::print_recovery(opened.recovery(), next);
 
     let synced = Arc::new(AtomicU64::new(next));
     let is_over = Arc::new(AtomicBool::new(false));
@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         synced: Arc::clone(&synced),
         is_over: Arc::clone(&is_over),
     };
-    let opened = confirming.follow(process::tell_states(opened, arguments.hash_every));
+    let opened = confirming.follow(process::print_states(opened, arguments.hash_every));
     let (service, entry) = opened.start(Ignore, Ignore)?;
     let mut follower = Follower::new(&arguments.meeting, next, entry, asking, synced)?;
     let followed = follower.run(&service, &lines);
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let begun = Instant::now();
     let engine = service.shutdown()?;
     match followed? {
-        Ended::Closed => process::tell_end(&engine),
+        Ended::Closed => process::print_end(&engine),
         Ended::Promoted => take_over(arguments, engine.state().hash(), begun, &lines)?,
     }
     Ok(())
@@ -119,11 +119,11 @@ fn take_over(
         begun.elapsed().as_millis()
     );
     let served = process::serve(&gateway, lines);
-    process::tell_end(&gateway.shutdown()?);
+    process::print_end(&gateway.shutdown()?);
     served
 }
 
-/// The stage that tells the leader what is synced.
+/// The stage that reports to the leader what is synced.
 struct Confirming {
     id: u64,
     outbox: Outbox<FromFollower>,

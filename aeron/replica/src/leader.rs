@@ -38,10 +38,10 @@ pub struct Arguments {
     /// The folder of journal and snapshots.
     #[arg(long)]
     pub folder: PathBuf,
-    /// Whose journal must have a command before its client gets an answer.
+    /// Which journals must have synced a command before its client gets the answer.
     #[arg(long, value_enum, default_value = "follower")]
     pub acknowledge: Acknowledge,
-    /// Tell the hash of the state every so many commands; 0 does not.
+    /// Print the state hash after every N commands. 0 disables it.
     #[arg(long, default_value_t = 0)]
     pub hash_every: u64,
     /// Commands from one snapshot to the next.
@@ -60,7 +60,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let opened = open(&arguments.folder, arguments.snapshot_every)?;
     let next = opened.next_sequence();
-    process::tell_recovery(opened.recovery(), next);
+    process::print_recovery(opened.recovery(), next);
     let progress = Arc::new(Progress::new(next));
     let confirmed = Arc::new(Confirmed::new(next));
 
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.acknowledge == Acknowledge::Follower {
         opened = opened.confirmed_by(Arc::clone(&confirmed));
     }
-    let opened = process::tell_states(opened, arguments.hash_every);
+    let opened = process::print_states(opened, arguments.hash_every);
 
     let stop = Arc::new(AtomicBool::new(false));
     let journal = arguments.folder.join("journal");
@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let ended = end(gateway, &confirmed, &progress);
     stop.store(true, Ordering::Release);
     let heard = hearing.join();
-    process::tell_end(&ended?);
+    process::print_end(&ended?);
     heard.unwrap_or_else(|_| Err("the thread that hears the follower has panicked".into()))
 }
 

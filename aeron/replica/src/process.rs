@@ -1,4 +1,4 @@
-//! What both programs tell and hear: lines of the standard output and input.
+//! What both programs print to standard output and read from standard input.
 
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -25,8 +25,8 @@ pub(crate) fn lines() -> Receiver<String> {
     lines
 }
 
-/// Tells the state every so many commands. Leader and follower tell the same lines.
-pub(crate) fn tell_states(opened: Opened, every: u64) -> Opened {
+/// Prints the state every so many commands. Leader and follower print the same lines.
+pub(crate) fn print_states(opened: Opened, every: u64) -> Opened {
     if every == 0 {
         return opened;
     }
@@ -35,7 +35,7 @@ pub(crate) fn tell_states(opened: Opened, every: u64) -> Opened {
     })
 }
 
-pub(crate) fn tell_recovery(found: &Recovery, next: Sequence) {
+pub(crate) fn print_recovery(found: &Recovery, next: Sequence) {
     for path in &found.damaged {
         eprintln!("exchange-replica: left out a damaged snapshot: {}", path.display());
     }
@@ -45,7 +45,7 @@ pub(crate) fn tell_recovery(found: &Recovery, next: Sequence) {
     );
 }
 
-pub(crate) fn tell_end(engine: &Engine) {
+pub(crate) fn print_end(engine: &Engine) {
     let state = engine.state();
     println!("ended: commands={} hash={:016x}", state.commands, state.hash());
 }

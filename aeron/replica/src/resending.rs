@@ -1,4 +1,4 @@
-//! The thread of the leader that hears its follower: it notes what is confirmed, and sends again from
+//! The thread of the leader that receives from its follower: it notes what is confirmed, and sends again from
 //! the journal what the follower lacks.
 
 use std::path::PathBuf;

@@ -59,8 +59,8 @@ const POLL: Duration = Duration::from_millis(1);
 /// # Messages
 ///
 /// A message has as many events as fit into one frame of the channel (its `mtu`, 1,408 bytes by
-/// default). An event that exceeds a frame is a message of its own, of up to an eighth of the term
-/// length or 16 MiB.
+/// default). An event that exceeds a frame is sent as a message of its own. Such a message is
+/// limited to an eighth of the term length, and to 16 MiB.
 ///
 /// # Back-pressure and failures
 ///
@@ -86,9 +86,9 @@ const POLL: Duration = Duration::from_millis(1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Aeron has accepted an event once the stage has released it. That does not say that a subscriber
-/// has received it: what is in flight when a driver dies is lost, and the subscriber gets a
-/// [gap](crate::Notice::Gap).
+/// The stage releases an event once Aeron has accepted it, or once a policy has dropped it. An
+/// accepted event may still be lost: if a driver dies, the events in flight are lost, and the
+/// subscriber gets a [gap](crate::Notice::Gap).
 pub struct Publisher<E> {
     link: Link<Publications>,
     sender: Sender<E>,
@@ -163,7 +163,7 @@ impl<E> Publisher<E> {
         self.sender.figures.clone()
     }
 
-    /// Returns the random number by which subscribers tell this publisher from others.
+    /// Returns the random number by which subscribers distinguish publishers.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.sender.publisher()

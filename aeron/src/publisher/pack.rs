@@ -9,7 +9,7 @@ use crate::frame::{Frame, HEAD, LENGTH, VARIABLE, plain_bytes};
 
 /// Packs events of one type.
 pub(crate) trait Pack<E>: Send {
-    /// The size of an event, for the head of the message.
+    /// The size of an event, for the header of the message.
     fn event_bytes(&self) -> u32;
 
     /// Sends one message with as many of `events` as fit, and returns their number. `frame.first`

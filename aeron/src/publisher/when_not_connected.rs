@@ -6,11 +6,11 @@ use std::time::Duration;
 ///
 /// A subscriber that has died counts as connected until the driver notices. With its defaults, that
 /// takes 10 s if the process died, and 5 s if its machine or its own driver did. Meanwhile the
-/// publisher holds the ring once the term is full.
+/// stage waits once the term is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WhenNotConnected {
-    /// Holds the ring until a subscriber connects. A halt or a stop of the stage ends the wait. A
+    /// Waits until a subscriber connects. A halt or a stop of the stage ends the wait. A
     /// shutdown does not: it drains the ring first.
     #[default]
     Wait,
@@ -19,7 +19,7 @@ pub enum WhenNotConnected {
     Drop,
     /// Fails at once with [`SendError::NotConnected`](crate::SendError::NotConnected).
     Fail,
-    /// Holds the ring for this long, then fails with
+    /// Waits for this long, then fails with
     /// [`SendError::NotConnected`](crate::SendError::NotConnected).
     WaitFor(Duration),
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// The longest delay that is told from a longer one, in nanoseconds.
+/// The longest delay that is distinguished from longer ones, in nanoseconds.
 const LONGEST_NS: u64 = 60_000_000_000;
 
 /// Delays from the moment when a command should be sent to the arrival of its last answer.

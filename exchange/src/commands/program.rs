@@ -1,11 +1,11 @@
-//! A program that a check starts, hears and kills.
+//! A program that a check starts, reads and kills.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
 use super::Result;
 
-/// A process that tells lines, and ends with its standard input. It is killed when this is dropped.
+/// A process that prints lines, and ends with its standard input. It is killed when this is dropped.
 pub(super) struct Program {
     name: &'static str,
     process: Child,

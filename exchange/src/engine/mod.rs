@@ -3,11 +3,11 @@
 //! - `orders`: new, cancel and replace.
 //! - `admin`: symbols, accounts, cash and limits.
 //!
-//! Risk and matching are one stage on purpose. A risk stage that runs ahead of matching accepts an
-//! order or not by how far matching has come, which is a matter of timing. Two runs of the same
-//! commands, or a run and its replay, could then differ. In one stage the check of a command sees the
-//! effects of all commands before it and of no others. The stage needs no answer of the journal
-//! either: it runs beside it, and only what leaves the exchange waits for both.
+//! Risk and matching are one stage on purpose. If risk ran ahead of matching, its decision would
+//! depend on how far matching has come, which is a matter of timing. Two runs of the same commands,
+//! or a run and its replay, could then differ. In one stage the check of a command sees the effects
+//! of all commands before it and of no others. The stage runs in parallel with the journal, and only
+//! what leaves the exchange waits for both.
 
 mod admin;
 mod orders;

@@ -17,13 +17,14 @@ pub(super) struct Answers {
     outboxes: HashMap<u64, Outbox>,
     /// Sessions that send no more, with the command after their last one.
     ending: Vec<(u64, Sequence)>,
-    /// The session that last sent a command for the account.
+    /// For each account, the session whose new order was accepted last. It gets the trades of the
+    /// account.
     owners: HashMap<AccountId, u64>,
     /// The command after the last one that is answered.
     next: Sequence,
 }
 
-/// What the gateway tells the stage.
+/// What the gateway reports to the stage.
 #[derive(Debug)]
 pub(super) enum Change {
     /// A session begins. It has sent no command yet.

@@ -20,9 +20,9 @@ pub enum GatewayError {
     Service(ServiceError),
     /// There is no memory for a session.
     Build(BuildError),
-    /// A client has sent bytes that are no command.
+    /// A client has sent bytes that are not a command.
     Command(UnpackError),
-    /// A client has sent a line that is no command.
+    /// A client has sent a line that is not a command.
     Line(LineError),
     /// A client has sent a hello of another version or kind.
     Hello,

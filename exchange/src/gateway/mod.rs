@@ -5,7 +5,7 @@
 //!
 //! Each session has a thread that reads. A session that has answers to get has one more that writes.
 //! The gateway trusts its clients: a session may send commands for any account, and those of the
-//! operator. Put it behind something that does not.
+//! operator. Put it behind a component that authenticates clients.
 
 mod answers;
 mod error;

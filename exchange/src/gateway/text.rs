@@ -22,11 +22,11 @@ buy QUANTITY at market SYMBOL ACCOUNT ORDER
 sell QUANTITY at market SYMBOL ACCOUNT ORDER
 replace QUANTITY at PRICE SYMBOL ACCOUNT ORDER [post-only]
 cancel SYMBOL ACCOUNT ORDER
-symbol SYMBOL LOWEST-PRICE HIGHEST-PRICE MOST-ORDERS
+symbol SYMBOL LOWEST-PRICE HIGHEST-PRICE MAX-ORDERS
 account ACCOUNT
 deposit AMOUNT ACCOUNT
-limits MOST-QUANTITY MOST-LONG MOST-SHORT MOST-NOTIONAL ACCOUNT
-All words but the commands are whole numbers. ORDER is a number of your choice, above your last one.
+limits MAX-QUANTITY MAX-LONG MAX-SHORT MAX-NOTIONAL ACCOUNT
+Words in capitals are integers. ORDER is an ID of your choice, greater than your previous one.
 ";
 
 /// What a line means.
@@ -40,7 +40,7 @@ pub enum Line {
     Command(Command),
 }
 
-/// Why a line is no command.
+/// Why a line is not a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineError {
     /// It begins with an unknown word.

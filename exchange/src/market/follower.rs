@@ -40,7 +40,7 @@ pub enum FollowError {
         /// The number that came.
         found: u64,
     },
-    /// The bytes are no report.
+    /// The bytes are not a report.
     Unpack(UnpackError),
     /// The report has no place in the market data of this symbol.
     Misplaced,

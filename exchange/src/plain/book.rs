@@ -60,7 +60,7 @@ impl PlainBook {
         self.best(side.opposite()).is_some_and(|price| side.accepts(limit, price))
     }
 
-    /// Whether all of an order can trade with orders of other accounts. If an own order stands before
+    /// Whether all of an order can trade with orders of other accounts. If an order of its own account stands before
     /// the last of them, it can only under `CancelOldest`.
     pub(super) fn can_fill(&self, incoming: &Incoming) -> bool {
         let OrderState { id, side, price: limit, open, .. } = incoming.order;

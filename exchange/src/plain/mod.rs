@@ -1,4 +1,4 @@
-//! The exchange in plain collections, written to be read. It decides what the engine must decide.
+//! The exchange in plain collections, written for readability. It decides what the engine must decide.
 //!
 //! It keeps no sums: reserved cash and open quantities are added up from the orders whenever a rule
 //! asks for them.

@@ -48,7 +48,7 @@ impl Opened {
     /// Adds a stage to the input ring, downstream of *synced*. It gets each batch that a crash can
     /// no longer undo, and the sequence of its first command. An error halts the exchange.
     ///
-    /// An exchange without a folder has no *synced*. There the stage runs beside *matching*.
+    /// An exchange without a folder has no *synced*. There the stage runs in parallel with *matching*.
     #[must_use]
     pub fn after_synced(
         mut self,

@@ -8,14 +8,14 @@
 //!                   └──> matching ─────────────┘             └──> market-data
 //! ```
 //!
-//! - *journal* writes each batch of commands as one frame, *synced* syncs what was written.
-//! - *matching* runs beside them. It checks risk, carries out the command and publishes its reports.
-//! - *durable* holds a report back until the journal has synced its command. So nothing leaves the
-//!   exchange that a crash could undo.
+//! - *journal* writes each batch of commands, *synced* syncs what was written.
+//! - *matching* runs in parallel. It checks risk, carries out the command and publishes its reports.
+//! - *durable* holds a report back until the journal has synced its command. A crash therefore never
+//!   undoes what has left the exchange.
 //! - *answers* and *market-data* are the caller's.
 //!
-//! No thread waits in a circle. A full output ring stops *matching*, and *durable* empties it as the
-//! journal goes on, which waits for neither.
+//! The threads cannot deadlock. *matching* waits for *durable* when the output ring is full.
+//! *durable* waits for the journal, and the journal waits for the disk only.
 //!
 //! A program can add a stage *ship* downstream of *synced*, which a replica needs, and let *durable*
 //! also wait for what another process confirms.
@@ -227,9 +227,11 @@ fn start_input(
                 let chain = match journal {
                     Some(journal) => chain
                         .stage("journal")
+                        .blocking()
                         .on_error(WaitForSpace::default())
                         .read_batch_handler(journal.writer())
                         .stage("synced")
+                        .blocking()
                         .read_batch_handler(journal.syncer(SyncPolicy::EachBatch)),
                     None => chain,
                 };
@@ -253,6 +255,7 @@ fn start_output(
     let (reports, consumers) = Disruptor::single_producer(settings.output_slots, Output::empty)
         .name("output")
         .stage("durable")
+        .blocking()
         .read_batch(move |reports, _| durable.hold(reports))
         .side_by_side(|side| {
             side.stage(Stage::new("answers").timeout(LONGEST_SILENCE))

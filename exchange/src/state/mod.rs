@@ -1,6 +1,6 @@
 //! The whole state in a canonical form: equal states are equal values, however they were reached.
 //!
-//! Slab positions, free lists and hash seeds are no part of it. What follows from the orders, such as
+//! Slab positions, free lists and hash seeds are not part of it. What follows from the orders, such as
 //! reserved cash, is a part of it, so that a state in which the two disagree is seen.
 
 mod check;

@@ -267,7 +267,7 @@ impl Reader<'_> {
     }
 }
 
-/// Why bytes are no snapshot.
+/// Why the bytes are not a valid snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotError {
     /// The bytes end before the last part.

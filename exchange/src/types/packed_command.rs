@@ -183,7 +183,7 @@ where
     bytemuck::checked::try_cast(found).map_err(|_| UnpackError::Field { name, found })
 }
 
-/// Why bytes are no command or no report.
+/// Why bytes are not a command or a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnpackError {
     /// A field has a value without a meaning.

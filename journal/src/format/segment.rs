@@ -34,7 +34,7 @@ pub(crate) struct SegmentHeader {
     pub(crate) created_ns: u64,
 }
 
-/// Why bytes are no header.
+/// Why bytes are not a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoHeader {
     /// The checksum or the magic is wrong.

@@ -33,11 +33,13 @@ use crate::Sequence;
 ///
 /// # A part of a batch
 ///
-/// An action, an error or a panic applies to the whole batch. If the handler has finished some
-/// events before, it says so with [`Done`]. What follows then applies to the rest:
+/// An action, an error or a panic applies to the whole batch by default. A handler that has
+/// finished the first events of the batch reports their number with [`Done`]. The action then
+/// applies to the rest:
 ///
-/// - [`Action::Retry`] releases the finished events. The next call gets the rest, and possibly more
-///   events at its end. A pause of zero goes on at once.
+/// - [`Action::Retry`] releases the finished events. After the pause, the next call gets the rest,
+///   and possibly more events at its end. [`Action::Restart`] does the same, after
+///   [`on_restart`](Self::on_restart).
 /// - [`Action::Skip`] marks only the rest as failed.
 /// - [`Action::Stop`] and [`Action::Halt`] release the finished events, which count as handled.
 /// - [`Action::Rewind`] releases nothing, and the next call gets the whole batch again.
@@ -96,7 +98,8 @@ pub trait BatchHandler<E, A: Access = Shared, R = ()> {
     /// [`Stage::max_batch`](crate::Stage::max_batch) limits it. It includes events that an upstream
     /// stage has [skipped](Action::Skip) as failed.
     ///
-    /// The stage releases the batch after the call, if it returns `()` or [`Action::Continue`].
+    /// The stage releases the whole batch if the call returns `()`, `Ok(())`, [`Action::Continue`]
+    /// or [`Action::ReleaseNow`].
     fn on_batch(&mut self, events: A::Slice<'_, E>, first: Sequence, done: Done<'_>) -> R;
 
     /// Called after the stage has released events, as
@@ -125,7 +128,7 @@ pub trait BatchHandler<E, A: Access = Shared, R = ()> {
 /// How many events of its batch a [`BatchHandler`] has finished, in case the call does not finish
 /// all of them.
 ///
-/// It is of no effect if the call finishes the batch.
+/// It has no effect if the call finishes the batch.
 ///
 /// ```
 /// use lapwing::{Disruptor, Sequence, consumer::{BatchHandler, Done, Outcome, Shared}};

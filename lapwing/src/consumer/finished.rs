@@ -60,8 +60,8 @@ pub enum Outcome {
         /// Message of the panic.
         message: String,
         /// The event that was being handled. For a handler that gets a batch at a time, it is the
-        /// first event that is not [`Done`](crate::consumer::Done). Between batches, it is the next event. For a worker without
-        /// events, that is the next one that no worker of its group has.
+        /// first event that is not [`Done`](crate::consumer::Done). Between batches, it is the next
+        /// event. For a worker without events, that is the next one that no worker of its group has.
         sequence: Sequence,
     },
 }
@@ -216,8 +216,8 @@ impl Finished {
     ///   [`Action::Restart`] repeats it.
     /// - A skipped event counts. [`skipped`](Self::skipped) says how many events were skipped.
     /// - The event at which the stage stopped, failed or panicked does not count, nor does a later
-    ///   one. If a handler gets a batch at a time, its whole batch does not count, except for the events
-    ///   that it has said are [`Done`](crate::consumer::Done).
+    ///   one. If a handler gets a batch at a time, its whole batch does not count, except for the
+    ///   events that it has reported as [`Done`](crate::consumer::Done).
     /// - A claim that was given up does not count, since no handler gets it.
     ///
     /// A stage that has [drained](Outcome::Drained) the ring has handled every published event. In

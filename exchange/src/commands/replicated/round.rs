@@ -65,7 +65,7 @@ impl Round<'_> {
     }
 }
 
-/// What a follower tells when it takes over.
+/// What a follower prints when it takes over.
 struct Promoted {
     commands: usize,
     hash: String,
@@ -95,7 +95,7 @@ fn value<'a>(line: &'a str, name: &str) -> Result<&'a str> {
     Ok(found.ok_or_else(|| format!("no {name} in: {line}"))?.1)
 }
 
-/// The hash at each sequence that lines tell.
+/// The hash at each sequence that lines report.
 fn states(lines: Vec<String>) -> BTreeMap<u64, String> {
     let state = |line: &String| {
         let line = line.strip_prefix("state: ")?;

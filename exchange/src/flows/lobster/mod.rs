@@ -78,7 +78,7 @@ pub struct Fill {
 pub struct Counts {
     /// Messages.
     pub messages: u64,
-    /// Lines that are no message, and orders with a price between two ticks.
+    /// Lines that are not a message, and orders with a price between two ticks.
     pub unusable: u64,
     /// Orders that are older than their first message.
     pub older: u64,
@@ -97,7 +97,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// An error of the input. A line that is no message is counted.
+    /// An error of the input. A line that is not a message is counted.
     pub fn read(input: impl BufRead) -> io::Result<Self> {
         let mut lines = Lines::new(input);
         let (mut text, mut messages) = (Vec::new(), Vec::new());

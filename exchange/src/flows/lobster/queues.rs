@@ -1,4 +1,4 @@
-//! The resting orders as the file tells them: by price, at a price by age. They say whether an
+//! The resting orders according to the file: by price, at a price by age. They say whether an
 //! execution is one that price-time priority allows.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};

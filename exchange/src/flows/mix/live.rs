@@ -1,4 +1,4 @@
-//! The open orders of a flow, as the reports tell them.
+//! The open orders of a flow, according to the reports.
 
 use crate::types::{AccountId, OrderId, OrderState, Price, Quantity, Report, Side};
 

@@ -1,5 +1,5 @@
-//! A seeded flow with the mix of exchange-core's benchmark: one symbol, 1,000 accounts and about 1,000
-//! resting orders in 750 levels.
+//! A seeded flow with the mix of exchange-core's benchmark: one symbol, 1,000 accounts, and
+//! about 1,000 resting orders in about 800 levels.
 //!
 //! Its generator places limit orders while the book is too small and immediate orders while it is not.
 //! Most other commands move one of the oldest orders by 1 % of its distance from the last trade; a few
@@ -25,8 +25,8 @@ pub struct Mix {
     /// Whether orders are also reduced. The published shares are those without, the generator of
     /// exchange-core 0.5.3 has them.
     pub reduces: bool,
-    /// Whether an account only buys or only sells. Then no order meets an own one, and exchanges with
-    /// other rules for self-trades do the same. It takes two accounts.
+    /// Whether an account only buys or only sells. Then no order meets one of its own account, and
+    /// exchanges with other rules for self-trades do the same. It takes two accounts.
     pub is_one_sided: bool,
     /// The number of commands after the book is filled.
     pub commands: usize,

@@ -1,7 +1,7 @@
 //! The gateway over TCP: orders, the line protocol, market data, and clients that misbehave.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -10,11 +10,14 @@ use exchange::Exchange;
 use exchange::client;
 use exchange::flows::mix::Mix;
 use exchange::gateway::Gateway;
-use exchange::gateway::wire::{Hello, Order};
+use exchange::gateway::wire::{Answer, Hello, Order};
 use exchange::market::{Follower, Levels, Update};
 use exchange::plain::PlainExchange;
 use exchange::service::{Service, Settings};
-use exchange::types::{Command, PackedCommand, Report, SymbolId};
+use exchange::types::{
+    AccountId, Cancel, Command, Limits, NewOrder, OrderId, OrderKind, PackedCommand, Report,
+    SelfTrade, Side, SymbolId, SymbolSpec,
+};
 
 /// How long a client waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -222,4 +225,97 @@ fn a_client_that_does_not_read_holds_up_no_other() {
     assert_eq!(receiver.receive().unwrap().unwrap().tag, 1);
     drop((idle, sender));
     gateway.shutdown().unwrap();
+}
+
+/// A command that every exchange rejects.
+fn rejected() -> PackedCommand {
+    let cancel = Cancel { account: AccountId(9), symbol: SymbolId(9), order: OrderId(1) };
+    PackedCommand::from(&Command::Cancel(cancel))
+}
+
+#[test]
+fn commands_before_bytes_without_a_meaning_are_answered() {
+    let (gateway, address) = start();
+    let orders: Vec<Order> = (1..=1000).map(|tag| Order { tag, command: rejected() }).collect();
+    let hello = Hello::orders();
+    let sent = [bytemuck::bytes_of(&hello), bytemuck::cast_slice(&orders), &[0xFF; 40]].concat();
+    let mut socket = connect(address);
+    socket.write_all(&sent).unwrap();
+    let mut got = Vec::new();
+    socket.read_to_end(&mut got).unwrap();
+    assert_eq!(got.len(), 1000 * size_of::<Answer>());
+    assert_eq!(gateway.shutdown().unwrap().state().commands, 1000);
+}
+
+#[test]
+fn the_session_of_a_subscriber_ends_with_its_stream() {
+    let (gateway, address) = start();
+    // No change would show that the client has gone: the symbol does not exist.
+    for hello in [Hello::market_data(7), Hello::symbols()] {
+        let mut socket = connect(address);
+        socket.write_all(bytemuck::bytes_of(&hello)).unwrap();
+        socket.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(socket.read(&mut [0]).unwrap(), 0);
+    }
+    gateway.shutdown().unwrap();
+}
+
+#[test]
+fn a_client_that_keeps_sending_does_not_hold_up_the_shutdown() {
+    let (gateway, address) = start();
+    let (mut sender, mut receiver) = client::connect(address).unwrap();
+    let reading = thread::spawn(move || while let Ok(Some(_)) = receiver.receive() {});
+    let sending = thread::spawn(move || {
+        let orders = vec![Order { tag: 1, command: rejected() }; 4096];
+        while sender.send(&orders).is_ok() {}
+    });
+    thread::sleep(Duration::from_millis(200)); // the queue of the connection fills up
+    in_time(move || gateway.shutdown()).unwrap();
+    sending.join().unwrap();
+    reading.join().unwrap();
+}
+
+#[test]
+fn a_snapshot_may_have_more_levels_than_the_queue_of_a_client() {
+    const LEVELS: u32 = 200_000;
+    let (symbol, account) = (SymbolId(1), AccountId(1));
+    let (kind, self_trade) = (OrderKind::Limit, SelfTrade::CancelNewest);
+    let order = |price| {
+        let order = OrderId(u64::from(price));
+        let side = Side::Sell;
+        Command::New(NewOrder {
+            account,
+            order,
+            symbol,
+            side,
+            kind,
+            self_trade,
+            price,
+            quantity: 1,
+        })
+    };
+    let mut commands = vec![
+        Command::AddSymbol(SymbolSpec { symbol, lowest: 1, highest: LEVELS, max_orders: LEVELS }),
+        Command::AddAccount(account),
+        Command::SetLimits(account, Limits::UNLIMITED),
+    ];
+    commands.extend((1..=LEVELS).map(order));
+
+    let (gateway, address) = start();
+    let (mut sender, mut receiver) = client::connect(address).unwrap();
+    let total = commands.len() as u64;
+    let answered = thread::spawn(move || {
+        while receiver.receive().unwrap().is_some_and(|answer| answer.tag < total) {}
+        receiver
+    });
+    sender.send(&orders(&commands)).unwrap();
+    let _open = answered.join().unwrap();
+    let mut subscriber = client::subscribe(address, symbol.0).unwrap();
+    thread::sleep(Duration::from_millis(300)); // the client reads late
+    let mut follower = Follower::new(symbol);
+    while !follower.is_complete() {
+        follower.follow(&subscriber.receive().unwrap().unwrap()).unwrap();
+    }
+    let engine = gateway.shutdown().unwrap();
+    assert_eq!(*follower.levels(), Levels::of(&engine.state().books[0]));
 }

@@ -17,11 +17,20 @@ use crate::types::{
 /// Keeps the levels of each symbol and sends their changes to the subscribers.
 #[derive(Debug)]
 pub(super) struct MarketData {
-    subscribing: Receiver<Subscription>,
+    changes: Receiver<Change>,
     books: BTreeMap<SymbolId, Book>,
     subscribers: Vec<Subscription>,
-    /// The command after the last one that the levels contain.
-    next: Sequence,
+    /// The last command whose changes have begun to arrive.
+    last: Sequence,
+}
+
+/// What the gateway reports to the stage.
+#[derive(Debug)]
+pub(super) enum Change {
+    /// A session begins.
+    Begin(Box<Subscription>),
+    /// The client of this session has gone.
+    End(u64),
 }
 
 /// What a session of market data is about.
@@ -36,12 +45,13 @@ pub(super) enum Topic {
 /// A session that gets market data.
 #[derive(Debug)]
 pub(super) struct Subscription {
+    pub(super) session: u64,
     pub(super) topic: Topic,
     pub(super) outbox: Outbox,
 }
 
 /// Where a gateway adds subscribers.
-pub(super) type Subscribing = Sender<Subscription>;
+pub(super) type Subscribing = Sender<Change>;
 
 /// What is known of a symbol.
 #[derive(Debug)]
@@ -69,16 +79,22 @@ impl MarketData {
     /// Returns the stage with the books of `state`, and the way to add subscribers. `next` is the
     /// command after the last one that has led to `state`.
     pub(super) fn new(state: &State, next: Sequence) -> (Self, Subscribing) {
-        let (adding, subscribing) = channel();
+        let (subscribing, changes) = channel();
         let books = state.books.iter().map(|book| (book.spec.symbol, Book::of(book))).collect();
-        (Self { subscribing, books, subscribers: Vec::new(), next }, adding)
+        let last = next.saturating_sub(1);
+        (Self { changes, books, subscribers: Vec::new(), last }, subscribing)
     }
 
-    /// Sends a snapshot to each new subscriber.
-    fn welcome(&mut self) {
-        while let Ok(mut subscription) = self.subscribing.try_recv() {
-            if self.send_snapshot(&mut subscription) {
-                self.subscribers.push(subscription);
+    /// Sends a snapshot to each new subscriber, and forgets those that have gone.
+    fn follow_changes(&mut self) {
+        while let Ok(change) = self.changes.try_recv() {
+            match change {
+                Change::Begin(mut subscription) => {
+                    if self.send_snapshot(&mut subscription) {
+                        self.subscribers.push(*subscription);
+                    }
+                }
+                Change::End(session) => self.subscribers.retain(|to| to.session != session),
             }
         }
     }
@@ -87,11 +103,11 @@ impl MarketData {
     fn send_snapshot(&self, to: &mut Subscription) -> bool {
         match to.topic {
             Topic::Book(symbol) => self.books.get(&symbol).is_none_or(|book| {
-                send_all(&mut to.outbox, book.changes, self.next, book.snapshot())
+                to.outbox.send_all(records(book.changes, self.last, book.snapshot()))
             }),
             Topic::Symbols => {
                 let symbols = self.books.values().map(|book| Report::SymbolAdded(book.terms));
-                send_all(&mut to.outbox, 0, self.next, symbols)
+                to.outbox.send_all(records(0, self.last, symbols))
             }
         }
     }
@@ -105,7 +121,8 @@ impl MarketData {
                 Topic::Book(_) => return true,
                 Topic::Symbols => 0,
             };
-            send_all(&mut to.outbox, tag, sequence, std::iter::once(Report::SymbolAdded(terms)))
+            let report = PackedReport::from(&Report::SymbolAdded(terms));
+            to.outbox.send(Answer { tag, sequence, is_last: 1, report })
         });
     }
 
@@ -123,22 +140,14 @@ impl MarketData {
     }
 }
 
-/// Sends the records of a snapshot, the last one marked. Returns false if the client is gone.
-fn send_all(
-    outbox: &mut Outbox,
-    tag: u64,
-    sequence: Sequence,
-    reports: impl Iterator<Item = Report>,
-) -> bool {
-    let mut reports = reports.peekable();
-    while let Some(report) = reports.next() {
-        let is_last = u64::from(reports.peek().is_none());
-        let report = PackedReport::from(&report);
-        if !outbox.send(Answer { tag, sequence, is_last, report }) {
-            return false;
-        }
+/// Returns the records of a snapshot, the last one marked.
+fn records(tag: u64, sequence: Sequence, reports: impl Iterator<Item = Report>) -> Vec<Answer> {
+    let record = |report| Answer { tag, sequence, is_last: 0, report: PackedReport::from(&report) };
+    let mut records: Vec<Answer> = reports.map(record).collect();
+    if let Some(last) = records.last_mut() {
+        last.is_last = 1;
     }
-    true
+    records
 }
 
 impl EventHandler<Output> for MarketData {
@@ -154,14 +163,14 @@ impl EventHandler<Output> for MarketData {
             Ok(Report::SymbolAdded(terms)) => self.add_symbol(terms, output.sequence),
             _ => {}
         }
-        self.next = output.sequence + 1;
+        self.last = output.sequence;
         if end_of_batch {
-            self.welcome();
+            self.follow_changes();
         }
     }
 
     fn on_timeout(&mut self, _: Sequence) {
-        self.welcome();
+        self.follow_changes();
     }
 }
 

@@ -18,9 +18,8 @@ pub mod wire;
 use std::collections::HashMap;
 use std::mem;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -36,6 +35,16 @@ pub use self::error::GatewayError;
 
 /// A client that takes nothing for this long is gone.
 const LONGEST_WRITE: Duration = Duration::from_secs(2);
+/// How long a shutdown goes on reading what has arrived. A client that keeps sending would hold it
+/// up without end.
+const LONGEST_ARRIVAL: Duration = Duration::from_secs(1);
+/// How long a shutdown waits until all clients have taken their answers.
+const LONGEST_DELIVERY: Duration = Duration::from_secs(5);
+/// How often a shutdown looks whether they have.
+const DELIVERY_PAUSE: Duration = Duration::from_millis(5);
+/// The pause after a client that could not be served. Without it, the thread that accepts would
+/// spin as long as the process has no free file descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// An exchange that clients can reach.
 #[derive(Debug)]
@@ -52,17 +61,21 @@ struct Shared {
     changing: Sender<Change>,
     subscribing: Subscribing,
     started: Instant,
-    is_stopping: AtomicBool,
+    /// When the shutdown began.
+    stopping: OnceLock<Instant>,
     sessions: Mutex<Sessions>,
     /// The threads that write. They end when the stages have dropped the outboxes.
-    writers: Mutex<Vec<JoinHandle<()>>>,
+    writers: Mutex<Vec<Client>>,
 }
+
+/// A thread that reads from or writes to a client, with its connection.
+type Client = (Arc<TcpStream>, JoinHandle<()>);
 
 /// The sessions whose threads may still run.
 #[derive(Debug, Default)]
 struct Sessions {
     last: u64,
-    open: HashMap<u64, (TcpStream, JoinHandle<()>)>,
+    open: HashMap<u64, Client>,
 }
 
 impl Gateway {
@@ -82,7 +95,7 @@ impl Gateway {
             changing,
             subscribing,
             started: Instant::now(),
-            is_stopping: AtomicBool::new(false),
+            stopping: OnceLock::new(),
             sessions: Mutex::default(),
             writers: Mutex::default(),
         });
@@ -107,16 +120,18 @@ impl Gateway {
         self.service.has_failed()
     }
 
-    /// Ends all sessions, carries out the commands that they have sent, and closes the journal.
+    /// Ends all sessions, carries out the commands that have arrived, and closes the journal.
     /// Returns the engine. Clients get the answers that are queued for them, also after a failure,
     /// and then the end of their connections.
+    ///
+    /// A client that keeps sending is read for one more second. A client that does not take its
+    /// answers within five seconds does not get the rest.
     ///
     /// # Errors
     ///
     /// [`ServiceError`] if a stage, the journal or a snapshot has failed.
     pub fn shutdown(self) -> Result<Engine, ServiceError> {
-        // SeqCst: a session that is opened from now on sees it, or is in the map below.
-        self.shared.is_stopping.store(true, Ordering::SeqCst);
+        let _ = self.shared.stopping.set(Instant::now());
         let _ = TcpStream::connect(self.address); // wakes the thread that accepts
         let _ = self.accepting.join();
         for (socket, reading) in self.shared.take_sessions() {
@@ -125,25 +140,51 @@ impl Gateway {
         }
         let ended = self.service.shutdown();
         // The stages have dropped the outboxes, also after a failure.
-        for writing in mem::take(&mut *lock(&self.shared.writers)) {
-            let _ = writing.join();
-        }
+        self.shared.join_writers();
         ended
     }
 }
 
 impl Shared {
-    fn take_sessions(&self) -> Vec<(TcpStream, JoinHandle<()>)> {
+    fn is_stopping(&self) -> bool {
+        self.stopping.get().is_some()
+    }
+
+    /// Whether a session must not read any more.
+    fn is_over(&self) -> bool {
+        self.stopping.get().is_some_and(|since| since.elapsed() > LONGEST_ARRIVAL)
+    }
+
+    /// Waits until each client has taken its answers, and cuts off the late ones.
+    fn join_writers(&self) {
+        let writers = mem::take(&mut *lock(&self.writers));
+        let begun = Instant::now();
+        for (socket, writing) in writers {
+            while !writing.is_finished() && begun.elapsed() < LONGEST_DELIVERY {
+                thread::sleep(DELIVERY_PAUSE);
+            }
+            if !writing.is_finished() {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+            let _ = writing.join();
+        }
+    }
+
+    fn take_sessions(&self) -> Vec<Client> {
         let mut sessions = lock(&self.sessions);
         sessions.open.drain().map(|(_, session)| session).collect()
     }
 
     /// Starts the thread that writes to a client.
-    fn start_outbox(&self, socket: &TcpStream, encode: Encode) -> Result<Outbox, GatewayError> {
-        let (outbox, writing) = Outbox::start(socket.try_clone()?, encode)?;
+    fn start_outbox(
+        &self,
+        socket: &Arc<TcpStream>,
+        encode: Encode,
+    ) -> Result<Outbox, GatewayError> {
+        let (outbox, writing) = Outbox::start(Arc::clone(socket), encode)?;
         let mut writers = lock(&self.writers);
-        writers.retain(|writing| !writing.is_finished());
-        writers.push(writing);
+        writers.retain(|(_, writing)| !writing.is_finished());
+        writers.push((Arc::clone(socket), writing));
         Ok(outbox)
     }
 
@@ -151,11 +192,12 @@ impl Shared {
     fn open(self: &Arc<Self>, socket: TcpStream, entry: Entry) -> Result<(), GatewayError> {
         socket.set_nodelay(true)?;
         socket.set_write_timeout(Some(LONGEST_WRITE))?;
+        let socket = Arc::new(socket);
         let mut sessions = lock(&self.sessions);
         sessions.open.retain(|_, (_, reading)| !reading.is_finished());
         sessions.last += 1;
         let id = sessions.last;
-        let session = Session::new(id, socket.try_clone()?, entry, Arc::clone(self));
+        let session = Session::new(id, Arc::clone(&socket), entry, Arc::clone(self));
         let run = move || session.run();
         let reading = thread::Builder::new().name(format!("session {id}")).spawn(run)?;
         sessions.open.insert(id, (socket, reading));
@@ -170,7 +212,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn accept_all(listener: &TcpListener, entry: &Entry, shared: &Arc<Shared>) {
     for socket in listener.incoming() {
-        if shared.is_stopping.load(Ordering::SeqCst) {
+        if shared.is_stopping() {
             return;
         }
         let opened = socket
@@ -178,6 +220,7 @@ fn accept_all(listener: &TcpListener, entry: &Entry, shared: &Arc<Shared>) {
             .and_then(|socket| shared.open(socket, entry.clone()));
         if let Err(error) = opened {
             eprintln!("gateway: a client was not served: {error}");
+            thread::sleep(ACCEPT_PAUSE);
         }
     }
 }

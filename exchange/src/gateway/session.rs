@@ -1,6 +1,6 @@
 //! The thread that reads what a client sends.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use bytemuck::Zeroable;
 use lapwing::Sequence;
 
 use super::answers::Change;
-use super::market_data::{Subscription, Topic};
+use super::market_data::{self, Subscription, Topic};
 use super::outbox::{Encode, encode_binary};
 use super::text;
 use super::wire::{self, Hello, Order};
@@ -19,10 +19,22 @@ use crate::types::{PackedCommand, SymbolId};
 /// Bytes that are read in one call.
 const READ_BYTES: usize = 64 << 10;
 
+/// What a client sends. It ends with the stream, or if the gateway has been stopping for too long.
+struct Incoming {
+    socket: Arc<TcpStream>,
+    shared: Arc<Shared>,
+}
+
+impl Read for Incoming {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.shared.is_over() { Ok(0) } else { (&*self.socket).read(bytes) }
+    }
+}
+
 /// A client.
 pub(super) struct Session {
     id: u64,
-    socket: TcpStream,
+    socket: Arc<TcpStream>,
     entry: Entry,
     shared: Arc<Shared>,
     /// Whether a stage sends to it.
@@ -32,7 +44,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(id: u64, socket: TcpStream, entry: Entry, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(id: u64, socket: Arc<TcpStream>, entry: Entry, shared: Arc<Shared>) -> Self {
         Self { id, socket, entry, shared, has_outbox: false, end: 0 }
     }
 
@@ -42,15 +54,22 @@ impl Session {
         if let Err(error) = &result {
             eprintln!("gateway: session {} ended: {error}", self.id);
         }
-        if result.is_err() || !self.has_outbox {
-            // Otherwise the thread that writes does it, after the last answer.
-            let _ = self.socket.shutdown(Shutdown::Both);
-        }
         let _ = self.shared.changing.send(Change::End(self.id, self.end));
+        if !self.has_outbox {
+            let _ = self.socket.shutdown(Shutdown::Both);
+        } else if result.is_err() {
+            // The thread that writes closes the connection, after the last answer. If bytes were
+            // unread then, the system would reset the connection, and the client could miss answers.
+            let _ = io::copy(&mut self.incoming(), &mut io::sink());
+        }
+    }
+
+    fn incoming(&self) -> Incoming {
+        Incoming { socket: Arc::clone(&self.socket), shared: Arc::clone(&self.shared) }
     }
 
     fn serve(&mut self) -> Result<(), GatewayError> {
-        let mut reader = BufReader::with_capacity(READ_BYTES, self.socket.try_clone()?);
+        let mut reader = BufReader::with_capacity(READ_BYTES, self.incoming());
         let first = reader.fill_buf()?.first().copied();
         match first {
             None => Ok(()),
@@ -92,11 +111,18 @@ impl Session {
         reader: &mut impl Read,
         topic: Topic,
     ) -> Result<(), GatewayError> {
+        let session = self.id;
         let outbox = self.shared.start_outbox(&self.socket, encode_binary)?;
         // The stage ends after the threads of the gateway.
-        let _ = self.shared.subscribing.send(Subscription { topic, outbox });
+        let subscription = Subscription { session, topic, outbox };
+        let _ = self.shared.subscribing.send(market_data::Change::Begin(Box::new(subscription)));
         self.has_outbox = true;
-        let _ = reader.read(&mut [0])?;
+        let ended = reader.read(&mut [0]);
+        if !self.shared.is_stopping() {
+            // In a shutdown, the stage sends the last changes first.
+            let _ = self.shared.subscribing.send(market_data::Change::End(session));
+        }
+        ended?;
         Ok(())
     }
 
@@ -120,7 +146,7 @@ impl Session {
 
     /// Writes to the client from the thread that reads. A text client sends one line at a time.
     fn say(&mut self, words: &str) -> Result<(), GatewayError> {
-        Ok(self.socket.write_all(words.as_bytes())?)
+        Ok((&*self.socket).write_all(words.as_bytes())?)
     }
 
     /// Lets the stage of answers find the session.

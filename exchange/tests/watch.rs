@@ -1,7 +1,8 @@
 //! `exchange watch`, beside an exchange in this process.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::process::{Command as Process, Output, Stdio};
+use std::thread;
 
 use exchange::Exchange;
 use exchange::client;
@@ -109,4 +110,12 @@ fn it_says_why_it_shows_nothing() {
     assert!(complaint.starts_with("exchange: cannot connect to 127.0.0.1:"), "{complaint}");
     assert!(!lost.status.success());
     assert!(lost.stdout.is_empty());
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || listener.incoming().for_each(drop)); // closes each connection
+    let lost = watch(&[&address, "--once"]);
+    let complaint = String::from_utf8(lost.stderr).unwrap();
+    assert!(complaint.starts_with("exchange: connection lost: "), "{complaint}");
+    assert!(!complaint.contains("again"), "{complaint}");
 }

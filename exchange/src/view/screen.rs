@@ -70,7 +70,9 @@ impl<'a> Screen<'a> {
     /// The last line: what is wrong, or the keys.
     fn foot(&self) -> Line<'static> {
         match &self.view.loss {
-            Some(reason) => Line::from(format!(" connection lost: {reason} ")).white().on_red(),
+            Some(reason) => {
+                Line::from(format!(" connection lost: {reason}; trying again ")).white().on_red()
+            }
             None => Line::from(" q quit   left/right symbol   p pause").dark_gray(),
         }
     }

@@ -158,7 +158,7 @@ fn a_lost_connection_is_said_and_the_book_stays() {
     let lines: Vec<_> = text.lines().collect();
     assert!(lines[0].ends_with(" lost"), "{text}");
     assert!(lines[13].contains("39        998"), "{text}");
-    assert_eq!(lines[23], " connection lost: the exchange has closed it");
+    assert_eq!(lines[23], " connection lost: the exchange has closed it; trying again");
     let terminal = draw(&view, false, 80, 24);
     assert_eq!(terminal.backend().buffer()[(1, 23)].bg, Color::Red);
     view.select(SYMBOL);

@@ -85,7 +85,7 @@ impl Link {
     }
 
     fn lose(&mut self, view: &mut View, error: &io::Error) {
-        view.lose(format!("{error}; trying again"));
+        view.lose(error.to_string());
         self.state = State::Lost(Instant::now());
     }
 }

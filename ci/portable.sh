@@ -6,6 +6,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 selection=(--lib --test waits --test wake_ups)
-if [[ ${PORTABLE:-waits} == all ]]; then selection+=(--tests --package lapwing-proof); fi
+if [[ ${PORTABLE:-waits} == all ]]; then
+    selection+=(--tests --package lapwing-proof)
+else
+    export LAPWING_SLOW_TESTS=1 # fewer repetitions: `ci/test.sh` has them
+fi
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-portable" # shared with clippy.sh
 RUSTFLAGS="${RUSTFLAGS:-} --cfg lapwing_portable" cargo test --package lapwing "${selection[@]}"

@@ -202,7 +202,7 @@ fn consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind>() 
         .unwrap();
     let seats = consumers.seats();
     let seen =
-        under_load::<K, _>(producer, consumers, || join_again_and_again(&seats, 3, repeats(2_000)));
+        under_load::<K, _>(producer, consumers, || join_again_and_again(&seats, 3, repeats(700)));
     assert!(seen > 0);
     assert_eq!(seats.free(), 3);
 }

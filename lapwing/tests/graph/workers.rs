@@ -120,9 +120,9 @@ fn every_event_goes_to_exactly_one_worker<K: Kind>() {
     for workers in 1..=3 {
         for capacity in [1, 2, 4, 64, 1024] {
             let stage = || Stage::new("work");
-            share::<K>(capacity, workers, stage, Adaptive::default(), repeats(20_000));
+            share::<K>(capacity, workers, stage, Adaptive::default(), repeats(8_000));
             let stage = || Stage::new("work").max_batch(1);
-            share::<K>(capacity, workers, stage, Adaptive::default(), repeats(5_000));
+            share::<K>(capacity, workers, stage, Adaptive::default(), repeats(2_000));
         }
     }
 }

@@ -195,7 +195,7 @@ mod tests {
 
     /// Returns the records of a few exchanges of each of `players`.
     fn records(players: Vec<Player>) -> Result<Vec<Record>, Error> {
-        measure(players, 0, Schedule::short(2, 200), |_| Progress::Silent)
+        measure(players, 0, Schedule::short(2, 50), |_| Progress::Silent)
     }
 
     fn roster(names: &[ContenderName], pause_ns: u32) -> Roster {
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn programs_in_other_languages_do_not_pause() {
         let (players, missing) = players(roster(&ContenderName::ALL, 1_000), 1_000);
-        let schedule = Schedule::short(1, 200);
+        let schedule = Schedule::short(1, 50);
         let records = measure(players, 1_000, schedule, |_| Progress::Silent).unwrap();
         let languages = ["bare-cpp", "bare-java", "lmax", "moodycamel"];
         assert!(records.iter().all(|record| !languages.contains(&record.contender)));

@@ -109,6 +109,11 @@ impl<E, T: Encoding<E>> Reader<E, T> {
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_, E, T>>, ReadError> {
         while !self.left.is_empty() {
             let Some(header) = self.step()? else { continue };
+            if header.first >= self.left.end {
+                // The rest is a gap. What follows may still be being written.
+                self.left.start = self.left.end;
+                break;
+            }
             let end = header.end().min(self.left.end);
             let sequences = header.first.max(self.left.start)..end;
             if sequences.is_empty() {

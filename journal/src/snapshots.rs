@@ -18,7 +18,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"lapwsnap");
 const VERSION: u32 = 1;
 const CHECKSUM: usize = HEADER - 4;
 
-/// A folder of snapshots. It may be that of the journal.
+/// A folder of snapshots. It may be that of the journal. One `Snapshots` at a time has it open.
 ///
 /// A snapshot is the state of a stage after all events below its sequence. To recover, restore the
 /// latest one and [replay](crate::Journal::replay) from its sequence. Take it in a stage downstream
@@ -61,7 +61,8 @@ pub struct Latest {
 }
 
 impl Snapshots {
-    /// Opens the folder, or creates it. The latest two snapshots are kept.
+    /// Opens the folder, or creates it. The latest two snapshots are kept. The file of a write that a
+    /// crash has ended is removed.
     ///
     /// # Errors
     ///
@@ -81,6 +82,7 @@ impl Snapshots {
     }
 
     fn on_storage(storage: Arc<dyn Storage>) -> Self {
+        let _ = storage.remove(name::NEW_SNAPSHOT);
         Self { storage, keep: 2 }
     }
 
@@ -107,17 +109,26 @@ impl Snapshots {
     ///
     /// # Errors
     ///
-    /// [`FileError`] if the system refused a call. The snapshots before are still there.
+    /// [`FileError`] if the system refused a call. If the snapshot was not written, those before it
+    /// are still there, and its file takes no space.
     ///
     /// # Blocking
     ///
     /// Waits for the disk.
     pub fn write(&self, sequence: Sequence, state: &[u8]) -> Result<(), FileError> {
+        self.write_new(sequence, state).inspect_err(|_| {
+            // A journal on the same disk may wait for the space.
+            let _ = self.storage.remove(name::NEW_SNAPSHOT);
+        })?;
+        self.remove_old()
+    }
+
+    fn write_new(&self, sequence: Sequence, state: &[u8]) -> Result<(), FileError> {
         let storage = &*self.storage;
         let error = |action| file_error(storage, action, name::NEW_SNAPSHOT);
-        // One that a crash has left.
-        let _ = storage.remove(name::NEW_SNAPSHOT);
         let header = header(sequence, state);
+        // One that could not be removed.
+        let _ = storage.remove(name::NEW_SNAPSHOT);
         let file = storage.create(name::NEW_SNAPSHOT).map_err(error("make a snapshot"))?;
         file.write_at(&mut [IoSlice::new(&header), IoSlice::new(state)], 0)
             .and_then(|()| file.sync())
@@ -125,8 +136,7 @@ impl Snapshots {
         storage
             .rename(name::NEW_SNAPSHOT, &name::snapshot(sequence))
             .and_then(|()| storage.sync_folder())
-            .map_err(error("rename a snapshot"))?;
-        self.remove_old()
+            .map_err(error("rename a snapshot"))
     }
 
     /// Returns the latest intact snapshot, and the names of later ones that are damaged.

@@ -1,0 +1,91 @@
+//! Which snapshots are there after a fault.
+
+use std::fs;
+
+use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
+use lapwing_journal::{Options, Plain, Snapshots};
+
+/// Bytes of the header of a snapshot.
+const HEADER: usize = 40;
+const SEGMENT_BYTES: u64 = 1024;
+
+fn name(sequence: u64) -> String {
+    format!("{sequence:020}.snapshot")
+}
+
+/// Bytes that all files have.
+fn used(disk: &SimulatedDisk) -> u64 {
+    let names = disk.names().into_iter();
+    names.map(|name| disk.contents(&name).unwrap().len() as u64).sum()
+}
+
+#[test]
+fn a_damaged_snapshot_is_skipped_and_reported() {
+    let disk = SimulatedDisk::new();
+    let snapshots = Snapshots::open_simulated(&disk);
+    for sequence in [10, 20, 30] {
+        snapshots.write(sequence, &sequence.to_le_bytes()).unwrap();
+    }
+    assert_eq!(snapshots.oldest().unwrap(), Some(20)); // two are kept
+    disk.damage("00000000000000000030.snapshot", 41);
+    let latest = snapshots.latest().unwrap();
+    assert_eq!(latest.snapshot.unwrap().sequence, 20);
+    assert!(latest.damaged[0].ends_with("00000000000000000030.snapshot"));
+}
+
+#[test]
+fn a_power_cut_leaves_the_old_snapshot_or_the_new_one() {
+    for seed in 0..200 {
+        let disk = SimulatedDisk::new();
+        let snapshots = Snapshots::open_simulated(&disk);
+        snapshots.write(1, &[1; 2000]).unwrap();
+        disk.fail_syncs(1);
+        snapshots.write(2, &[2; 2000]).unwrap_err();
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        let latest = Snapshots::open_simulated(&disk).latest().unwrap();
+        assert_eq!(latest.snapshot.map(|snapshot| snapshot.state), Some(vec![1; 2000]));
+    }
+}
+
+/// The space that a failed snapshot had taken was free only after the next one.
+#[test]
+fn a_snapshot_that_fails_takes_no_space() {
+    let faults: [fn(&SimulatedDisk); 3] = [
+        |disk| disk.set_space(Some(used(disk) + 1000)),
+        |disk| disk.fail_write(1000),
+        |disk| disk.fail_syncs(1),
+    ];
+    for fault in faults {
+        let disk = SimulatedDisk::new();
+        let snapshots = Snapshots::open_simulated(&disk);
+        snapshots.write(1, &[1; 2000]).unwrap();
+        fault(&disk);
+        snapshots.write(2, &[2; 2000]).unwrap_err();
+        assert_eq!(disk.names(), [name(1)]);
+    }
+}
+
+/// The writer waited for space that the temporary file of a snapshot had. No event passed, so no
+/// further snapshot removed it.
+#[test]
+fn a_journal_gets_the_space_of_a_snapshot_that_found_too_little() {
+    let disk = SimulatedDisk::new();
+    let options = Options::new().segment_bytes(SEGMENT_BYTES).prepare_ahead(false);
+    let journal = options.open_simulated::<u64, Plain>(&disk).unwrap();
+    let snapshots = Snapshots::open_simulated(&disk);
+    disk.set_space(Some(used(&disk) + SEGMENT_BYTES));
+    assert!(snapshots.write(1, &[1; 2000]).unwrap_err().is_full());
+    let mut writer = journal.writer();
+    for event in 0..20 {
+        writer.write(&[event], event).unwrap(); // the second segment begins
+    }
+}
+
+/// After a restart on a full disk, the same happened with the file that a crash had left.
+#[test]
+fn what_a_crash_has_left_of_a_snapshot_takes_no_space() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("snapshot.tmp"), [1; 1000]).unwrap();
+    Snapshots::open(folder.path()).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -13,6 +13,11 @@ fn name(sequence: u64) -> String {
     format!("{sequence:020}.snapshot")
 }
 
+/// Changes the state of a snapshot.
+fn damage(disk: &SimulatedDisk, sequence: u64) {
+    disk.damage(&name(sequence), HEADER + 1);
+}
+
 /// Bytes that all files have.
 fn used(disk: &SimulatedDisk) -> u64 {
     let names = disk.names().into_iter();
@@ -88,4 +93,45 @@ fn what_a_crash_has_left_of_a_snapshot_takes_no_space() {
     fs::write(folder.path().join("snapshot.tmp"), [1; 1000]).unwrap();
     Snapshots::open(folder.path()).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A disk that could not read the latest snapshot was an error, although an older one was intact.
+#[test]
+fn a_snapshot_that_the_disk_cannot_read_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let snapshots = Snapshots::open(folder.path()).unwrap();
+    snapshots.write(1, b"state").unwrap();
+    let unreadable = folder.path().join(name(2));
+    fs::create_dir(&unreadable).unwrap(); // reading it is an error
+    let latest = snapshots.latest().unwrap();
+    assert_eq!((latest.snapshot.unwrap().sequence, latest.damaged), (1, vec![unreadable]));
+}
+
+/// A damaged snapshot was one of the two that are kept, so a single intact one was left.
+#[test]
+fn a_damaged_snapshot_does_not_count_among_those_that_are_kept() {
+    let disk = SimulatedDisk::new();
+    let snapshots = Snapshots::open_simulated(&disk);
+    snapshots.write(100, b"state").unwrap();
+    snapshots.write(200, b"state").unwrap();
+    damage(&disk, 200);
+    snapshots.write(300, b"state").unwrap();
+    assert_eq!(snapshots.oldest().unwrap(), Some(100));
+    snapshots.write(400, b"state").unwrap();
+    assert_eq!(disk.names(), [name(300), name(400)], "two later ones are intact");
+}
+
+/// With damage to all snapshots, the journal before the oldest was removed. It was all that was
+/// left.
+#[test]
+fn a_damaged_snapshot_is_not_the_oldest() {
+    for length in [1, 1 << 20, (3 << 20) + 7] {
+        let disk = SimulatedDisk::new();
+        let snapshots = Snapshots::open_simulated(&disk);
+        snapshots.write(100, &vec![1; length]).unwrap();
+        disk.damage(&name(100), HEADER + length - 1);
+        assert_eq!(snapshots.oldest().unwrap(), None);
+        snapshots.write(200, &vec![2; length]).unwrap();
+        assert_eq!(snapshots.oldest().unwrap(), Some(200));
+    }
 }

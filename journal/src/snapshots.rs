@@ -228,7 +228,8 @@ impl Snapshots {
         Ok((is_read && fits).then_some(OpenState { file, header, sequence, length }))
     }
 
-    /// Removes what is older than the snapshots that are kept. The one that was `written` is intact.
+    /// Removes what is older than the snapshots that are kept, but not the one that was `written`:
+    /// later ones may be of a history that the program has left.
     fn remove_old(&self, written: Sequence) -> Result<(), FileError> {
         let sequences = self.sequences()?;
         if sequences.len() <= self.keep {
@@ -237,14 +238,14 @@ impl Snapshots {
         let mut intact = 0;
         for sequence in sequences {
             let name = name::snapshot(sequence);
-            if intact >= self.keep {
+            if sequence == written {
+                intact += 1;
+            } else if intact < self.keep {
+                // The new snapshot is durable, so one that cannot be opened is no error.
+                intact += usize::from(self.is_intact(&name, sequence).unwrap_or(false));
+            } else {
                 let removed = self.storage.remove(&name);
                 removed.map_err(file_error(&*self.storage, "remove a snapshot", &name))?;
-            } else {
-                // The new snapshot is durable, so one that cannot be opened is no error.
-                let is_intact =
-                    sequence == written || self.is_intact(&name, sequence).unwrap_or(false);
-                intact += usize::from(is_intact);
             }
         }
         Ok(())

@@ -135,3 +135,16 @@ fn a_damaged_snapshot_is_not_the_oldest() {
         assert_eq!(snapshots.oldest().unwrap(), Some(200));
     }
 }
+
+/// A program that began again with an older state lost each new snapshot at once: those of the
+/// state that it had left have later sequences.
+#[test]
+fn a_new_snapshot_stays_although_later_ones_exist() {
+    let disk = SimulatedDisk::new();
+    let snapshots = Snapshots::open_simulated(&disk);
+    for sequence in [100, 200, 50, 60] {
+        snapshots.write(sequence, b"state").unwrap();
+        assert!(disk.names().contains(&name(sequence)), "{sequence}");
+    }
+    assert_eq!(disk.names(), [name(60), name(100), name(200)]);
+}

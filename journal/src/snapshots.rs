@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lapwing::Sequence;
 
@@ -11,6 +11,7 @@ use crate::format::bytes::{put, u64_at};
 use crate::format::name;
 use crate::storage::disk::Disk;
 use crate::storage::{Storage, StorageFile, file_error, read_fully};
+use crate::syncing::lock;
 
 /// The file: magic, version, zero, sequence, length, checksum of the state, checksum of the header.
 const HEADER: usize = 40;
@@ -40,6 +41,8 @@ const PIECE: usize = 1 << 20;
 pub struct Snapshots {
     storage: Arc<dyn Storage>,
     keep: usize,
+    /// Held while a snapshot is written: all have the same temporary name.
+    writing: Mutex<()>,
 }
 
 /// The state of a stage.
@@ -85,7 +88,7 @@ impl Snapshots {
 
     fn on_storage(storage: Arc<dyn Storage>) -> Self {
         let _ = storage.remove(name::NEW_SNAPSHOT);
-        Self { storage, keep: 2 }
+        Self { storage, keep: 2, writing: Mutex::default() }
     }
 
     /// Sets how many intact snapshots are kept, at least 1.
@@ -121,8 +124,9 @@ impl Snapshots {
     ///
     /// # Blocking
     ///
-    /// Waits for the disk.
+    /// Waits for the disk, and for another thread that writes a snapshot.
     pub fn write(&self, sequence: Sequence, state: &[u8]) -> Result<(), FileError> {
+        let _writing = lock(&self.writing);
         self.write_new(sequence, state).inspect_err(|_| {
             // A journal on the same disk may wait for the space.
             let _ = self.storage.remove(name::NEW_SNAPSHOT);
@@ -152,7 +156,12 @@ impl Snapshots {
     /// # Errors
     ///
     /// [`FileError`] if the system does not list the folder or open a file.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the disk, and for another thread that writes a snapshot.
     pub fn latest(&self) -> Result<Latest, FileError> {
+        let _writing = lock(&self.writing);
         let mut latest = Latest { snapshot: None, damaged: Vec::new() };
         for sequence in self.sequences()? {
             let name = name::snapshot(sequence);
@@ -174,7 +183,12 @@ impl Snapshots {
     /// # Errors
     ///
     /// [`FileError`] if the system does not list the folder or open a file.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the disk, and for another thread that writes a snapshot.
     pub fn oldest(&self) -> Result<Option<Sequence>, FileError> {
+        let _writing = lock(&self.writing);
         for sequence in self.sequences()?.into_iter().rev() {
             let name = name::snapshot(sequence);
             let checked = self.is_intact(&name, sequence);

@@ -1,6 +1,6 @@
 //! Which snapshots are there after a fault.
 
-use std::fs;
+use std::{fs, thread};
 
 use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
 use lapwing_journal::{Options, Plain, Snapshots};
@@ -147,4 +147,27 @@ fn a_new_snapshot_stays_although_later_ones_exist() {
         assert!(disk.names().contains(&name(sequence)), "{sequence}");
     }
     assert_eq!(disk.names(), [name(60), name(100), name(200)]);
+}
+
+/// Two threads wrote one temporary file, and a snapshot got the state of another one.
+#[test]
+fn threads_may_share_snapshots() {
+    let disk = SimulatedDisk::new();
+    let snapshots = Snapshots::open_simulated(&disk).keep(1);
+    snapshots.write(0, b"state").unwrap();
+    thread::scope(|scope| {
+        let snapshots = &snapshots;
+        let write = |sequences: std::ops::Range<u64>| {
+            for sequence in sequences.step_by(2) {
+                snapshots.write(sequence, &[7; 1000]).unwrap();
+            }
+        };
+        let writing = [scope.spawn(move || write(1..1_000)), scope.spawn(move || write(2..1_000))];
+        while !writing.iter().all(|thread| thread.is_finished()) {
+            let latest = snapshots.latest().unwrap();
+            assert!(latest.snapshot.is_some() && latest.damaged.is_empty());
+            assert!(snapshots.oldest().unwrap().is_some());
+        }
+    });
+    assert_eq!(snapshots.latest().unwrap().snapshot.unwrap().sequence, 999);
 }

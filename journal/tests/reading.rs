@@ -1,5 +1,6 @@
 //! Recorded events are read, also while the journal is open.
 
+use lapwing_journal::error::ReadError;
 use lapwing_journal::{Journal, read_range};
 
 /// A range that ended in a gap was read on until a frame was unreadable, and then was damaged.
@@ -21,4 +22,14 @@ fn a_range_ends_at_its_end_in_a_gap_too() {
         assert_eq!(events, expected.collect::<Vec<_>>(), "{from}..{end}");
         assert!(reader.left().is_empty(), "{from}..{end}");
     }
+}
+
+/// Events of another length were read as parts of those that were written.
+#[test]
+fn events_of_another_length_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::<u64>::open(folder.path()).unwrap();
+    journal.writer().write(&[7, 8], 0).unwrap();
+    let read = read_range::<u32>(folder.path(), 0..2).unwrap().for_each(0, |_, _| {});
+    assert!(matches!(read, Err(ReadError::EventBytes { found: 8, expected: 4 })), "{read:?}");
 }

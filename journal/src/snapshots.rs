@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lapwing::Sequence;
 
@@ -10,15 +10,18 @@ use crate::error::FileError;
 use crate::format::bytes::{put, u64_at};
 use crate::format::name;
 use crate::storage::disk::Disk;
-use crate::storage::{Storage, file_error, read_fully};
+use crate::storage::{Storage, StorageFile, file_error, read_fully};
+use crate::syncing::lock;
 
 /// The file: magic, version, zero, sequence, length, checksum of the state, checksum of the header.
 const HEADER: usize = 40;
 const MAGIC: u64 = u64::from_le_bytes(*b"lapwsnap");
 const VERSION: u32 = 1;
 const CHECKSUM: usize = HEADER - 4;
+/// Bytes that a check reads at a time.
+const PIECE: usize = 1 << 20;
 
-/// A folder of snapshots. It may be that of the journal.
+/// A folder of snapshots. It may be that of the journal. One `Snapshots` at a time has it open.
 ///
 /// A snapshot is the state of a stage after all events below its sequence. To recover, restore the
 /// latest one and [replay](crate::Journal::replay) from its sequence. Take it in a stage downstream
@@ -38,6 +41,8 @@ const CHECKSUM: usize = HEADER - 4;
 pub struct Snapshots {
     storage: Arc<dyn Storage>,
     keep: usize,
+    /// Held while a snapshot is written: all have the same temporary name.
+    writing: Mutex<()>,
 }
 
 /// The state of a stage.
@@ -61,7 +66,8 @@ pub struct Latest {
 }
 
 impl Snapshots {
-    /// Opens the folder, or creates it. The latest two snapshots are kept.
+    /// Opens the folder, or creates it. The latest two intact snapshots are kept. The file of a
+    /// write that a crash has ended is removed.
     ///
     /// # Errors
     ///
@@ -81,10 +87,11 @@ impl Snapshots {
     }
 
     fn on_storage(storage: Arc<dyn Storage>) -> Self {
-        Self { storage, keep: 2 }
+        let _ = storage.remove(name::NEW_SNAPSHOT);
+        Self { storage, keep: 2, writing: Mutex::default() }
     }
 
-    /// Sets how many snapshots are kept, at least 1.
+    /// Sets how many intact snapshots are kept, at least 1.
     ///
     /// ```
     /// use lapwing_journal::Snapshots;
@@ -102,22 +109,37 @@ impl Snapshots {
         self
     }
 
-    /// Writes a snapshot of the state after all events below `sequence`, and removes old ones. The
-    /// snapshot is durable when the call returns.
+    /// Writes a snapshot of the state after all events below `sequence`. The snapshot is durable
+    /// when the call returns.
+    ///
+    /// Then removes what is older than the snapshots that are [kept](Self::keep). Damaged ones do
+    /// not count: otherwise one damage could leave a single intact snapshot, and the journal before
+    /// it may be removed. So the call reads as many older snapshots as are kept beside the new one:
+    /// one by default, none with `keep(1)`.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if the system refused a call. The snapshots before are still there.
+    /// [`FileError`] if the system refused a call. If the snapshot was not written, those before it
+    /// are still there, and its file takes no space.
     ///
     /// # Blocking
     ///
-    /// Waits for the disk.
+    /// Waits for the disk, and for another thread that writes a snapshot.
     pub fn write(&self, sequence: Sequence, state: &[u8]) -> Result<(), FileError> {
+        let _writing = lock(&self.writing);
+        self.write_new(sequence, state).inspect_err(|_| {
+            // A journal on the same disk may wait for the space.
+            let _ = self.storage.remove(name::NEW_SNAPSHOT);
+        })?;
+        self.remove_old(sequence)
+    }
+
+    fn write_new(&self, sequence: Sequence, state: &[u8]) -> Result<(), FileError> {
         let storage = &*self.storage;
         let error = |action| file_error(storage, action, name::NEW_SNAPSHOT);
-        // One that a crash has left.
+        let header = header(sequence, state.len() as u64, crc32c::crc32c(state));
+        // One that could not be removed.
         let _ = storage.remove(name::NEW_SNAPSHOT);
-        let header = header(sequence, state);
         let file = storage.create(name::NEW_SNAPSHOT).map_err(error("make a snapshot"))?;
         file.write_at(&mut [IoSlice::new(&header), IoSlice::new(state)], 0)
             .and_then(|()| file.sync())
@@ -125,21 +147,26 @@ impl Snapshots {
         storage
             .rename(name::NEW_SNAPSHOT, &name::snapshot(sequence))
             .and_then(|()| storage.sync_folder())
-            .map_err(error("rename a snapshot"))?;
-        self.remove_old()
+            .map_err(error("rename a snapshot"))
     }
 
-    /// Returns the latest intact snapshot, and the names of later ones that are damaged.
+    /// Returns the latest intact snapshot, and the names of later ones that are damaged. One that
+    /// the disk cannot read counts as damaged.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if the system refused a call.
+    /// [`FileError`] if the system does not list the folder or open a file.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the disk, and for another thread that writes a snapshot.
     pub fn latest(&self) -> Result<Latest, FileError> {
+        let _writing = lock(&self.writing);
         let mut latest = Latest { snapshot: None, damaged: Vec::new() };
         for sequence in self.sequences()? {
             let name = name::snapshot(sequence);
             let read = self.read(&name, sequence);
-            latest.snapshot = read.map_err(file_error(&*self.storage, "read a snapshot", &name))?;
+            latest.snapshot = read.map_err(file_error(&*self.storage, "open a snapshot", &name))?;
             if latest.snapshot.is_some() {
                 break;
             }
@@ -148,14 +175,28 @@ impl Snapshots {
         Ok(latest)
     }
 
-    /// Returns the sequence of the oldest snapshot that is kept. Segments of the journal before it
-    /// may be [removed](crate::Journal::remove_before).
+    /// Returns the sequence of the oldest intact snapshot. Segments of the journal before it may be
+    /// [removed](crate::Journal::remove_before).
+    ///
+    /// Reads snapshots, the oldest first, until one is intact.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if the system refused a call.
+    /// [`FileError`] if the system does not list the folder or open a file.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the disk, and for another thread that writes a snapshot.
     pub fn oldest(&self) -> Result<Option<Sequence>, FileError> {
-        Ok(self.sequences()?.pop())
+        let _writing = lock(&self.writing);
+        for sequence in self.sequences()?.into_iter().rev() {
+            let name = name::snapshot(sequence);
+            let checked = self.is_intact(&name, sequence);
+            if checked.map_err(file_error(&*self.storage, "open a snapshot", &name))? {
+                return Ok(Some(sequence));
+            }
+        }
+        Ok(None)
     }
 
     /// The sequences of all snapshots, the latest first.
@@ -170,37 +211,90 @@ impl Snapshots {
 
     /// Reads a snapshot. `None` if it is damaged.
     fn read(&self, name: &str, sequence: Sequence) -> io::Result<Option<Snapshot>> {
-        let file = self.storage.open(name)?;
-        let length = file.bytes()?.saturating_sub(HEADER as u64);
-        let mut head = [0; HEADER];
-        read_fully(&*file, &mut head, 0)?;
-        // Checked before memory is reserved.
-        if u64_at(&head, 16) != sequence || u64_at(&head, 24) != length {
-            return Ok(None);
-        }
-        let mut state = vec![0; length as usize];
-        read_fully(&*file, &mut state, HEADER as u64)?;
-        let is_intact = head == header(sequence, &state);
+        let Some(file) = self.open_state(name, sequence)? else { return Ok(None) };
+        let mut state = vec![0; file.length as usize];
+        let is_intact = file.read_piece(&mut state, 0) && file.fits(crc32c::crc32c(&state));
         Ok(is_intact.then_some(Snapshot { sequence, state }))
     }
 
-    fn remove_old(&self) -> Result<(), FileError> {
-        for sequence in self.sequences()?.into_iter().skip(self.keep) {
+    /// Reads a snapshot in pieces. Returns whether it is intact.
+    fn is_intact(&self, name: &str, sequence: Sequence) -> io::Result<bool> {
+        let Some(file) = self.open_state(name, sequence)? else { return Ok(false) };
+        let (mut piece, mut sum, mut offset) = (Vec::new(), 0, 0);
+        while offset < file.length {
+            piece.resize((file.length - offset).min(PIECE as u64) as usize, 0);
+            if !file.read_piece(&mut piece, offset) {
+                return Ok(false);
+            }
+            sum = crc32c::crc32c_append(sum, &piece);
+            offset += piece.len() as u64;
+        }
+        Ok(file.fits(sum))
+    }
+
+    /// Opens a snapshot. `None` if its header shows damage, before memory is reserved.
+    fn open_state(&self, name: &str, sequence: Sequence) -> io::Result<Option<OpenState>> {
+        let file = self.storage.open(name)?;
+        let length = file.bytes()?.saturating_sub(HEADER as u64);
+        let mut header = [0; HEADER];
+        let is_read = read_fully(&*file, &mut header, 0).is_ok();
+        let fits = u64_at(&header, 16) == sequence && u64_at(&header, 24) == length;
+        Ok((is_read && fits).then_some(OpenState { file, header, sequence, length }))
+    }
+
+    /// Removes what is older than the snapshots that are kept, but not the one that was `written`:
+    /// later ones may be of a history that the program has left.
+    fn remove_old(&self, written: Sequence) -> Result<(), FileError> {
+        let sequences = self.sequences()?;
+        if sequences.len() <= self.keep {
+            return Ok(());
+        }
+        let mut intact = 0;
+        for sequence in sequences {
             let name = name::snapshot(sequence);
-            let removed = self.storage.remove(&name);
-            removed.map_err(file_error(&*self.storage, "remove a snapshot", &name))?;
+            if sequence == written {
+                intact += 1;
+            } else if intact < self.keep {
+                // The new snapshot is durable, so one that cannot be opened is no error.
+                intact += usize::from(self.is_intact(&name, sequence).unwrap_or(false));
+            } else {
+                let removed = self.storage.remove(&name);
+                removed.map_err(file_error(&*self.storage, "remove a snapshot", &name))?;
+            }
         }
         Ok(())
     }
 }
 
-fn header(sequence: Sequence, state: &[u8]) -> [u8; HEADER] {
+/// A snapshot that is being read.
+struct OpenState {
+    file: Arc<dyn StorageFile>,
+    header: [u8; HEADER],
+    sequence: Sequence,
+    /// Bytes of the state.
+    length: u64,
+}
+
+impl OpenState {
+    /// Reads a part of the state. Returns whether the disk could read it.
+    fn read_piece(&self, into: &mut [u8], offset: u64) -> bool {
+        let read = read_fully(&*self.file, into, HEADER as u64 + offset);
+        read.is_ok_and(|bytes| bytes == into.len())
+    }
+
+    /// Returns whether the header is that of a state with the checksum `sum`.
+    fn fits(&self, sum: u32) -> bool {
+        self.header == header(self.sequence, self.length, sum)
+    }
+}
+
+fn header(sequence: Sequence, length: u64, sum: u32) -> [u8; HEADER] {
     let mut bytes = [0; HEADER];
     put(&mut bytes, 0, MAGIC.to_le_bytes());
     put(&mut bytes, 8, VERSION.to_le_bytes());
     put(&mut bytes, 16, sequence.to_le_bytes());
-    put(&mut bytes, 24, (state.len() as u64).to_le_bytes());
-    put(&mut bytes, 32, crc32c::crc32c(state).to_le_bytes());
+    put(&mut bytes, 24, length.to_le_bytes());
+    put(&mut bytes, 32, sum.to_le_bytes());
     let checksum = crc32c::crc32c(&bytes[..CHECKSUM]);
     put(&mut bytes, CHECKSUM, checksum.to_le_bytes());
     bytes

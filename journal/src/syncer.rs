@@ -10,6 +10,9 @@ use lapwing::{Action, Sequence};
 use crate::core::Core;
 use crate::error::SyncError;
 
+/// Longest pause before the stage checks again whether that of the writer has ended.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
 /// When a [`Syncer`] syncs. A journal that never waits for a sync has no syncer.
 ///
 /// The stage releases only what is synced, under each policy.
@@ -39,6 +42,9 @@ pub enum SyncPolicy {
     EachBatch,
     /// At most once per this time. It costs fewer syncs, and downstream stages wait for up to this
     /// time and one sync.
+    ///
+    /// A shutdown does not wait for this time: once the stage of the writer has ended, what is left
+    /// is synced within 10 ms.
     Every(Duration),
 }
 
@@ -61,7 +67,7 @@ impl Syncer {
     }
 
     /// Syncs what is written if events below `end` are not synced yet. Returns
-    /// [`Action::Rewind`] if the policy asks to wait first.
+    /// [`Action::Rewind`] if the policy asks to wait first, with a pause of at most 10 ms.
     ///
     /// # Errors
     ///
@@ -86,7 +92,10 @@ impl Syncer {
     /// How long the policy asks to wait.
     fn pause(&self) -> Option<Duration> {
         let (SyncPolicy::Every(time), Some(last)) = (self.policy, self.last) else { return None };
-        time.checked_sub(last.elapsed()).filter(|pause| !pause.is_zero())
+        let left = time.saturating_sub(last.elapsed());
+        // After the writer, a later sync would cover no more events.
+        let is_over = left.is_zero() || self.core.syncing.has_writer_ended();
+        (!is_over).then(|| left.min(LONGEST_PAUSE))
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct Syncing {
     failure: OnceLock<FileError>,
     /// Whether a syncer exists.
     has_stage: AtomicBool,
+    /// Whether the stage of the writer has ended. It ends when a closed ring has no more events for
+    /// it.
+    has_writer_ended: AtomicBool,
 }
 
 /// A segment that may have unsynced data.
@@ -56,6 +59,7 @@ impl Syncing {
             synced: Condvar::new(),
             failure: OnceLock::new(),
             has_stage: AtomicBool::new(false),
+            has_writer_ended: AtomicBool::new(false),
         }
     }
 
@@ -84,6 +88,16 @@ impl Syncing {
     pub(crate) fn set_has_stage(&self) {
         // Relaxed: it only decides which thread syncs a full segment.
         self.has_stage.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that the stage of the writer starts or ends.
+    pub(crate) fn set_writer_ended(&self, has_ended: bool) {
+        // Relaxed: it only decides when the syncer syncs.
+        self.has_writer_ended.store(has_ended, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_writer_ended(&self) -> bool {
+        self.has_writer_ended.load(Ordering::Relaxed)
     }
 
     /// Returns the error of the sync that has failed, if one has.

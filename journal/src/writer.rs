@@ -27,6 +27,7 @@ impl<E, T: Encoding<E>> Writer<E, T> {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         // A new ring does not publish again what the last one could not write.
         core.give_up_unwritten();
+        core.syncing.set_writer_ended(false);
         Self { core, body: Vec::new(), events: PhantomData }
     }
 
@@ -66,8 +67,16 @@ impl<E, T: Encoding<E>> Writer<E, T> {
 }
 
 impl<E, T: Encoding<E>> BatchHandler<E, Shared, Result<(), WriteError>> for Writer<E, T> {
+    fn on_start(&mut self) {
+        self.core.syncing.set_writer_ended(false);
+    }
+
     fn on_batch(&mut self, events: &[E], first: Sequence, _: Done<'_>) -> Result<(), WriteError> {
         self.write(events, first)
+    }
+
+    fn on_shutdown(&mut self) {
+        self.core.syncing.set_writer_ended(true);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use lapwing::Sequence;
@@ -25,6 +26,20 @@ pub enum ReadError {
         /// The sequence after the last event.
         end: Sequence,
     },
+    /// The events have another length than those that the program reads.
+    EventBytes {
+        /// Bytes of an event in the journal, or 0 if events differ in length.
+        found: u32,
+        /// Bytes of an event that the program reads.
+        expected: usize,
+    },
+    /// A later version of this crate has written the journal.
+    Version {
+        /// The segment.
+        file: PathBuf,
+        /// Version of its format.
+        version: u32,
+    },
     /// The [encoding](crate::Encoding) refused the bytes of an event.
     Decode {
         /// The event.
@@ -43,6 +58,15 @@ impl fmt::Display for ReadError {
                 f,
                 "the journal does not have the event: requested={requested}, kept={oldest}..{end}"
             ),
+            Self::EventBytes { found, expected } => write!(
+                f,
+                "the journal has events of another length: found={found}, expected={expected}"
+            ),
+            Self::Version { file, version } => write!(
+                f,
+                "a later version of this library wrote the journal: file={}, version={version}",
+                file.display()
+            ),
             Self::Decode { sequence, error } => {
                 write!(f, "cannot decode an event: {error}: sequence={sequence}")
             }
@@ -56,7 +80,7 @@ impl Error for ReadError {
             Self::File(error) => Some(error),
             Self::Damaged(damage) => Some(damage),
             Self::Decode { error, .. } => Some(&***error),
-            Self::NotRecorded { .. } => None,
+            Self::NotRecorded { .. } | Self::EventBytes { .. } | Self::Version { .. } => None,
         }
     }
 }
@@ -79,7 +103,10 @@ impl From<ReadError> for OpenError {
         match error {
             ReadError::File(error) => Self::File(error),
             ReadError::Damaged(damage) => Self::Damaged(damage),
-            ReadError::NotRecorded { .. } | ReadError::Decode { .. } => {
+            ReadError::Version { file, version } => Self::Version { file, version },
+            ReadError::NotRecorded { .. }
+            | ReadError::EventBytes { .. }
+            | ReadError::Decode { .. } => {
                 unreachable!("recovery reads frames, not events")
             }
         }

@@ -37,6 +37,11 @@ impl Folder {
         self.seen.get(name).copied()
     }
 
+    /// The files that have a name.
+    pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
+        self.seen.values().copied()
+    }
+
     /// Returns whether a name of the file exists, or may exist again after a power cut.
     pub(super) fn has(&self, file: FileId) -> bool {
         let created = self.unsynced.iter().filter_map(Change::created);

@@ -123,7 +123,8 @@ impl SimulatedDisk {
         lock(&self.world).failing_write = Some(kept);
     }
 
-    /// Sets how many bytes all files may have together. `None` is no limit.
+    /// Sets how many bytes all files may have together. `None` is no limit. A write that finds too
+    /// little space keeps what fits, as with a real disk.
     pub fn set_space(&self, bytes: Option<u64>) {
         lock(&self.world).space = bytes;
     }
@@ -201,12 +202,32 @@ impl World {
 
     /// Fails if all files together cannot have `more` bytes.
     fn take_space(&mut self, more: u64) -> io::Result<()> {
-        let used: u64 = self.files.values().map(|file| file.read().len() as u64).sum();
-        if self.space.is_some_and(|space| used + more > space) {
+        if more > self.free_space() {
             self.times_full += 1;
             return Err(io::ErrorKind::StorageFull.into());
         }
         Ok(())
+    }
+
+    /// Cuts what will be written to a file to what fits, and fails if that is not all.
+    fn fit(&mut self, file: FileId, offset: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let length = self.files.get(&file).map_or(0, |file| file.read().len() as u64);
+        let more = (offset + bytes.len() as u64).saturating_sub(length);
+        if more == 0 {
+            return Ok(());
+        }
+        let found = self.take_space(more);
+        if found.is_err() {
+            let end = length + self.free_space();
+            bytes.truncate(end.saturating_sub(offset) as usize);
+        }
+        found
+    }
+
+    /// Bytes that all files together may have more. A file that was removed takes none.
+    fn free_space(&self) -> u64 {
+        let files = self.folder.files().map(|file| self.files[&file].read().len() as u64);
+        self.space.map_or(u64::MAX, |space| space.saturating_sub(files.sum::<u64>()))
     }
 
     fn find(&self, name: &str) -> io::Result<FileId> {
@@ -347,14 +368,13 @@ impl StorageFile for OpenFile {
 
     fn write_at(&self, parts: &mut [IoSlice<'_>], offset: u64) -> io::Result<()> {
         let mut bytes: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
-        let failing = self.view.act(|world| Ok(world.failing_write.take()))?;
-        bytes.truncate(failing.unwrap_or(usize::MAX));
-        let more = (offset + bytes.len() as u64).saturating_sub(self.bytes()?);
-        if more > 0 {
-            self.view.act(|world| world.take_space(more))?;
-        }
-        self.act(|file, _| {
+        self.view.act(|world| {
+            let failing = world.failing_write.take();
+            bytes.truncate(failing.unwrap_or(usize::MAX));
+            let found = world.fit(self.file, offset, &mut bytes);
+            let file = world.files.get_mut(&self.file).ok_or(io::ErrorKind::NotFound)?;
             file.write(offset as usize, bytes);
+            found?;
             failing.map_or(Ok(()), |_| Err(io::Error::other("a write that fails")))
         })
     }

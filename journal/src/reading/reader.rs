@@ -35,7 +35,7 @@ pub struct Reader<E, T> {
 ///
 /// The caller knows that all events of the range are written, for example since
 /// [`Journal::synced`](crate::Journal::synced) has passed them. Plain events are read as they are:
-/// their type must be the one that was written.
+/// their type must be the one that was written. Only their length is checked.
 ///
 /// ```
 /// use lapwing_journal::{Journal, read_range};
@@ -104,11 +104,18 @@ impl<E, T: Encoding<E>> Reader<E, T> {
     ///
     /// # Errors
     ///
-    /// [`ReadError::Damaged`] if the frame is not readable, [`ReadError::File`] if the system
-    /// refused a call.
+    /// - [`ReadError::Damaged`] if the frame is not readable.
+    /// - [`ReadError::EventBytes`] and [`ReadError::Version`] if another program, or a later version
+    ///   of this crate, wrote the journal that [`read_range`] reads.
+    /// - [`ReadError::File`] if the system refused a call.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_, E, T>>, ReadError> {
         while !self.left.is_empty() {
             let Some(header) = self.step()? else { continue };
+            if header.first >= self.left.end {
+                // The rest is a gap. What follows may still be being written.
+                self.left.start = self.left.end;
+                break;
+            }
             let end = header.end().min(self.left.end);
             let sequences = header.first.max(self.left.start)..end;
             if sequences.is_empty() {
@@ -146,12 +153,17 @@ impl<E, T: Encoding<E>> Reader<E, T> {
         };
         let opened = open_segment(&*self.storage, first).map_err(|error| match error {
             OpenError::File(error) => ReadError::File(error),
+            OpenError::Version { file, version } => ReadError::Version { file, version },
             _ => self.damage(&name::segment(first), 0, first),
         });
         let (file, header) = opened?;
         let Some(header) = header else {
             return Err(self.damage(&name::segment(first), 0, first));
         };
+        let (found, expected) = (header.shape.event_bytes, T::EVENT_BYTES);
+        if u64::from(found) != expected as u64 {
+            return Err(ReadError::EventBytes { found, expected });
+        }
         self.walker = Some((first, Walker::new(file, header, None)));
         Ok(())
     }
@@ -254,4 +266,29 @@ fn next_event<'a>(left: &mut &'a [u8], event_bytes: usize) -> &'a [u8] {
     let (event, rest) = left.split_at(length.min(left.len()));
     *left = rest;
     event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::segment::{self, SegmentHeader};
+
+    /// A journal of a later version was a damaged one, to be restored from a copy.
+    #[test]
+    fn a_later_version_is_not_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        crate::Journal::<u64>::open(folder.path()).unwrap().writer().write(&[7], 0).unwrap();
+        let path = folder.path().join(name::segment(0));
+        let mut bytes = std::fs::read(&path).unwrap();
+        let (header, _) = bytes.split_first_chunk_mut::<{ segment::LENGTH }>().unwrap();
+        let seed = SegmentHeader::decode(header).unwrap().seed();
+        header[8] = 2;
+        let sum = seed.sum(&header[..segment::LENGTH - 4]);
+        header[segment::LENGTH - 4..].copy_from_slice(&sum.to_le_bytes());
+        std::fs::write(&path, bytes).unwrap();
+
+        let mut reader = read_range::<u64>(folder.path(), 0..1).unwrap();
+        let error = reader.next_frame().unwrap_err();
+        assert!(matches!(error, ReadError::Version { version: 2, .. }), "{error}");
+    }
 }

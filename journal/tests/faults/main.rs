@@ -9,6 +9,7 @@ mod events; // events that tell which attempt wrote them
 mod model; // what must be there
 mod play; // a journal beside the model
 mod recovery; // the rules of recovery, one by one
+mod snapshots; // which snapshots are there after a fault
 mod steps; // what may happen
 mod threads; // a power cut while threads run
 

@@ -2,7 +2,7 @@
 
 use lapwing_journal::error::{Defect, OpenError};
 use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
-use lapwing_journal::{Journal, Options, Plain, Snapshots};
+use lapwing_journal::{Journal, Options, Plain};
 
 const SEGMENT_BYTES: u64 = 1024;
 /// Bytes of the header of a segment, and of a frame with one event.
@@ -129,34 +129,6 @@ fn what_was_cut_does_not_come_back() {
     // The byte is what it was: as if the disk had had it all the time.
     disk.damage(&segments(&disk)[0], HEADER + 3 * FRAME + 60);
     assert_eq!(open(&disk).unwrap().next_sequence(), 3);
-}
-
-#[test]
-fn a_damaged_snapshot_is_skipped_and_reported() {
-    let disk = SimulatedDisk::new();
-    let snapshots = Snapshots::open_simulated(&disk);
-    for sequence in [10, 20, 30] {
-        snapshots.write(sequence, &sequence.to_le_bytes()).unwrap();
-    }
-    assert_eq!(snapshots.oldest().unwrap(), Some(20)); // two are kept
-    disk.damage("00000000000000000030.snapshot", 41);
-    let latest = snapshots.latest().unwrap();
-    assert_eq!(latest.snapshot.unwrap().sequence, 20);
-    assert!(latest.damaged[0].ends_with("00000000000000000030.snapshot"));
-}
-
-#[test]
-fn a_power_cut_leaves_the_old_snapshot_or_the_new_one() {
-    for seed in 0..200 {
-        let disk = SimulatedDisk::new();
-        let snapshots = Snapshots::open_simulated(&disk);
-        snapshots.write(1, &[1; 2000]).unwrap();
-        disk.fail_syncs(1);
-        snapshots.write(2, &[2; 2000]).unwrap_err();
-        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
-        let latest = Snapshots::open_simulated(&disk).latest().unwrap();
-        assert_eq!(latest.snapshot.map(|snapshot| snapshot.state), Some(vec![1; 2000]));
-    }
 }
 
 #[test]

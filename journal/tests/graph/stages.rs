@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use lapwing::Disruptor;
 use lapwing::graph::Placement;
+use lapwing::{Action, Disruptor};
 use lapwing_journal::SyncPolicy;
 use lapwing_journal::error::{OpenError, WriteError};
 use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
@@ -52,6 +52,42 @@ fn confirmed_events_survive_a_power_cut_under_each_policy_and_placement() {
                 assert_has(&open(&disk), end);
             }
         }
+    }
+}
+
+/// A shutdown waited for the time of the policy.
+#[test]
+fn a_shutdown_does_not_wait_for_the_next_sync_of_the_policy() {
+    const EVERY: Duration = Duration::from_secs(60);
+    for threads in [1, 3] {
+        let disk = SimulatedDisk::new();
+        let journal = open(&disk);
+        let begun = Instant::now();
+        for _ in 0..2 {
+            let mut writer = journal.writer();
+            let from = journal.next_sequence();
+            let mut syncer = journal.syncer(SyncPolicy::Every(EVERY));
+            writer.write(&[from], from).unwrap();
+            assert_eq!(syncer.sync(from + 1).unwrap(), Action::Continue, "the first one, at once");
+            let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
+                .placement(Placement::threads(threads))
+                .first_sequence(from + 1)
+                .stage("journal")
+                .read_batch_handler(writer)
+                .stage("synced")
+                .read_batch_handler(syncer)
+                .build()
+                .unwrap();
+            let running = consumers.start().unwrap();
+            publish(&mut producer, from + 1, from + 10);
+            while journal.next_sequence() < from + 10 {
+                std::thread::yield_now();
+            }
+            assert_eq!(journal.synced(), from + 1, "the policy asks to wait");
+            running.shutdown().unwrap();
+            assert_eq!(journal.synced(), from + 10);
+        }
+        assert!(begun.elapsed() < EVERY / 2);
     }
 }
 

@@ -201,6 +201,8 @@ MUTANTS = {
         ("O6", "None => [[None]],\n", "Some(&self.published)", "loom_park_while_a_worker_claims_in_vain"),
         ("O6", "None if [[self.finished_by_all(stages) == DETACHED]] =>", "false",
          "loom_two_stages_park_on_publication"),
+        ("O3", "let ancestors = [[self.stages[stage].ancestors.iter()]];", "self.stages[stage].upstream.iter()",
+         "loom_a_stage_behind_two_that_left_waits_for_the_one_before_them"),
         ("O2 O3", "[[ancestors.map(|&stage| self.sequence_of(stage)).min()]]",
          "ancestors.map(|&stage| self.sequence_of(stage)).next()",
          "loom_a_stage_behind_one_that_left_waits_for_both_before_it"),

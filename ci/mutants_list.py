@@ -29,6 +29,11 @@ MUTANTS = {
          "control.gate() <= first && !stamps.is_settled(first)",
          "loom_a_claim_whose_slot_is_claimed_again_is_not_open"),
     ],
+    "protocol/claims/mod.rs": [
+        ("O2", ("[[let limit]] = gate::limit(control);", "limit.saturating_sub([[control.claimed()]])"),
+         ("let early = $M.then(|| control.claimed()); $T", "early.unwrap()"),
+         "loom_no_more_slots_are_free_than_there_are"),
+    ],
     "protocol/claims/limit.rs": [
         ("O12", "[[self.reach(control, next..end)?;\n        Ok(end)]]", "Ok(wanted)",
          "loom_claim_up_to_waits_for_reader"),
@@ -196,6 +201,8 @@ MUTANTS = {
         ("O6", "None => [[None]],\n", "Some(&self.published)", "loom_park_while_a_worker_claims_in_vain"),
         ("O6", "None if [[self.finished_by_all(stages) == DETACHED]] =>", "false",
          "loom_two_stages_park_on_publication"),
+        ("O3", "let ancestors = [[self.stages[stage].ancestors.iter()]];", "self.stages[stage].upstream.iter()",
+         "loom_a_stage_behind_two_that_left_waits_for_the_one_before_them"),
         ("O2 O3", "[[ancestors.map(|&stage| self.sequence_of(stage)).min()]]",
          "ancestors.map(|&stage| self.sequence_of(stage)).next()",
          "loom_a_stage_behind_one_that_left_waits_for_both_before_it"),
@@ -491,6 +498,10 @@ MUTANTS = {
         ("O36", "[[moves.send(transfer.give(&moved));\n        moves.has_given(own);]]",
          "moves.has_given(own); moves.send(transfer.give(&moved));",
          "loom_what_is_known_of_a_key_comes_before_its_event"),
+        ("O36", "[[numbers(moves.fetch(own))]].for_each(|word| transfer.take(usize::from(word)));",
+         "if $M && moves.owes(own) { let moved = MovedKeys { members: members_of(moves.target()), own, leaves: None }; "
+         "moves.send(transfer.give(&moved)); moves.has_given(own); } $T",
+         "loom_a_worker_gives_what_it_has_not_taken_yet"),
         ("O6", "self.control.notify_released(self.words[0]);", DROP, "loom_park_until_keys_are_given"),
         ("O37", "let slots: Vec<usize> = if [[life.is_halted()]] {", "false",
          "loom_what_a_worker_knew_is_with_the_last_that_leaves"),

@@ -153,3 +153,25 @@ fn are_all_here(entries: &[Entry], control: &Control, group: &Group) -> bool {
 fn with_entries(look: impl FnOnce(&[Entry]) -> bool) -> bool {
     RUNNING.try_with(|running| look(&running.borrow())).unwrap_or(false)
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_ends_leaves_no_word_on_its_thread() {
+        let control = Arc::new(Control::of_graph(4, None, &[&[], &[], &[], &[]]));
+        let other = enter(&control, 3, None);
+        let worker = enter(&control, 0, None);
+        (1..3).for_each(|word| take_over(&control, 0, word));
+        (0..4).for_each(|stage| control.advance(stage, 4));
+        assert!(!is_behind(&control, 4));
+        drop(worker);
+        for stage in 0..3 {
+            control.advance(stage, 0); // another thread has the word now
+        }
+        assert!(!is_behind(&control, 4));
+        drop(other);
+        assert!(!runs_a_stage_of(&control));
+    }
+}

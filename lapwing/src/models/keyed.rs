@@ -8,7 +8,7 @@ use super::workers::{read, ring_with, work, workers};
 use super::{PARK, SLEEP, check, check_less, check_up_to, check_without_fences};
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::error::{PollError, WaitTimeoutError};
-use crate::protocol::group::{Group, KeyTransfer, MovedKeys};
+use crate::protocol::group::{Group, KeyTransfer, MovedKeys, Router};
 use crate::protocol::memory::Reserved;
 use crate::sync::Arc;
 use crate::wait::WaitStrategy;
@@ -430,6 +430,41 @@ fn loom_keys_move_back() {
         publish(&mut producer, &[SECOND]);
         assert_eq!(work(&mut first), []);
         assert!(second.has_transfer(), "the keys begin to move back");
+        drop((producer, first, second, after));
+    });
+}
+
+/// Whether a worker has the state of the second key, which it gives whenever the key is another's.
+struct Has(bool);
+
+impl KeyTransfer for Has {
+    fn give(&mut self, moved: &MovedKeys) -> u64 {
+        let gives = moved.contains(SECOND) && std::mem::take(&mut self.0);
+        if gives { 1 << moved.destination(SECOND) } else { 0 }
+    }
+
+    fn take(&mut self, _: usize) {
+        self.0 = true;
+    }
+}
+
+/// O36: a key moves on before its new owner has taken the state. The owner takes it, then gives it.
+#[test]
+fn loom_a_worker_gives_what_it_has_not_taken_yet() {
+    check_without_fences(|| {
+        let (producer, [mut first, mut second], after) = moving();
+        let (mut of_first, mut of_second) = (Has(true), Has(false));
+        first.hand_over(&mut of_first, false);
+        let group = Arc::clone(first.group());
+        let routes = group.routes.as_ref().unwrap();
+        let router = Router::new(&group, routes, 0);
+        assert!(router.is_some(), "the team changes, and no event is routed to it");
+        drop(router);
+        group.resize(1);
+        assert!(Router::new(&group, routes, 0).is_none(), "the keys begin to move back");
+        second.hand_over(&mut of_second, false);
+        first.hand_over(&mut of_first, false);
+        assert!(of_first.0 && !of_second.0);
         drop((producer, first, second, after));
     });
 }

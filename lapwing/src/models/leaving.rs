@@ -93,6 +93,36 @@ fn loom_a_stage_behind_one_that_left_waits_for_the_one_before_it() {
     });
 }
 
+/// O3: the same behind two stages that have left, one after the other.
+#[test]
+fn loom_a_stage_behind_two_that_left_waits_for_the_one_before_them() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .stage("writes")
+            .poller_mut()
+            .stage("leaves")
+            .poller()
+            .stage("follows")
+            .poller()
+            .stage("reads")
+            .poller()
+            .build()
+            .unwrap();
+        let mut writes = consumers.take_poller_mut("writes").unwrap();
+        let mut reads = consumers.take_poller("reads").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        drop((consumers.take_poller("leaves"), consumers.take_poller("follows")));
+        let writer = thread::spawn(move || {
+            writes.poll().unwrap().iter_mut().for_each(|(_, event)| *event = 2);
+            writes
+        });
+        if let Ok(seen) = take(&mut reads) {
+            assert_eq!(seen, [(0, 2)]);
+        }
+        drop((writer.join(), producer));
+    });
+}
+
 /// O2 and O3: the same behind two stages side by side. Both must finish an event before it is passed
 /// on, and before its slot is written again.
 #[test]

@@ -48,6 +48,22 @@ fn publish_then_read() {
     });
 }
 
+/// O2: no more slots are free than the ring has, also while one is claimed and freed.
+#[test]
+fn loom_no_more_slots_are_free_than_there_are() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = multi(1);
+        let looker = producer.clone();
+        let other = thread::spawn(move || {
+            assert!(looker.free_slots() <= 1);
+            looker
+        });
+        producer.publish(|event| *event = 7).unwrap();
+        assert_eq!(take(&mut poller).unwrap(), [(0, 7)]);
+        drop((other.join().unwrap(), producer, poller));
+    });
+}
+
 /// O1: the same with a consumer that spins until an event is available.
 #[test]
 fn loom_publish_then_read_by_one_that_spins() {

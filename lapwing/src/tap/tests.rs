@@ -100,6 +100,22 @@ fn slot_takes_only_as_many_readers_as_it_can_count() {
 }
 
 #[test]
+fn a_reader_that_finds_no_entry_jumps_no_further_than_the_end() {
+    let (mut writer, mut reader, ring) = written(4, 4);
+    let mut visits = Vec::new();
+    for position in 0..4 {
+        while let Ok(visit) = ring.slots.slot(position).enter(ring.slots.lap(position)) {
+            visits.push(visit);
+        }
+    }
+    assert_eq!(reader.try_next(), Err(TapError::Empty));
+    assert_eq!((reader.received(), reader.missed()), (0, 4));
+    drop(visits);
+    assert!(writer.write(4, &4));
+    assert_eq!(reader.try_next().map(|reading| (reading.event, reading.missed)), Ok((4, 4)));
+}
+
+#[test]
 fn slots_tell_apart_what_was_passed_over_and_what_was_overwritten() {
     let slots = Slots::new(1).unwrap();
     assert_eq!(slots.read(0).err(), Some(Absent::PassedOver));

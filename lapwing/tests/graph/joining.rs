@@ -31,6 +31,7 @@ crate::common::for_both_producers! {
     seat_that_is_refused_returns_the_reason,
     closed_ring_can_be_joined_to_drain_it,
     halted_ring_cannot_be_joined,
+    seat_stays_free_when_no_consumer_is_left,
     ring_stays_alive_as_long_as_a_seat_is_taken,
     consumer_in_a_seat_that_never_ran_leaves,
     consumer_in_a_seat_that_panics_halts_the_ring,
@@ -555,6 +556,16 @@ fn halted_ring_cannot_be_joined<K: Kind>() {
     assert_eq!(seats.free(), 1);
     drop(producer_of_two);
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
+}
+
+fn seat_stays_free_when_no_consumer_is_left<K: Kind>() {
+    let (_producer, stays, seats) = ring_with_poller::<K>(8, 1);
+    drop(stays);
+    for _ in 0..2 {
+        let error = seats.take("late", StartAt::Now).unwrap_err();
+        assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers));
+        assert_eq!(seats.free(), 1);
+    }
 }
 
 fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {

@@ -433,3 +433,40 @@ fn a_panic_in_the_call_after_a_failed_event_is_a_separate_failure<K: Kind>() {
         }
     }
 }
+
+/// Says each release, and each timeout.
+struct Diary(Sender<Option<Sequence>>);
+
+impl EventHandler<u64> for Diary {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+
+    fn on_released(&mut self, next_sequence: Sequence) {
+        let _ = self.0.send(Some(next_sequence));
+    }
+
+    fn on_timeout(&mut self, _: Sequence) {
+        let _ = self.0.send(None);
+    }
+}
+
+#[test]
+fn a_claim_that_was_given_up_is_notified_once() {
+    watched(|| {
+        let (says, said) = mpsc::channel();
+        let stage = Stage::new("diary").timeout(Duration::from_millis(1));
+        let ring = Many::ring(4, || 0).stage(stage).read_handler(Diary(says));
+        let (mut producer, consumers) = ring.build().unwrap();
+        drop(producer.try_claim().unwrap());
+        let running = consumers.start().unwrap();
+        let mut releases = Vec::new();
+        let mut timeouts = 0;
+        while releases.is_empty() || timeouts < 3 {
+            match said.recv_timeout(PATIENCE).unwrap() {
+                Some(next) => releases.push(next),
+                None => timeouts += 1,
+            }
+        }
+        assert_eq!(releases, [1]);
+        running.shutdown().unwrap();
+    });
+}

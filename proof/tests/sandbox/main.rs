@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use process::{in_fork, in_own_process, refuse_membarrier};
 use rustix::io::Errno;
-use stress::{IdleStage, Rings};
+use stress::{IdleStages, Rings};
 
 /// How long a close waits if the system refuses the `membarrier` that it granted when the ring was built.
 const WAIT: Duration = Duration::from_millis(20);
@@ -51,10 +51,10 @@ fn a_forbidden_membarrier_loses_nothing() {
 #[test]
 fn a_membarrier_that_is_refused_later_loses_nothing() {
     in_own_process("a_membarrier_that_is_refused_later_loses_nothing", || {
-        let (idle, mut rings) = (IdleStage::new(), Rings::new());
+        let (idle, mut rings) = (IdleStages::new(), Rings::new());
         rings.wake_ups();
         rings.wake_ups_with(|| refuse_membarrier(Errno::PERM));
-        idle.checks_by_itself();
+        idle.check_by_themselves();
         let shortest_close = rings.run();
         assert!(shortest_close >= WAIT, "a close took {shortest_close:?}");
         new_rings_have_full_fences();

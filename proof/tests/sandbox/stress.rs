@@ -7,7 +7,10 @@ use std::{env, hint, iter, process, thread};
 
 use lapwing::producer::{Multi, Sequencer, Single};
 use lapwing::wait::Blocking;
-use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, Running, SingleProducer};
+use lapwing::{
+    Builder, Consumers, Disruptor, EventHandler, Poller, Producer, Running, Sequence,
+    SingleProducer, Stage,
+};
 
 /// Time after which a wake-up counts as lost.
 const LOST: Duration = Duration::from_secs(10);
@@ -219,27 +222,40 @@ impl<S: Sequencer> Closing<S> {
     }
 }
 
-/// A stage that waits for an event that does not come.
-pub(crate) struct IdleStage {
+/// A stage that waits for an event that does not come, and one after it whose wait has a time limit.
+pub(crate) struct IdleStages {
     producer: SingleProducer<u64>,
     running: Running<'static>,
 }
 
-impl IdleStage {
+/// Does nothing. Only a handler may have a timeout.
+struct Idle;
+
+impl EventHandler<u64> for Idle {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+
+    fn on_timeout(&mut self, _: Sequence) {}
+}
+
+impl IdleStages {
     pub(crate) fn new() -> Self {
+        let timed = Stage::new("timed").timeout(100 * LOST);
         let ring = Disruptor::single_producer(2, || 0).wait(PARK).stage("idle").read(|_, _, _| {});
+        let ring = ring.stage(timed).read_handler(Idle);
         let (producer, consumers) = ring.build().expect("the capacity is a power of two");
         Self { producer, running: consumers.start().expect("a thread can be started") }
     }
 
-    /// Checks that the stage does not sleep until it is woken, from its next wait on.
-    pub(crate) fn checks_by_itself(mut self) {
+    /// Checks that neither stage sleeps until it is woken, from its next wait on.
+    pub(crate) fn check_by_themselves(mut self) {
         self.producer.publish(|_| {}).expect("the ring is open");
-        let parks = || self.running.monitor().snapshot().stages[0].parks;
-        let (start, before) = (Instant::now(), parks());
-        while parks() < before + 10 {
-            assert!(start.elapsed() < LOST, "the stage sleeps until it is woken");
-            thread::yield_now();
+        for (stage, name) in ["idle", "timed"].into_iter().enumerate() {
+            let parks = || self.running.monitor().snapshot().stages[stage].parks;
+            let (start, before) = (Instant::now(), parks());
+            while parks() < before + 10 {
+                assert!(start.elapsed() < LOST, "the stage sleeps until it is woken: {name}");
+                thread::yield_now();
+            }
         }
     }
 }

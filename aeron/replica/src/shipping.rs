@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use exchange::service::Input;
 use lapwing::{Action, Sequence};
@@ -15,6 +15,13 @@ use crate::streams::Meeting;
 
 /// How often a leader that needs its follower tries again without a driver.
 const DRIVER_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a leader whose answers wait for its own journal only tries to ship a batch.
+///
+/// A follower that is connected and stuck takes nothing, for example since its disk is full. The batch keeps its
+/// slots of the input ring meanwhile. The ring has slots for 1.6 s at 10,000 commands per second, so that no
+/// client waits.
+const LONGEST_TRY: Duration = Duration::from_secs(1);
 
 /// How long a leader waits for its driver when it starts.
 const OPENING: Duration = Duration::from_secs(5);
@@ -63,6 +70,10 @@ pub(crate) struct Shipping {
     /// The batch that is being shipped.
     messages: Vec<FromLeader>,
     has_failed: bool,
+    /// Since when Aeron has not taken all of a batch.
+    refused: Option<Instant>,
+    /// A batch was dropped, and Aeron has taken none as a whole since.
+    is_dropping: bool,
 }
 
 impl Shipping {
@@ -82,7 +93,15 @@ impl Shipping {
         if let Err(error) = publisher.open(OPENING) {
             eprintln!("exchange-replica: the first command tries again: {error}");
         }
-        Ok(Self { publisher, acknowledge, progress, messages: Vec::new(), has_failed: false })
+        Ok(Self {
+            publisher,
+            acknowledge,
+            progress,
+            messages: Vec::new(),
+            has_failed: false,
+            refused: None,
+            is_dropping: false,
+        })
     }
 
     /// A random number of this run of the leader.
@@ -100,9 +119,9 @@ impl Shipping {
             self.messages.extend(numbered.map(|(at, input)| FromLeader::command(id, at, *input)));
         }
         let pause = match self.publisher.send(&self.messages, first) {
-            Ok(Action::Retry(pause)) => Some(pause),
+            Ok(Action::Retry(pause)) => self.has_patience().then_some(pause),
             Ok(_) => {
-                self.has_failed = false;
+                (self.has_failed, self.refused, self.is_dropping) = (false, None, false);
                 None
             }
             Err(error) => {
@@ -116,9 +135,31 @@ impl Shipping {
         match pause {
             Some(pause) if !self.progress.is_over() => Action::Retry(pause),
             _ => {
+                self.refused = None;
                 self.progress.shipped.store(end, Ordering::Release);
                 Action::Continue
             }
         }
+    }
+
+    /// Whether a batch that Aeron has not taken is tried again. If not, it is dropped: the follower asks for what
+    /// it has not got. The batches after it are tried once each, until Aeron takes a whole one.
+    fn has_patience(&mut self) -> bool {
+        if self.acknowledge == Acknowledge::Follower {
+            return true;
+        }
+        if self.is_dropping {
+            return false;
+        }
+        let since = *self.refused.get_or_insert_with(Instant::now);
+        if since.elapsed() < LONGEST_TRY {
+            return true;
+        }
+        eprintln!(
+            "exchange-replica: the follower takes no commands, and asks for them later: waited={:?}",
+            LONGEST_TRY
+        );
+        self.is_dropping = true;
+        false
     }
 }

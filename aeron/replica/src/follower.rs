@@ -1,5 +1,6 @@
 //! An exchange that follows a leader, until a line "promote" lets it serve clients itself.
 
+use std::net::TcpListener;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,7 +39,8 @@ const LONGEST_SETTLING: Duration = Duration::from_secs(3);
 /// What the follower keeps, and where its leader is.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Arguments {
-    /// The address to listen at after the takeover. Port 0 takes a free one.
+    /// The address to listen at after the takeover. Port 0 takes a free one. The follower checks at
+    /// its start that the address can be used.
     #[arg(long, default_value = "127.0.0.1:7412")]
     pub address: String,
     /// The folder of journal and snapshots. It is the follower's own.
@@ -70,6 +72,7 @@ enum Ended {
 /// The exchange does not start or has failed, or the leader cannot be followed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let lines = process::lines();
+    check_address(&arguments.address)?;
     let opened = leader::open(&arguments.folder, arguments.snapshot_every)?;
     let next = opened.next_sequence();
     process::print_recovery(opened.recovery(), next);
@@ -97,6 +100,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Ended::Promoted => take_over(arguments, engine.state().hash(), begun, &lines)?,
     }
     Ok(())
+}
+
+/// Fails if a takeover could not listen at `address`. A takeover is an emergency, and too late to find that out.
+///
+/// The port is closed again, so that no client connects to an exchange that does not serve.
+fn check_address(address: &str) -> Result<()> {
+    match TcpListener::bind(address) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("a takeover cannot listen at {address}: {error}").into()),
+    }
 }
 
 /// Serves clients. The exchange recovers from its own folder as after any other restart.

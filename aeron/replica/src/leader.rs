@@ -56,7 +56,7 @@ pub struct Arguments {
 ///
 /// # Errors
 ///
-/// The exchange does not start or has failed, or messages of the follower have another form.
+/// The exchange does not start or has failed, or the follower cannot be heard.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let opened = open(&arguments.folder, arguments.snapshot_every)?;
     let next = opened.next_sequence();
@@ -82,12 +82,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let stop = Arc::clone(&stop);
         thread::Builder::new().name("follower".into()).spawn(move || resending.run(&stop))?
     };
-    process::serve(&gateway, &process::lines())?;
+    process::serve(&gateway, &process::lines(), || hearing.is_finished());
+    if hearing.is_finished() {
+        // No further confirmation arrives.
+        progress.end();
+        confirmed.give_up();
+    }
     let ended = end(gateway, &confirmed, &progress);
     stop.store(true, Ordering::Release);
-    let heard = hearing.join();
+    // If this thread has failed, the exchange fails for want of confirmations.
+    hearing
+        .join()
+        .unwrap_or_else(|_| Err("the thread that hears the follower has panicked".into()))?;
     process::print_end(&ended?);
-    heard.unwrap_or_else(|_| Err("the thread that hears the follower has panicked".into()))
+    Ok(())
 }
 
 /// Recovers an exchange from its folder.

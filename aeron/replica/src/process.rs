@@ -10,8 +10,6 @@ use exchange::gateway::Gateway;
 use exchange::service::{Opened, Recovery};
 use lapwing::Sequence;
 
-use crate::Result;
-
 /// Lines of the standard input. The channel ends with it.
 pub(crate) fn lines() -> Receiver<String> {
     let (sender, lines) = channel();
@@ -50,16 +48,17 @@ pub(crate) fn print_end(engine: &Engine) {
     println!("ended: commands={} hash={:016x}", state.commands, state.hash());
 }
 
-/// Waits until the standard input ends. Fails if the exchange fails before.
-pub(crate) fn serve(gateway: &Gateway, lines: &Receiver<String>) -> Result<()> {
+/// Waits until the standard input ends. Returns earlier if the exchange has failed or `is_over` is true.
+pub(crate) fn serve(gateway: &Gateway, lines: &Receiver<String>, is_over: impl Fn() -> bool) {
     use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
     println!("listening: {}", gateway.address());
     loop {
         match lines.recv_timeout(std::time::Duration::from_millis(200)) {
             Ok(line) => eprintln!("exchange-replica: unknown command: {line}"),
-            Err(Timeout) if gateway.has_failed() => return Ok(()), // the shutdown says why
+            // The caller finds the cause.
+            Err(Timeout) if gateway.has_failed() || is_over() => return,
             Err(Timeout) => {}
-            Err(Disconnected) => return Ok(()),
+            Err(Disconnected) => return,
         }
     }
 }

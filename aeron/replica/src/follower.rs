@@ -1,10 +1,10 @@
 //! An exchange that follows a leader, until a line "promote" lets it serve clients itself.
 
+use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,20 +12,22 @@ use std::time::{Duration, Instant};
 use exchange::Exchange;
 use exchange::gateway::Gateway;
 use exchange::service::{Entry, Output, Service};
-use lapwing::{Action, EventHandler, Sequence};
+use lapwing::{EventHandler, Sequence};
 
 use crate::Result;
+use crate::confirming::{Confirming, Synced};
 use crate::following::{Following, Step};
 use crate::inbox::{Found, Inbox};
 use crate::leader;
-use crate::messages::{ASK, CONFIRM, FromFollower, FromLeader};
+use crate::messages::{FromFollower, FromLeader};
 use crate::outbox::Outbox;
 use crate::process;
 use crate::streams::Meeting;
 
 /// How long to wait if nothing has arrived.
 const IDLE_PAUSE: Duration = Duration::from_micros(50);
-/// After this time without a command, the follower asks: the leader may have dropped the last ones.
+/// After this time without a command of its leader, the follower asks: the last ones may have been dropped, or
+/// another leader runs.
 const SILENCE: Duration = Duration::from_secs(1);
 /// How long to wait for a driver or a leader.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
@@ -77,22 +79,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let next = opened.next_sequence();
     process::print_recovery(opened.recovery(), next);
 
-    let synced = Arc::new(AtomicU64::new(next));
-    let is_over = Arc::new(AtomicBool::new(false));
+    let synced = Arc::new(Synced::new(next));
     let asking = Outbox::new(&arguments.meeting.client(), arguments.meeting.back()?);
-    let confirming = Confirming {
-        id: asking.id(),
-        outbox: Outbox::new(&arguments.meeting.client(), arguments.meeting.back()?),
-        synced: Arc::clone(&synced),
-        is_over: Arc::clone(&is_over),
-    };
-    let opened = confirming.follow(process::print_states(opened, arguments.hash_every));
+    let outbox = Outbox::new(&arguments.meeting.client(), arguments.meeting.back()?);
+    let confirming = Confirming::new(asking.id(), outbox, Arc::clone(&synced));
+    let opened = confirming.stage(process::print_states(opened, arguments.hash_every));
     let (service, entry) = opened.start(Ignore, Ignore)?;
     let mut follower = Follower::new(&arguments.meeting, next, entry, asking, synced)?;
     let followed = follower.run(&service, &lines);
     // What is not applied is lost to this exchange.
     drop(follower);
-    is_over.store(true, Ordering::Release);
     let begun = Instant::now();
     let engine = service.shutdown()?;
     match followed? {
@@ -136,35 +132,20 @@ fn take_over(
     Ok(())
 }
 
-/// The stage that reports to the leader what is synced.
-struct Confirming {
-    id: u64,
-    outbox: Outbox<FromFollower>,
-    synced: Arc<AtomicU64>,
-    is_over: Arc<AtomicBool>,
-}
-
-impl Confirming {
-    fn follow(mut self, opened: exchange::service::Opened) -> exchange::service::Opened {
-        opened.after_synced(move |inputs, first| Ok(self.confirm(first + inputs.len() as u64)))
-    }
-
-    fn confirm(&mut self, end: Sequence) -> Action {
-        self.synced.store(end, Ordering::Release);
-        let message = FromFollower { kind: CONFIRM, sequence: end, follower: self.id };
-        match self.outbox.try_send(&[message]) {
-            // A follower that takes over has no leader.
-            Some(pause) if !self.is_over.load(Ordering::Acquire) => Action::Retry(pause),
-            _ => Action::Continue,
-        }
-    }
-}
-
 /// The reports of a follower: the clients have them from the leader.
 struct Ignore;
 
 impl EventHandler<Output> for Ignore {
     fn on_event(&mut self, _: &Output, _: Sequence, _: bool) {}
+}
+
+/// A live message that cannot be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Gap {
+    /// The first missing command, and the leader that is followed.
+    position: (Sequence, Option<u64>),
+    /// The sequence of the message.
+    found: Sequence,
 }
 
 /// The thread that applies what the leader sends.
@@ -174,15 +155,17 @@ struct Follower {
     asking: Outbox<FromFollower>,
     entry: Entry,
     following: Following,
-    /// The end of what this follower's journal has synced.
-    synced: Arc<AtomicU64>,
+    synced: Arc<Synced>,
     /// When it has asked, or has got a part of the answer.
     asked: Option<Instant>,
-    messages: Vec<FromLeader>,
-    /// Publications that are connected.
-    leaders: usize,
+    /// Live messages that are not handled. They wait behind missing commands.
+    held: VecDeque<FromLeader>,
+    /// What holds them up. `None` after an answer.
+    gap: Option<Gap>,
     /// When the leader has sent a command, or has said that there is none.
     heard: Instant,
+    /// When it has last asked: leaders that run answer it.
+    doubted: Instant,
     /// Where the follower was when it last had all commands and said so.
     told: Option<Sequence>,
 }
@@ -193,7 +176,7 @@ impl Follower {
         next: Sequence,
         entry: Entry,
         asking: Outbox<FromFollower>,
-        synced: Arc<AtomicU64>,
+        synced: Arc<Synced>,
     ) -> Result<Self> {
         let client = meeting.client();
         Ok(Self {
@@ -204,9 +187,10 @@ impl Follower {
             asking,
             synced,
             asked: None,
-            messages: Vec::new(),
-            leaders: 0,
+            held: VecDeque::new(),
+            gap: None,
             heard: Instant::now(),
+            doubted: Instant::now(),
             told: None,
         })
     }
@@ -235,10 +219,8 @@ impl Follower {
         let begun = Instant::now();
         let mut changed = (begun, self.following.next());
         while changed.0.elapsed() < SETTLED && begun.elapsed() < LONGEST_SETTLING {
-            self.messages.clear();
             let pause = self.follow()?;
-            self.messages.clear();
-            thread::sleep(pause.max(self.catch_up()?));
+            thread::sleep(pause.min(self.catch_up()?));
             if self.following.next() != changed.1 {
                 changed = (Instant::now(), self.following.next());
             }
@@ -248,7 +230,7 @@ impl Follower {
             let Range { start, end } = missing;
             eprintln!("exchange-replica: commands are missing: from={start}, to={end}");
         }
-        if self.leaders > 0 {
+        if self.live.is_connected() {
             eprintln!(
                 "exchange-replica: the leader may live: end it, or two exchanges serve clients"
             );
@@ -258,70 +240,123 @@ impl Follower {
 
     /// Polls once. Returns the pause before the next time.
     fn step(&mut self) -> Result<Duration> {
-        self.messages.clear();
-        // Without a leader, the live stream says when one has connected.
-        let asks = self.following.is_asking() && self.leaders > 0;
-        if asks { self.catch_up() } else { self.follow() }
+        let mut pause = self.follow()?;
+        if self.following.is_asking() && self.live.is_connected() {
+            pause = pause.min(self.catch_up()?);
+        }
+        if !pause.is_zero() && self.live.is_connected() {
+            self.confirm();
+        }
+        Ok(pause)
     }
 
+    /// Handles what is in the live stream, up to missing commands.
     fn follow(&mut self) -> Result<Duration> {
-        let found = self.live.poll(&mut self.messages)?;
-        for index in 0..self.messages.len() {
-            let message = self.messages[index];
-            match self.following.live(&message)? {
-                Step::Apply => self.apply(&message)?,
-                Step::Ask => {
-                    let (next, found) = (self.following.next(), message.sequence);
-                    eprintln!("exchange-replica: commands are missing: from={next}, to={found}");
-                    break; // the answer has the others, too
-                }
-                Step::Skip | Step::CaughtUp | Step::AskAgain => {}
-            }
+        // Also behind missing commands: it says which publications are connected.
+        let found = accepted(self.live.receive()?)?;
+        if self.held.is_empty() {
+            self.live.take(&mut self.held);
         }
-        Ok(self.note(&found))
+        let before = self.held.len();
+        let (mut has_heard, mut is_in_doubt) = (false, false);
+        while let Some(message) = self.held.front().copied() {
+            match self.following.live(&message)? {
+                Step::Apply => {
+                    self.apply(&message)?;
+                    has_heard = true;
+                }
+                // The message stays: the leader may die before it answers.
+                Step::Ask => {
+                    self.note_gap(message.sequence);
+                    break;
+                }
+                Step::Doubt => is_in_doubt = true,
+                Step::Skip | Step::CaughtUp | Step::AskAgain => has_heard = true,
+            }
+            self.held.pop_front();
+        }
+        if has_heard {
+            self.heard = Instant::now();
+        }
+        let is_silent = self.heard.elapsed() > SILENCE;
+        let is_in_doubt = is_in_doubt && self.doubted.elapsed() > SILENCE;
+        if found.has_connected || is_silent || is_in_doubt {
+            self.following.ask();
+        }
+        Ok(pause(&found, self.held.len() < before))
     }
 
-    fn catch_up(&mut self) -> Result<Duration> {
-        if self.asked.is_none_or(|asked| asked.elapsed() > ASK_AGAIN) && !self.ask() {
-            return Ok(LONG_PAUSE);
+    /// Commands before the live one with this sequence are missing, or another leader has sent it.
+    fn note_gap(&mut self, found: Sequence) {
+        let position = self.position();
+        let is_told = self.gap.is_some_and(|gap| gap.found == found);
+        if found > position.0 && !is_told {
+            eprintln!("exchange-replica: commands are missing: from={}, to={found}", position.0);
         }
-        let found = self.resent.poll(&mut self.messages)?;
-        for index in 0..self.messages.len() {
-            let message = self.messages[index];
-            match self.following.resent(&message)? {
-                Step::Apply => self.apply(&message)?,
-                Step::CaughtUp => {
-                    self.caught_up();
-                    return Ok(Duration::ZERO);
-                }
+        self.gap = Some(Gap { position, found });
+    }
+
+    /// Returns the next command, and the leader that is followed.
+    fn position(&self) -> (Sequence, Option<u64>) {
+        (self.following.next(), self.following.leader())
+    }
+
+    /// Asks for commands if it is time, and handles what the leader has sent again.
+    fn catch_up(&mut self) -> Result<Duration> {
+        let is_due = self.asked.is_none_or(|asked| asked.elapsed() > ASK_AGAIN);
+        let is_heard = !is_due || self.ask();
+        let mut messages = Vec::new();
+        let found = accepted(self.resent.poll(&mut messages)?)?;
+        for message in &messages {
+            self.asked = Some(Instant::now());
+            match self.following.resent(message)? {
+                Step::Apply => self.apply(message)?,
+                Step::CaughtUp => self.caught_up(),
                 Step::AskAgain => {
                     let (next, end) = (self.following.next(), message.sequence);
                     eprintln!("exchange-replica: an answer is incomplete: next={next}, end={end}");
                 }
-                Step::Skip | Step::Ask => {}
+                Step::Skip | Step::Ask | Step::Doubt => {}
             }
-            self.asked = Some(Instant::now());
         }
-        Ok(if found.is_driver_gone { LONG_PAUSE } else { self.idle_pause() })
+        let pause = pause(&found, !messages.is_empty());
+        Ok(if is_heard || !messages.is_empty() { pause } else { LONG_PAUSE })
     }
 
     fn caught_up(&mut self) {
         self.asked = None;
         self.heard = Instant::now();
         let next = self.following.next();
+        // The leader does not have the missing commands, or the messages are not of the leader.
+        if self.gap.take().is_some_and(|gap| gap.position == self.position()) {
+            self.held.clear();
+        }
         if self.told.replace(next) != Some(next) {
             println!("following: next={next}");
         }
     }
 
-    /// Asks for the next commands. Returns whether a leader may have heard it.
+    /// Asks for the next commands, and confirms. Returns whether a leader may have heard it.
     fn ask(&mut self) -> bool {
-        let (synced, next) = (self.synced.load(Ordering::Acquire), self.following.next());
-        let message = |kind, sequence| FromFollower { kind, sequence, follower: self.asking.id() };
-        let messages = [message(ASK, next), message(CONFIRM, synced)];
-        let is_sent = self.asking.send(&messages, || true);
+        let (id, end) = (self.asking.id(), self.synced.end());
+        let question = self.following.next_question();
+        let ask = FromFollower::ask(id, self.following.next(), question);
+        let is_sent = self.asking.offer(&[ask, FromFollower::confirm(id, end)]);
         self.asked = is_sent.then(Instant::now);
+        if is_sent {
+            self.doubted = Instant::now();
+            self.synced.tell(end);
+        }
         is_sent
+    }
+
+    /// Repeats the last confirmation if the stage could not send it.
+    fn confirm(&mut self) {
+        let end = self.synced.end();
+        let message = FromFollower::confirm(self.asking.id(), end);
+        if self.synced.is_untold() && self.asking.offer(&[message]) {
+            self.synced.tell(end);
+        }
     }
 
     fn apply(&mut self, message: &FromLeader) -> Result<()> {
@@ -332,24 +367,21 @@ impl Follower {
         }
         Ok(())
     }
+}
 
-    /// Notes what has happened to the live stream.
-    fn note(&mut self, found: &Found) -> Duration {
-        self.leaders = (self.leaders + usize::from(found.has_connected)).saturating_sub(found.lost);
-        if !self.messages.is_empty() {
-            self.heard = Instant::now();
-        }
-        if found.has_connected || self.heard.elapsed() > SILENCE {
-            self.following.ask();
-        }
-        if found.is_driver_gone {
-            self.leaders = 0;
-            return LONG_PAUSE;
-        }
-        self.idle_pause()
+/// Fails if the leader sends messages of another form.
+fn accepted(mut found: Found) -> Result<Found> {
+    match found.rejected.take() {
+        Some(why) => Err(why.into()),
+        None => Ok(found),
     }
+}
 
-    fn idle_pause(&self) -> Duration {
-        if self.messages.is_empty() { IDLE_PAUSE } else { Duration::ZERO }
+/// Returns the pause before the next poll.
+fn pause(found: &Found, has_messages: bool) -> Duration {
+    match (found.is_driver_gone, has_messages) {
+        (true, _) => LONG_PAUSE,
+        (false, true) => Duration::ZERO,
+        (false, false) => IDLE_PAUSE,
     }
 }

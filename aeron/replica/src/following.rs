@@ -21,6 +21,8 @@ pub(crate) enum Step {
     CaughtUp,
     /// A part of the answer is lost. The follower asks again after a pause.
     AskAgain,
+    /// Nothing, except that the follower asks soon: a leader that was followed before has sent it, and may live.
+    Doubt,
 }
 
 /// Where a follower is.
@@ -28,7 +30,7 @@ pub(crate) enum Step {
 pub(crate) struct Following {
     /// The next command to apply.
     next: Sequence,
-    /// While the follower asks, it leaves live commands in their stream.
+    /// The follower asks its leader for commands.
     is_asking: bool,
     /// The first command that came on request, and may come again.
     asked_from: Sequence,
@@ -38,8 +40,12 @@ pub(crate) struct Following {
     id: u64,
     /// The leader that is followed: the last one that has answered.
     leader: Option<u64>,
-    /// Leaders that were followed before. If one still lives, nothing of it is applied.
+    /// Leaders that were followed before. Nothing of them is applied.
     former: Vec<u64>,
+    /// The number of the last question.
+    question: u64,
+    /// The last question before the leader changed. A former leader that answers a later one still lives.
+    question_at_change: u64,
 }
 
 impl Following {
@@ -53,7 +59,20 @@ impl Following {
             id,
             leader: None,
             former: Vec::new(),
+            question: 0,
+            question_at_change: 0,
         }
+    }
+
+    /// Returns the number of a new question.
+    pub(crate) fn next_question(&mut self) -> u64 {
+        self.question += 1;
+        self.question
+    }
+
+    /// Returns the leader that is followed.
+    pub(crate) fn leader(&self) -> Option<u64> {
+        self.leader
     }
 
     pub(crate) fn next(&self) -> Sequence {
@@ -77,6 +96,7 @@ impl Following {
     fn follow(&mut self, leader: u64) {
         if let Some(former) = self.leader.replace(leader).filter(|former| *former != leader) {
             self.former.push(former);
+            self.question_at_change = self.question;
         }
     }
 
@@ -84,7 +104,7 @@ impl Following {
     pub(crate) fn live(&mut self, message: &FromLeader) -> Result<Step> {
         let sequence = message.sequence;
         if self.former.contains(&message.leader) {
-            return Ok(Step::Skip);
+            return Ok(Step::Doubt);
         }
         if self.leader != Some(message.leader) {
             self.ask();
@@ -115,8 +135,11 @@ impl Following {
     pub(crate) fn resent(&mut self, message: &FromLeader) -> Result<Step> {
         let FromLeader { kind, sequence, .. } = *message;
         let next = self.next;
-        if message.is_for_another(self.id) || self.former.contains(&message.leader) {
+        if message.is_for_another(self.id) {
             return Ok(Step::Skip);
+        }
+        if self.former.contains(&message.leader) {
+            return self.of_former(message);
         }
         self.follow(message.leader);
         match kind {
@@ -145,6 +168,19 @@ impl Following {
             _ => Err(format!("unknown message of the leader: kind={kind}").into()),
         }
     }
+
+    /// Takes a message of a leader that was followed before. It has died, and this waited in the stream, unless
+    /// it answers a question that was asked after another leader had answered.
+    fn of_former(&self, message: &FromLeader) -> Result<Step> {
+        if message.answers_after(self.question_at_change) {
+            return Err(
+                "two leaders run, and have different commands: end one of them, and start \
+                        this follower again"
+                    .into(),
+            );
+        }
+        Ok(Step::Skip)
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +189,7 @@ mod tests {
     use exchange::service::Input;
 
     use super::*;
+    use crate::messages::FromFollower;
 
     const ID: u64 = 7;
     const LEADER: u64 = 1;
@@ -161,12 +198,17 @@ mod tests {
         FromLeader::command(LEADER, sequence, Input::zeroed())
     }
 
+    fn answer(leader: u64, kind: u64, sequence: Sequence) -> FromLeader {
+        answer_to(0, leader, kind, sequence)
+    }
+
+    fn answer_to(question: u64, leader: u64, kind: u64, sequence: Sequence) -> FromLeader {
+        FromLeader::answer(leader, kind, sequence, &FromFollower::ask(ID, sequence, question))
+    }
+
     fn caught_up(next: Sequence) -> Following {
         let mut following = Following::new(next, ID);
-        assert_eq!(
-            following.resent(&FromLeader::answer(LEADER, END, next, ID)).unwrap(),
-            Step::CaughtUp
-        );
+        assert_eq!(following.resent(&answer(LEADER, END, next)).unwrap(), Step::CaughtUp);
         following
     }
 
@@ -187,10 +229,7 @@ mod tests {
         for sequence in 5..8 {
             assert_eq!(following.resent(&command(sequence)).unwrap(), Step::Apply);
         }
-        assert_eq!(
-            following.resent(&FromLeader::answer(LEADER, END, 8, ID)).unwrap(),
-            Step::CaughtUp
-        );
+        assert_eq!(following.resent(&answer(LEADER, END, 8)).unwrap(), Step::CaughtUp);
         assert!(following.missing().is_empty());
         // It waited in the live stream meanwhile.
         assert_eq!(following.live(&command(7)).unwrap(), Step::Skip);
@@ -202,7 +241,7 @@ mod tests {
         let mut following = caught_up(5);
         assert_eq!(following.live(&command(9)).unwrap(), Step::Ask);
         assert_eq!(following.resent(&command(6)).unwrap(), Step::Skip);
-        let end = FromLeader::answer(LEADER, END, 10, ID);
+        let end = answer(LEADER, END, 10);
         assert_eq!(following.resent(&end).unwrap(), Step::AskAgain);
         assert!(following.is_asking());
         assert_eq!(following.next(), 5);
@@ -214,15 +253,13 @@ mod tests {
         assert_eq!(following.live(&command(5)).unwrap(), Step::Apply);
         let error = following.live(&command(5)).unwrap_err().to_string();
         assert!(error.contains("has lost commands"), "{error}");
-        let error =
-            following.resent(&FromLeader::answer(LEADER, AHEAD, 0, ID)).unwrap_err().to_string();
+        let error = following.resent(&answer(LEADER, AHEAD, 0)).unwrap_err().to_string();
         assert!(error.contains("below 0, and this follower below 6"), "{error}");
     }
 
     #[test]
     fn a_leader_that_has_removed_commands_is_refused() {
-        let error =
-            Following::new(0, ID).resent(&FromLeader::answer(LEADER, NOT_KEPT, 0, ID)).unwrap_err();
+        let error = Following::new(0, ID).resent(&answer(LEADER, NOT_KEPT, 0)).unwrap_err();
         assert!(error.to_string().contains("copy its folder"), "{error}");
     }
 
@@ -232,10 +269,7 @@ mod tests {
         assert_eq!(following.resent(&command(0)).unwrap(), Step::Apply);
         assert_eq!(following.resent(&command(1)).unwrap(), Step::Apply);
         following.ask();
-        assert_eq!(
-            following.resent(&FromLeader::answer(LEADER, END, 2, ID)).unwrap(),
-            Step::CaughtUp
-        );
+        assert_eq!(following.resent(&answer(LEADER, END, 2)).unwrap(), Step::CaughtUp);
         assert_eq!(following.live(&command(0)).unwrap(), Step::Skip);
         assert_eq!(following.live(&command(1)).unwrap(), Step::Skip);
         assert_eq!(following.live(&command(2)).unwrap(), Step::Apply);
@@ -245,7 +279,7 @@ mod tests {
     fn an_answer_to_another_follower_changes_nothing() {
         let mut following = Following::new(5, ID);
         for kind in [END, AHEAD, NOT_KEPT] {
-            let answer = FromLeader::answer(LEADER, kind, 0, ID + 1);
+            let answer = FromLeader::answer(LEADER, kind, 0, &FromFollower::ask(ID + 1, 5, 1));
             assert_eq!(following.resent(&answer).unwrap(), Step::Skip);
         }
         assert!(following.is_asking());
@@ -256,11 +290,26 @@ mod tests {
         let mut following = caught_up(5);
         let of_next = FromLeader { leader: LEADER + 1, ..command(5) };
         assert_eq!(following.live(&of_next).unwrap(), Step::Ask);
-        let end = FromLeader::answer(LEADER + 1, END, 5, ID);
+        let end = answer(LEADER + 1, END, 5);
         assert_eq!(following.resent(&end).unwrap(), Step::CaughtUp);
         // Both live, and send different commands.
-        assert_eq!(following.live(&command(5)).unwrap(), Step::Skip);
+        assert_eq!(following.live(&command(5)).unwrap(), Step::Doubt);
         assert_eq!(following.resent(&command(5)).unwrap(), Step::Skip);
         assert_eq!(following.live(&of_next).unwrap(), Step::Apply);
+    }
+
+    #[test]
+    fn a_former_leader_that_answers_a_later_question_is_refused() {
+        let mut following = caught_up(5);
+        following.ask();
+        let first = following.next_question();
+        let end = answer_to(first, LEADER + 1, END, 5);
+        assert_eq!(following.resent(&end).unwrap(), Step::CaughtUp);
+        // The former leader may have died since.
+        let late = answer_to(first, LEADER, END, 5);
+        assert_eq!(following.resent(&late).unwrap(), Step::Skip);
+        let second = following.next_question();
+        let error = following.resent(&answer_to(second, LEADER, END, 5)).unwrap_err().to_string();
+        assert!(error.contains("two leaders run"), "{error}");
     }
 }

@@ -21,6 +21,7 @@
 //! The leader ships a command after its journal has synced it. So a follower has no command that a
 //! crash of the leader can undo, and a leader that restarts continues where its follower is.
 
+mod confirming;
 pub mod follower;
 mod following;
 mod inbox;

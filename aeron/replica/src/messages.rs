@@ -17,7 +17,8 @@ pub struct FromLeader {
     pub sequence: Sequence,
     /// A random number of this run of the leader.
     pub leader: u64,
-    /// The command. An answer has the number of the follower as its session.
+    /// The command. An answer has the number of the follower as its session, and that of the question
+    /// as its tag.
     pub input: Input,
 }
 
@@ -39,8 +40,16 @@ impl FromLeader {
 
     /// Returns an answer to a follower that has asked for commands.
     #[must_use]
-    pub fn answer(leader: u64, kind: u64, sequence: Sequence, follower: u64) -> Self {
-        Self { kind, sequence, leader, input: Input { session: follower, ..Input::zeroed() } }
+    pub fn answer(leader: u64, kind: u64, sequence: Sequence, asked: &FromFollower) -> Self {
+        let FromFollower { follower, question, .. } = *asked;
+        let input = Input { session: follower, tag: question, ..Input::zeroed() };
+        Self { kind, sequence, leader, input }
+    }
+
+    /// Whether this is an answer to a question with a higher number.
+    #[must_use]
+    pub fn answers_after(&self, question: u64) -> bool {
+        self.kind != COMMAND && self.input.tag > question
     }
 
     /// Whether this is an answer, to another follower: one that is gone, and whose question waited
@@ -61,6 +70,22 @@ pub struct FromFollower {
     pub sequence: Sequence,
     /// A random number of this run of the follower.
     pub follower: u64,
+    /// The number of the question: 1, 2 and so on. 0 if this is none.
+    pub question: u64,
+}
+
+impl FromFollower {
+    /// Returns a confirmation.
+    #[must_use]
+    pub fn confirm(follower: u64, sequence: Sequence) -> Self {
+        Self { kind: CONFIRM, sequence, follower, question: 0 }
+    }
+
+    /// Returns a question.
+    #[must_use]
+    pub fn ask(follower: u64, sequence: Sequence, question: u64) -> Self {
+        Self { kind: ASK, sequence, follower, question }
+    }
 }
 
 /// The journal of the follower has synced all commands below this sequence.

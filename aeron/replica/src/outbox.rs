@@ -1,6 +1,5 @@
 //! Messages that a thread sends outside of a ring.
 
-use std::thread;
 use std::time::Duration;
 
 use bytemuck::NoUninit;
@@ -32,8 +31,8 @@ impl<E: NoUninit> Outbox<E> {
         self.publisher.id()
     }
 
-    /// Tries to send all of `messages`. Returns the pause before the next attempt, which must be with
-    /// the same messages, or `None` if they are sent.
+    /// Tries to send all of `messages`. Returns the pause before the next attempt, or `None` if they are
+    /// sent. The next attempt is with the same messages, unless they are [given up](Self::give_up).
     pub(crate) fn try_send(&mut self, messages: &[E]) -> Option<Duration> {
         match self.publisher.send(messages, self.next) {
             Ok(Action::Retry(pause)) => Some(pause),
@@ -45,15 +44,16 @@ impl<E: NoUninit> Outbox<E> {
         }
     }
 
-    /// Sends all of `messages`, or gives up once `is_over` is true. Returns whether they are sent.
-    pub(crate) fn send(&mut self, messages: &[E], is_over: impl Fn() -> bool) -> bool {
-        while let Some(pause) = self.try_send(messages) {
-            if is_over() {
-                self.next += messages.len() as u64; // the rest is never sent
-                return false;
-            }
-            thread::sleep(pause);
-        }
-        true
+    /// Gives up `messages`, of which a part may be sent.
+    pub(crate) fn give_up(&mut self, messages: &[E]) {
+        self.next += messages.len() as u64;
+    }
+
+    /// Sends `messages` if Aeron takes them now. Returns whether they are sent.
+    ///
+    /// They fit into one frame, so that Aeron takes all or none. The next ones replace those that are not
+    /// sent.
+    pub(crate) fn offer(&mut self, messages: &[E]) -> bool {
+        self.try_send(messages).is_none()
     }
 }

@@ -45,9 +45,12 @@ impl Program {
 
     fn start(name: &str, aeron: &Path, folder: &Path, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_exchange-replica"));
-        command
-            .args([name, "--address", "127.0.0.1:0", "--driver-timeout-ms", "3000"])
-            .args(["--hash-every", "500"]);
+        command.args([name, "--driver-timeout-ms", "3000"]);
+        for (option, value) in [("--address", "127.0.0.1:0"), ("--hash-every", "500")] {
+            if !more.contains(&option) {
+                command.args([option, value]);
+            }
+        }
         command.arg("--aeron").arg(aeron).arg("--folder").arg(folder).args(more);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -68,16 +71,24 @@ impl Program {
     pub(crate) fn wait_for(&mut self, begin: &str) -> String {
         loop {
             let line = self.lines.recv_timeout(PATIENCE);
-            let line = line.unwrap_or_else(|error| panic!("no line {begin}: {error}"));
+            let line = line.unwrap_or_else(|error| {
+                self.kill();
+                panic!("no line {begin}: {error}: {}", self.errors())
+            });
             if line.starts_with(begin) {
                 return line;
             }
         }
     }
 
+    /// Says a line.
+    pub(crate) fn say(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
     /// Says a line, lets the program end, and returns its last line.
     pub(crate) fn end_after(&mut self, line: &str) -> String {
-        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
+        self.say(line);
         self.wait_for("promoted: ");
         self.end()
     }
@@ -100,9 +111,19 @@ impl Program {
         };
         assert_eq!(ended, RecvTimeoutError::Disconnected, "the program does not end");
         assert_eq!(self.process.wait().unwrap().code(), Some(1));
+        self.errors()
+    }
+
+    /// What the program has said on its standard error. It has ended.
+    fn errors(&mut self) -> String {
         let mut error = String::new();
         self.process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
         error
+    }
+
+    /// Whether the program has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.process.try_wait().unwrap().is_some()
     }
 
     pub(crate) fn kill(&mut self) {

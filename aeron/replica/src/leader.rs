@@ -90,7 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let ended = end(gateway, &confirmed, &progress);
     stop.store(true, Ordering::Release);
-    // If this thread has failed, the exchange fails for want of confirmations.
+    // If this thread has failed, the exchange fails because confirmations are missing.
     hearing
         .join()
         .unwrap_or_else(|_| Err("the thread that hears the follower has panicked".into()))?;

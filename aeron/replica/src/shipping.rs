@@ -18,7 +18,7 @@ const DRIVER_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a leader whose answers wait for its own journal only tries to ship a batch.
 ///
-/// A follower that is connected and stuck takes nothing, for example since its disk is full. The batch keeps its
+/// A follower that is connected and stuck takes nothing, for example because its disk is full. The batch keeps its
 /// slots of the input ring meanwhile. The ring has slots for 1.6 s at 10,000 commands per second, so that no
 /// client waits.
 const LONGEST_TRY: Duration = Duration::from_secs(1);

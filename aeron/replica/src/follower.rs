@@ -232,7 +232,7 @@ impl Follower {
         }
         if self.live.is_connected() {
             eprintln!(
-                "exchange-replica: the leader may live: end it, or two exchanges serve clients"
+                "exchange-replica: the leader may still run: stop it, or two exchanges serve clients"
             );
         }
         Ok(())

@@ -21,7 +21,7 @@ pub(crate) enum Step {
     CaughtUp,
     /// A part of the answer is lost. The follower asks again after a pause.
     AskAgain,
-    /// Nothing, except that the follower asks soon: a leader that was followed before has sent it, and may live.
+    /// Nothing, except that the follower asks soon: a leader that was followed before has sent it, and may still run.
     Doubt,
 }
 

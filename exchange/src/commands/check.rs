@@ -14,12 +14,11 @@ use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
 use exchange::Exchange;
-use exchange::flows::mix::Mix;
 use exchange::service::{Service, Settings};
 use exchange::types::Command;
 
 use super::Result;
-use super::flight::{Flight, Landed};
+use super::flight::{Flight, Landed, commands_of_two};
 use super::plain_side::Plain;
 use super::program::Program;
 
@@ -48,9 +47,7 @@ impl Default for Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { rate, seconds, seed } = *arguments;
-    let commands = Mix { seed, commands: (2.0 * rate * seconds) as usize, ..Mix::default() }
-        .flow()
-        .into_commands();
+    let commands = commands_of_two(rate, seconds, seed);
     let folder = tempfile::tempdir()?;
     println!(
         "exchange check: {} commands at {rate} per second, {seconds} s to the kill",
@@ -73,17 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let flight = Flight { commands: rest, first_tag, rate, longest: Duration::MAX };
     let after = flight.fly(server.address, || {})?;
     after.print("after it");
-    plain.carry_out(rest);
-    plain.compare("after the restart", &after.answers)?;
-    if after.delays.count() != rest.len() as u64 {
-        return Err("a command was not answered".into());
-    }
-    let ended = server.program.end()?;
-    let expected = plain.ended();
-    println!("at the end  {ended}");
-    if ended != expected {
-        return Err(format!("the plain exchange differs: {expected}").into());
-    }
+    plain.finish("after the restart", rest, &after, &mut server.program)?;
     println!("passed: every report and both states are those of the plain exchange");
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use exchange::client::{self, AnswerReceiver, OrderSender};
+use exchange::flows::mix::Mix;
 use exchange::gateway::wire::{Answer, Order};
 use exchange::types::{Command, PackedCommand, Report};
 
@@ -18,6 +19,12 @@ use super::delays::Delays;
 const LARGEST_SEND: usize = 1_000;
 /// How long the sender sleeps if no command is due.
 const PAUSE: Duration = Duration::from_micros(50);
+
+/// Returns the commands of exchange-core's mix for two flights of so many seconds.
+pub(super) fn commands_of_two(rate: f64, seconds: f64, seed: u64) -> Vec<Command> {
+    let commands = (2.0 * rate * seconds) as usize;
+    Mix { seed, commands, ..Mix::default() }.flow().into_commands()
+}
 
 /// A number of commands in the order in which they are sent, and how fast.
 #[derive(Debug, Clone, Copy)]

@@ -6,6 +6,8 @@ use exchange::plain::PlainExchange;
 use exchange::types::{Command, PackedReport, Report};
 
 use super::Result;
+use super::flight::Landed;
+use super::program::Program;
 
 /// The plain exchange, and what it has reported.
 #[derive(Default)]
@@ -57,7 +59,29 @@ impl Plain {
         Err(format!("the hash after {count} commands is {hash}, expected {expected}").into())
     }
 
-    pub(super) fn ended(&self) -> String {
+    /// Carries out the last commands, and compares their answers. Then lets the exchange end, and
+    /// compares its state.
+    pub(super) fn finish(
+        &mut self,
+        when: &str,
+        rest: &[Command],
+        landed: &Landed,
+        program: &mut Program,
+    ) -> Result<()> {
+        self.carry_out(rest);
+        self.compare(when, &landed.answers)?;
+        if landed.delays.count() != rest.len() as u64 {
+            return Err("a command was not answered".into());
+        }
+        let (ended, expected) = (program.end()?, self.ended());
+        println!("at the end  {ended}");
+        if ended != expected {
+            return Err(format!("the plain exchange differs: {expected}").into());
+        }
+        Ok(())
+    }
+
+    fn ended(&self) -> String {
         let state = self.exchange.state();
         format!("ended: commands={} hash={:016x}", state.commands, state.hash())
     }

@@ -18,12 +18,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use exchange::flows::mix::Mix;
-
 pub(crate) use self::parts::CannotRun;
 use self::parts::{Driver, build};
 use self::round::Round;
 use super::Result;
+use super::flight::commands_of_two;
 
 /// A check that takes longer has a part that hangs. The build has no limit.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -51,9 +50,7 @@ impl Default for Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { rate, seconds, seed } = *arguments;
     let replica = build()?;
-    let commands = Mix { seed, commands: (2.0 * rate * seconds) as usize, ..Mix::default() }
-        .flow()
-        .into_commands();
+    let commands = commands_of_two(rate, seconds, seed);
     println!("exchange replicated: {rate} commands per second, {seconds} s to each kill");
     within(LIMIT, || {
         let driver = Driver::start()?;

@@ -51,17 +51,7 @@ impl Round<'_> {
             Flight { commands: rest, first_tag: count as u64 + 1, rate, longest: Duration::MAX };
         let after = flight.fly(follower.line("listening: ")?.parse()?, || {})?;
         after.print("after the takeover");
-        plain.carry_out(rest);
-        plain.compare("after the takeover", &after.answers)?;
-        if after.delays.count() != rest.len() as u64 {
-            return Err("a command was not answered".into());
-        }
-        let (ended, expected) = (follower.end()?, plain.ended());
-        println!("at the end  {ended}");
-        if ended != expected {
-            return Err(format!("the plain exchange differs: {expected}").into());
-        }
-        Ok(())
+        plain.finish("after the takeover", rest, &after, &mut follower)
     }
 }
 

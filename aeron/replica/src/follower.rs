@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread;
@@ -18,7 +17,7 @@ use crate::Result;
 use crate::confirming::{Confirming, Synced};
 use crate::following::{Following, Step};
 use crate::inbox::{Found, Inbox};
-use crate::leader;
+use crate::local::Local;
 use crate::messages::{FromFollower, FromLeader};
 use crate::outbox::Outbox;
 use crate::process;
@@ -38,22 +37,16 @@ const SETTLED: Duration = Duration::from_millis(300);
 /// and at most for this long, since a leader may still run.
 const LONGEST_SETTLING: Duration = Duration::from_secs(3);
 
-/// What the follower keeps, and where its leader is.
+/// Where the follower listens after a takeover, its exchange, and where its leader is.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Arguments {
     /// The address to listen at after the takeover. Port 0 takes a free one. The follower checks at
     /// its start that the address can be used.
     #[arg(long, default_value = "127.0.0.1:7412")]
     pub address: String,
-    /// The folder of journal and snapshots. It is the follower's own.
-    #[arg(long)]
-    pub folder: PathBuf,
-    /// Print the state hash after every N commands. 0 disables it.
-    #[arg(long, default_value_t = 0)]
-    pub hash_every: u64,
-    /// Commands from one snapshot to the next.
-    #[arg(long, default_value_t = 1_000_000)]
-    pub snapshot_every: u64,
+    /// The exchange.
+    #[command(flatten)]
+    pub local: Local,
     /// The streams.
     #[command(flatten)]
     pub meeting: Meeting,
@@ -75,7 +68,7 @@ enum Ended {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let lines = process::lines();
     check_address(&arguments.address)?;
-    let opened = leader::open(&arguments.folder, arguments.snapshot_every)?;
+    let opened = arguments.local.open()?;
     let next = opened.next_sequence();
     process::print_recovery(opened.recovery(), next);
 
@@ -83,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let asking = Outbox::new(&arguments.meeting.client(), arguments.meeting.back()?);
     let outbox = Outbox::new(&arguments.meeting.client(), arguments.meeting.back()?);
     let confirming = Confirming::new(asking.id(), outbox, Arc::clone(&synced));
-    let opened = confirming.stage(process::print_states(opened, arguments.hash_every));
+    let opened = confirming.stage(arguments.local.print_states(opened));
     let (service, entry) = opened.start(Ignore, Ignore)?;
     let mut follower = Follower::new(&arguments.meeting, next, entry, asking, synced)?;
     let followed = follower.run(&service, &lines);
@@ -115,7 +108,7 @@ fn take_over(
     begun: Instant,
     lines: &Receiver<String>,
 ) -> Result<()> {
-    let opened = leader::open(&arguments.folder, arguments.snapshot_every)?;
+    let opened = arguments.local.open()?;
     let state = opened.engine().state();
     if state.hash() != followed {
         return Err("the recovered state is not the one that was followed".into());

@@ -1,6 +1,5 @@
 //! An exchange that ships its input.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -9,9 +8,10 @@ use std::time::Duration;
 
 use exchange::engine::Engine;
 use exchange::gateway::Gateway;
-use exchange::service::{Confirmed, Opened, Service, ServiceError, Settings};
+use exchange::service::{Confirmed, ServiceError};
 
 use crate::Result;
+use crate::local::Local;
 use crate::process;
 use crate::resending::Resending;
 use crate::shipping::{Progress, Shipping};
@@ -29,24 +29,18 @@ pub enum Acknowledge {
     Follower,
 }
 
-/// Where the leader listens, what it keeps, and where its follower is.
+/// Where the leader listens, what its answers wait for, its exchange, and where its follower is.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Arguments {
     /// The address to listen at. Port 0 takes a free one.
     #[arg(long, default_value = "127.0.0.1:7411")]
     pub address: String,
-    /// The folder of journal and snapshots.
-    #[arg(long)]
-    pub folder: PathBuf,
     /// Which journals must have synced a command before its client gets the answer.
     #[arg(long, value_enum, default_value = "follower")]
     pub acknowledge: Acknowledge,
-    /// Print the state hash after every N commands. 0 disables it.
-    #[arg(long, default_value_t = 0)]
-    pub hash_every: u64,
-    /// Commands from one snapshot to the next.
-    #[arg(long, default_value_t = 1_000_000)]
-    pub snapshot_every: u64,
+    /// The exchange.
+    #[command(flatten)]
+    pub local: Local,
     /// The streams.
     #[command(flatten)]
     pub meeting: Meeting,
@@ -58,7 +52,7 @@ pub struct Arguments {
 ///
 /// The exchange does not start or has failed, or the follower cannot be heard.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let opened = open(&arguments.folder, arguments.snapshot_every)?;
+    let opened = arguments.local.open()?;
     let next = opened.next_sequence();
     process::print_recovery(opened.recovery(), next);
     let progress = Arc::new(Progress::new(next));
@@ -71,10 +65,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.acknowledge == Acknowledge::Follower {
         opened = opened.confirmed_by(Arc::clone(&confirmed));
     }
-    let opened = process::print_states(opened, arguments.hash_every);
+    let opened = arguments.local.print_states(opened);
 
     let stop = Arc::new(AtomicBool::new(false));
-    let journal = arguments.folder.join("journal");
+    let journal = arguments.local.folder.join("journal");
     let (noted, shared) = (Arc::clone(&confirmed), Arc::clone(&progress));
     let resending = Resending::new(id, &arguments.meeting, journal, noted, shared)?;
     let gateway = Gateway::start(opened, &*arguments.address)?;
@@ -96,14 +90,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         .unwrap_or_else(|_| Err("the thread that hears the follower has panicked".into()))?;
     process::print_end(&ended?);
     Ok(())
-}
-
-/// Recovers an exchange from its folder.
-pub(crate) fn open(folder: &Path, snapshot_every: u64) -> Result<Opened> {
-    let mut settings = Settings::default();
-    settings.folder = Some(folder.to_owned());
-    settings.snapshot_every = snapshot_every;
-    Ok(Service::open(settings)?)
 }
 
 /// Ends the exchange, without its follower if that does not answer.

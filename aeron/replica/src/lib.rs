@@ -16,7 +16,7 @@
 //! - [`leader`]: an exchange with a stage that ships what its journal has synced.
 //! - [`follower`]: an exchange whose only client is the leader.
 //! - [`resending`]: the leader sends older commands from its journal to a follower that lacks them.
-//! - [`messages`]: what the two send. [`streams`]: through which Aeron streams.
+//! - [`local`]: the exchange of either. [`messages`]: what the two send. [`streams`]: through which Aeron streams.
 //!
 //! The leader ships a command after its journal has synced it. So a follower has no command that a
 //! crash of the leader can undo, and a leader that restarts continues where its follower is.
@@ -26,6 +26,7 @@ pub mod follower;
 mod following;
 mod inbox;
 pub mod leader;
+pub mod local;
 pub mod messages;
 mod outbox;
 mod process;

@@ -7,7 +7,7 @@ use std::thread;
 use exchange::Exchange;
 use exchange::engine::Engine;
 use exchange::gateway::Gateway;
-use exchange::service::{Opened, Recovery};
+use exchange::service::Recovery;
 use lapwing::Sequence;
 
 /// Lines of the standard input. The channel ends with it.
@@ -21,16 +21,6 @@ pub(crate) fn lines() -> Receiver<String> {
         }
     });
     lines
-}
-
-/// Prints the state every so many commands. Leader and follower print the same lines.
-pub(crate) fn print_states(opened: Opened, every: u64) -> Opened {
-    if every == 0 {
-        return opened;
-    }
-    opened.watch(every, |sequence, engine| {
-        println!("state: sequence={sequence} hash={:016x}", engine.state().hash());
-    })
 }
 
 pub(crate) fn print_recovery(found: &Recovery, next: Sequence) {

@@ -1,0 +1,42 @@
+//! The exchange of either program, and what both say about it.
+
+use std::path::PathBuf;
+
+use exchange::Exchange;
+use exchange::service::{Opened, Service, Settings};
+
+use crate::Result;
+
+/// What an exchange keeps, and what it prints.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Local {
+    /// The folder of journal and snapshots. Leader and follower have one each.
+    #[arg(long)]
+    pub folder: PathBuf,
+    /// Print the state hash after every N commands. 0 disables it.
+    #[arg(long, default_value_t = 0)]
+    pub hash_every: u64,
+    /// Commands from one snapshot to the next.
+    #[arg(long, default_value_t = 1_000_000)]
+    pub snapshot_every: u64,
+}
+
+impl Local {
+    /// Recovers the exchange from its folder.
+    pub(crate) fn open(&self) -> Result<Opened> {
+        let mut settings = Settings::default();
+        settings.folder = Some(self.folder.clone());
+        settings.snapshot_every = self.snapshot_every;
+        Ok(Service::open(settings)?)
+    }
+
+    /// Prints the state every so many commands. Leader and follower print the same lines.
+    pub(crate) fn print_states(&self, opened: Opened) -> Opened {
+        if self.hash_every == 0 {
+            return opened;
+        }
+        opened.watch(self.hash_every, |sequence, engine| {
+            println!("state: sequence={sequence} hash={:016x}", engine.state().hash());
+        })
+    }
+}

@@ -9,7 +9,6 @@ mod driver;
 mod ends;
 mod program;
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +25,7 @@ use lapwing_aeron::{Client, Publisher, Stream, Subscriber};
 
 use driver::Driver;
 use ends::{FakeFollower, FakeLeader, SMALL, STREAM};
-use program::Program;
+use program::{Place, Program};
 
 /// Short timeouts: a process that dies is noticed after 2 s.
 const OPTIONS: [&str; 5] = [
@@ -55,11 +54,11 @@ fn limit() -> Sender<()> {
     done
 }
 
-fn with_driver(test: impl FnOnce(&Path)) {
+fn with_driver(test: impl FnOnce(&Place)) {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let _limit = limit();
     if let Some(driver) = Driver::start(&OPTIONS).unwrap() {
-        test(driver.dir());
+        test(&Place::new(driver.dir()));
     }
 }
 
@@ -99,18 +98,17 @@ fn ended(commands: &[Command]) -> String {
 
 #[test]
 fn a_follower_that_was_away_catches_up_from_the_journal_of_its_leader() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = commands();
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let mut leader = Program::leader(aeron, folder.path(), "journal");
+        let mut leader = place.leader("journal");
         // Before the first start of the follower, and while it is killed.
         send(&mut leader, 0, &commands[..1_000]);
-        let mut follower = Program::follower(aeron, own.path());
+        let mut follower = place.follower();
         follower.wait_for("following: next=1000");
         send(&mut leader, 1_000, &commands[1_000..2_000]);
         follower.kill();
         send(&mut leader, 2_000, &commands[2_000..3_000]);
-        let mut follower = Program::follower(aeron, own.path());
+        let mut follower = place.follower();
         follower.wait_for("following: next=3000");
         send(&mut leader, 3_000, &commands[3_000..]);
         follower.wait_for("state: sequence=6000");
@@ -121,14 +119,13 @@ fn a_follower_that_was_away_catches_up_from_the_journal_of_its_leader() {
 
 #[test]
 fn a_leader_that_restarts_continues_with_its_follower() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = commands();
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let mut leader = Program::leader(aeron, folder.path(), "follower");
-        let mut follower = Program::follower(aeron, own.path());
+        let mut leader = place.leader("follower");
+        let mut follower = place.follower();
         send(&mut leader, 0, &commands[..2_000]);
         leader.kill();
-        let mut leader = Program::leader(aeron, folder.path(), "follower");
+        let mut leader = place.leader("follower");
         send(&mut leader, 2_000, &commands[2_000..]);
         leader.kill();
         // Each answer has waited for the follower.
@@ -138,14 +135,13 @@ fn a_leader_that_restarts_continues_with_its_follower() {
 
 #[test]
 fn a_follower_takes_over_by_udp() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = commands();
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (there, back) =
             ("aeron:udp?endpoint=127.0.0.1:40131", "aeron:udp?endpoint=127.0.0.1:40132");
         let channels = ["--channel", there, "--back-channel", back];
-        let mut leader = Program::leader_with(aeron, folder.path(), &channels);
-        let mut follower = Program::follower_with(aeron, own.path(), &channels);
+        let mut leader = place.leader_with(&channels);
+        let mut follower = place.follower_with(&channels);
         send(&mut leader, 0, &commands);
         leader.kill();
         assert_eq!(follower.end_after("promote"), ended(&commands));
@@ -154,17 +150,16 @@ fn a_follower_takes_over_by_udp() {
 
 #[test]
 fn answers_wait_for_a_follower_that_is_away() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = commands();
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let mut leader = Program::leader(aeron, folder.path(), "follower");
-        let follower = Program::follower(aeron, own.path());
+        let mut leader = place.leader("follower");
+        let follower = place.follower();
         send(&mut leader, 0, &commands[..2_000]);
         drop(follower);
         // The leader has synced these and cannot answer them. The next follower releases the answers.
         thread::scope(|scope| {
             let sending = scope.spawn(|| send(&mut leader, 2_000, &commands[2_000..]));
-            let mut follower = Program::follower(aeron, own.path());
+            let mut follower = place.follower();
             sending.join().unwrap();
             assert_eq!(follower.end_after("promote"), ended(&commands));
         });
@@ -175,15 +170,14 @@ fn answers_wait_for_a_follower_that_is_away() {
 
 #[test]
 fn a_leader_that_has_lost_its_journal_is_refused() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = commands();
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let mut leader = Program::leader(aeron, folder.path(), "follower");
-        let mut follower = Program::follower(aeron, own.path());
+        let mut leader = place.leader("follower");
+        let mut follower = place.follower();
         send(&mut leader, 0, &commands[..2_000]);
         leader.kill();
         let empty = tempfile::tempdir().unwrap();
-        let _leader = Program::leader(aeron, empty.path(), "journal");
+        let _leader = Program::leader(place.aeron(), empty.path(), "journal");
         let error = follower.failure();
         assert!(
             error.contains("the leader has commands below 0, and this follower below 2000"),
@@ -194,14 +188,13 @@ fn a_leader_that_has_lost_its_journal_is_refused() {
 
 #[test]
 fn a_follower_far_behind_catches_up_by_streams_that_hold_little() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = first_commands(50_000);
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let small = ["--channel", SMALL, "--back-channel", SMALL, "--acknowledge", "journal"];
-        let mut leader = Program::leader_with(aeron, folder.path(), &small);
+        let mut leader = place.leader_with(&small);
         send(&mut leader, 0, &commands);
         // Its ring and the stream of its confirmations fill up. Neither program may wait for the other.
-        let mut follower = Program::follower_with(aeron, own.path(), &small[..4]);
+        let mut follower = place.follower_with(&small[..4]);
         follower.wait_for("following: next=50000");
         let ended = ended(&commands);
         assert_eq!(leader.end(), ended);
@@ -211,11 +204,10 @@ fn a_follower_far_behind_catches_up_by_streams_that_hold_little() {
 
 #[test]
 fn a_leader_hears_a_follower_that_does_not_take_its_answer() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = first_commands(2_000);
-        let folder = tempfile::tempdir().unwrap();
-        let mut leader = Program::leader_with(aeron, folder.path(), &["--channel", SMALL]);
-        let mut follower = FakeFollower::new(aeron, SMALL);
+        let mut leader = place.leader_with(&["--channel", SMALL]);
+        let mut follower = FakeFollower::new(place.aeron(), SMALL);
         thread::scope(|scope| {
             let sending = scope.spawn(|| send(&mut leader, 0, &commands));
             follower.take_live_up_to(2_000);
@@ -230,12 +222,11 @@ fn a_leader_hears_a_follower_that_does_not_take_its_answer() {
 
 #[test]
 fn a_follower_whose_confirmations_nobody_takes_takes_over() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = first_commands(20_000);
-        let own = tempfile::tempdir().unwrap();
         let small = ["--channel", SMALL, "--back-channel", SMALL];
-        let mut leader = FakeLeader::new(aeron, SMALL, 1);
-        let mut follower = Program::follower_with(aeron, own.path(), &small);
+        let mut leader = FakeLeader::new(place.aeron(), SMALL, 1);
+        let mut follower = place.follower_with(&small);
         leader.answer_with_the_end(0);
         follower.wait_for("following: next=0");
         let filled = leader.ship_until_confirmations_stop(&commands);
@@ -248,11 +239,10 @@ fn a_follower_whose_confirmations_nobody_takes_takes_over() {
 
 #[test]
 fn a_takeover_applies_the_live_commands_after_those_that_were_sent_again() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = first_commands(4);
-        let own = tempfile::tempdir().unwrap();
-        let mut leader = FakeLeader::new(aeron, "aeron:ipc", 1);
-        let mut follower = Program::follower(aeron, own.path());
+        let mut leader = FakeLeader::new(place.aeron(), "aeron:ipc", 1);
+        let mut follower = place.follower();
         leader.answer_with_the_end(0);
         follower.wait_for("following: next=0");
         // The leader dies in the middle of its answer: it hears nothing.
@@ -269,15 +259,14 @@ fn a_takeover_applies_the_live_commands_after_those_that_were_sent_again() {
 
 #[test]
 fn a_second_leader_ends_the_follower_with_an_error() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = first_commands(100);
-        let own = tempfile::tempdir().unwrap();
-        let mut leader = FakeLeader::new(aeron, "aeron:ipc", 1);
-        let mut follower = Program::follower(aeron, own.path());
+        let mut leader = FakeLeader::new(place.aeron(), "aeron:ipc", 1);
+        let mut follower = place.follower();
         leader.answer_with_the_end(0);
         follower.wait_for("following: next=0");
         leader.ship(0, &commands[..50]);
-        let mut second = FakeLeader::new(aeron, "aeron:ipc", 2);
+        let mut second = FakeLeader::new(place.aeron(), "aeron:ipc", 2);
         second.answer_with_the_end(50);
         follower.wait_for("following: next=50");
         drop(second);
@@ -291,16 +280,15 @@ fn a_second_leader_ends_the_follower_with_an_error() {
 
 #[test]
 fn a_follower_asks_the_third_leader_if_two_have_gone_meanwhile() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = first_commands(100);
-        let own = tempfile::tempdir().unwrap();
-        let first = FakeLeader::new(aeron, "aeron:ipc", 1);
-        let mut follower = Program::follower(aeron, own.path());
+        let first = FakeLeader::new(place.aeron(), "aeron:ipc", 1);
+        let mut follower = place.follower();
         // The follower asks, so it leaves the live stream alone.
-        let mut third = FakeLeader::new(aeron, "aeron:ipc", 3);
+        let mut third = FakeLeader::new(place.aeron(), "aeron:ipc", 3);
         third.wait_for_question();
         drop(first);
-        drop(FakeLeader::new(aeron, "aeron:ipc", 2));
+        drop(FakeLeader::new(place.aeron(), "aeron:ipc", 2));
         third.answer_with_the_end(0);
         follower.wait_for("following: next=0");
         third.ship(0, &commands);
@@ -316,18 +304,17 @@ fn a_follower_asks_the_third_leader_if_two_have_gone_meanwhile() {
 
 #[test]
 fn a_follower_that_takes_nothing_stops_no_leader_whose_journal_answers() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = first_commands(20_000);
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let channels = ["--channel", SMALL, "--acknowledge", "journal"];
-        let mut leader = Program::leader_with(aeron, folder.path(), &channels);
+        let mut leader = place.leader_with(&channels);
         // It is connected, and its disk is full.
         let stream = Stream::new(SMALL, STREAM).unwrap();
-        let mut stuck = Subscriber::<u64>::plain(&Client::new(aeron), stream);
+        let mut stuck = Subscriber::<u64>::plain(&Client::new(place.aeron()), stream);
         stuck.open(Duration::from_secs(5)).unwrap();
         send(&mut leader, 0, &commands);
         drop(stuck);
-        let mut follower = Program::follower_with(aeron, own.path(), &channels[..2]);
+        let mut follower = place.follower_with(&channels[..2]);
         follower.wait_for("following: next=20000");
         let ended = ended(&commands);
         assert_eq!(leader.end(), ended);
@@ -337,14 +324,13 @@ fn a_follower_that_takes_nothing_stops_no_leader_whose_journal_answers() {
 
 #[test]
 fn a_message_of_another_form_does_not_stop_the_confirmations() {
-    with_driver(|aeron| {
+    with_driver(|place| {
         let commands = commands();
-        let (folder, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let mut leader = Program::leader(aeron, folder.path(), "follower");
-        let mut follower = Program::follower(aeron, own.path());
+        let mut leader = place.leader("follower");
+        let mut follower = place.follower();
         send(&mut leader, 0, &commands[..1_000]);
         let back = Stream::ipc(STREAM + 2);
-        let mut foreign = Publisher::plain(&Client::new(aeron), back).schema(77);
+        let mut foreign = Publisher::plain(&Client::new(place.aeron()), back).schema(77);
         ends::send_all(&mut foreign, &[1_u64, 2, 3], 0);
         send(&mut leader, 1_000, &commands[1_000..]);
         let ended = ended(&commands);
@@ -355,11 +341,10 @@ fn a_message_of_another_form_does_not_stop_the_confirmations() {
 
 #[test]
 fn a_leader_that_cannot_hear_its_follower_ends_with_the_cause() {
-    with_driver(|aeron| {
-        let folder = tempfile::tempdir().unwrap();
+    with_driver(|place| {
         // An address of another machine.
         let back = ["--back-channel", "aeron:udp?endpoint=192.0.2.1:40133"];
-        let mut leader = Program::leader_with(aeron, folder.path(), &back);
+        let mut leader = place.leader_with(&back);
         let error = leader.failure();
         assert!(error.contains("the media driver refuses"), "{error}");
     });

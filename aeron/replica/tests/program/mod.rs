@@ -2,14 +2,55 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 /// How long a line may take.
 const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Where the programs of a test meet, and the folder of either.
+pub(crate) struct Place {
+    aeron: PathBuf,
+    leader: TempDir,
+    follower: TempDir,
+}
+
+impl Place {
+    /// Of programs that connect to the driver in `aeron`.
+    pub(crate) fn new(aeron: &Path) -> Self {
+        let folder = || tempfile::tempdir().unwrap();
+        Self { aeron: aeron.to_owned(), leader: folder(), follower: folder() }
+    }
+
+    pub(crate) fn aeron(&self) -> &Path {
+        &self.aeron
+    }
+
+    /// Starts the leader, and waits until it listens.
+    pub(crate) fn leader(&self, acknowledge: &str) -> Program {
+        Program::leader(&self.aeron, self.leader.path(), acknowledge)
+    }
+
+    /// The same, with any arguments.
+    pub(crate) fn leader_with(&self, arguments: &[&str]) -> Program {
+        Program::leader_with(&self.aeron, self.leader.path(), arguments)
+    }
+
+    /// Starts the follower.
+    pub(crate) fn follower(&self) -> Program {
+        self.follower_with(&[])
+    }
+
+    /// The same, with arguments.
+    pub(crate) fn follower_with(&self, arguments: &[&str]) -> Program {
+        Program::follower_with(&self.aeron, self.follower.path(), arguments)
+    }
+}
 
 /// A process that is killed when this is dropped.
 pub(crate) struct Program {
@@ -34,11 +75,6 @@ impl Program {
     }
 
     /// Starts a follower.
-    pub(crate) fn follower(aeron: &Path, folder: &Path) -> Self {
-        Self::follower_with(aeron, folder, &[])
-    }
-
-    /// The same, with arguments.
     pub(crate) fn follower_with(aeron: &Path, folder: &Path, arguments: &[&str]) -> Self {
         Self::start("follower", aeron, folder, arguments)
     }

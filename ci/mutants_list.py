@@ -388,6 +388,7 @@ MUTANTS = {
         ("I15", "[[if self.advice]].wants_lines_of(",
          "if $M { self.ring.control.advance(self.stage, sequence); } $T",
          "loom_lines_are_taken_while_nobody_else_has_them"),
+        ("I15", "if [[ring.notices.is_some()]] {", "false", "loom_lines_are_left_where_a_notice_may_be_late"),
         ("I15", "end.min([[self.ring.control.finished_by_all(beside)]])", "u64::MAX",
          "loom_lines_are_taken_by_the_last_of_stages_side_by_side"),
     ],

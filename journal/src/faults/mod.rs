@@ -82,6 +82,7 @@ struct World {
     next_file: FileId,
     is_locked: bool,
     failing_syncs: u32,
+    failing_folder_syncs: u32,
     /// Bytes that the next write keeps before it fails.
     failing_write: Option<usize>,
     /// Bytes that all files may have together.
@@ -106,6 +107,7 @@ impl SimulatedDisk {
         world.crashes += 1;
         world.is_locked = false;
         (world.failing_syncs, world.failing_write) = (0, None);
+        world.failing_folder_syncs = 0;
         if let Crash::Power { seed, loss } = crash {
             world.random = Random::new(seed);
             world.cut_power(loss);
@@ -116,6 +118,11 @@ impl SimulatedDisk {
     /// written stays readable and is never written again.
     pub fn fail_syncs(&self, count: u32) {
         lock(&self.world).failing_syncs = count;
+    }
+
+    /// Makes the next `count` syncs of the folder fail. Names that were not durable stay so.
+    pub fn fail_folder_syncs(&self, count: u32) {
+        lock(&self.world).failing_folder_syncs = count;
     }
 
     /// Makes the next write fail after `kept` bytes of it.
@@ -301,6 +308,10 @@ impl Storage for View {
 
     fn sync_folder(&self) -> io::Result<()> {
         self.act(|world| {
+            if world.failing_folder_syncs > 0 {
+                world.failing_folder_syncs -= 1;
+                return Err(io::Error::other("a sync of the folder that fails"));
+            }
             world.folder.sync();
             world.free();
             Ok(())

@@ -154,3 +154,19 @@ fn an_empty_segment_may_be_replaced_by_a_larger_one() {
         assert!([0, 200].contains(&open(&disk).unwrap().next_sequence()));
     }
 }
+
+/// A process was killed after it had named the first segment and before it synced the folder. The
+/// next process confirmed events, and a power cut left an empty journal.
+#[test]
+fn a_name_that_a_killed_process_has_left_is_durable_before_an_event_is_confirmed() {
+    let disk = SimulatedDisk::new();
+    disk.fail_folder_syncs(1);
+    open(&disk).unwrap_err();
+    disk.crash(Crash::Process);
+
+    let journal = open(&disk).unwrap();
+    write(&journal, 5, 5);
+    disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+    drop(journal);
+    assert_eq!(open(&disk).unwrap().next_sequence(), 5);
+}

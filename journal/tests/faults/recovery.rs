@@ -154,3 +154,30 @@ fn an_empty_segment_may_be_replaced_by_a_larger_one() {
         assert!([0, 200].contains(&open(&disk).unwrap().next_sequence()));
     }
 }
+
+/// A program was killed between the rename of the first segment and the sync of its folder. The
+/// next one opened the journal, wrote and synced, and a power cut lost all of it: the name of the
+/// segment was not durable.
+#[test]
+fn what_is_synced_survives_a_kill_of_an_earlier_program_at_any_call() {
+    for calls in 0..40 {
+        let disk = SimulatedDisk::new();
+        disk.crash_after(calls, Crash::Process);
+        if let Ok(journal) = open(&disk) {
+            let mut writer = journal.writer();
+            let _ = (0..20).try_for_each(|event| {
+                writer.write(&[event], event)?;
+                journal.sync()?;
+                Ok::<_, lapwing_journal::error::WriteError>(())
+            });
+        }
+        disk.crash(Crash::Process);
+
+        let journal = open(&disk).unwrap();
+        let next = journal.next_sequence();
+        write(&journal, next + 1, next + 1);
+        disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+        drop(journal);
+        assert_eq!(open(&disk).unwrap().next_sequence(), next + 1, "calls={calls}");
+    }
+}

@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Remove { percent: u64 },
     /// A clean close.
     Close,
-    /// A crash. With a fault, recovery fails at first, and the power is cut once more.
+    /// A crash. With a fault, recovery fails at first, and there is a second crash.
     Crash { crash: Crash, fault: Option<Fault> },
     /// A batch and something more, with a crash after so many calls that change the disk.
     Cut { calls: usize, crash: Crash, count: usize, filler: usize, then: Then },

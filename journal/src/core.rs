@@ -72,6 +72,8 @@ impl Core {
             }
             None => (Recovered::nothing(), begin(&*storage, &mut spares, shape)?),
         };
+        // Also names that are not of this process: one that was killed may have left them unsynced.
+        storage.sync_folder().map_err(file_error(&*storage, "sync the folder", ""))?;
         let next = recovered.next_sequence;
         let syncing = Arc::new(Syncing::new(Arc::clone(&storage), next));
         let tail = Tail::new(end.file, end.header, end.offset);

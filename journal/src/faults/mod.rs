@@ -92,11 +92,11 @@ impl SimulatedDisk {
     /// use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
     ///
     /// let disk = SimulatedDisk::new();
-    /// let snapshots = Snapshots::open_simulated(&disk);
+    /// let snapshots = Snapshots::open_simulated(&disk)?;
     /// // A file is made, written, synced and renamed, and the sync of the folder is missing.
     /// disk.crash_after(4, Crash::Power { seed: 1, loss: Loss::All });
     /// assert!(snapshots.write(7, b"state").is_err());
-    /// assert_eq!(Snapshots::open_simulated(&disk).latest()?.snapshot, None);
+    /// assert_eq!(Snapshots::open_simulated(&disk)?.latest()?.snapshot, None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn crash_after(&self, calls: usize, crash: Crash) {

@@ -67,7 +67,8 @@ pub(crate) struct End {
     pub(crate) is_unclean: bool,
 }
 
-/// Repairs the files. All that is readable is synced afterwards.
+/// Repairs the files. All that is readable is synced afterwards, and durable once the folder is
+/// synced too.
 pub(crate) fn repair(
     storage: &dyn Storage,
     survey: &Survey,
@@ -93,9 +94,8 @@ pub(crate) fn repair(
     Ok((recovered, End { file, header, offset, is_proven, is_unclean }))
 }
 
-/// Removes the segments after the cut. The sync of the folder that makes the next segment's name
-/// durable makes this durable too. A crash before it leaves a journal that is cut at the same
-/// place.
+/// Removes the segments after the cut. A crash before the folder is synced leaves a journal that is
+/// cut at the same place.
 ///
 /// What follows the readable frames in their segment is left as it is. The journal continues in
 /// another segment, whose first sequence says where this one ends. Zeros would not be safe: if
@@ -116,7 +116,6 @@ fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), Op
         let next = segments.get(index + 1).copied();
         write_again(storage, segments[index], next, survey.synced)?;
     }
-    storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
     Ok(())
 }
 

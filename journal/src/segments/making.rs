@@ -32,8 +32,8 @@ pub(crate) fn continue_at(
     make(storage, spares, SegmentHeader { first, created_ns: now_ns(), ..before })
 }
 
-/// Makes an empty segment. Its header is durable before its name, and its name when the call
-/// returns.
+/// Makes an empty segment. Its header is durable before its name, and its name once the folder is
+/// synced.
 fn make(
     storage: &dyn Storage,
     spares: &mut Spares,
@@ -42,7 +42,6 @@ fn make(
     let spare = spares.take().map_err(file_error(storage, "make a segment", ""))?;
     let header = SegmentHeader { bytes: spare.bytes, ..header };
     activate(storage, &spare, &header, true)?;
-    storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
     let offset = segment::LENGTH as u64;
     Ok(End { file: spare.file, header, offset, is_proven: true, is_unclean: false })
 }

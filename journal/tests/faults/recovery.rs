@@ -155,6 +155,33 @@ fn an_empty_segment_may_be_replaced_by_a_larger_one() {
     }
 }
 
+/// A program was killed between the rename of the first segment and the sync of its folder. The
+/// next one opened the journal, wrote and synced, and a power cut lost all of it: the name of the
+/// segment was not durable.
+#[test]
+fn what_is_synced_survives_a_kill_of_an_earlier_program_at_any_call() {
+    for calls in 0..40 {
+        let disk = SimulatedDisk::new();
+        disk.crash_after(calls, Crash::Process);
+        if let Ok(journal) = open(&disk) {
+            let mut writer = journal.writer();
+            let _ = (0..20).try_for_each(|event| {
+                writer.write(&[event], event)?;
+                journal.sync()?;
+                Ok::<_, lapwing_journal::error::WriteError>(())
+            });
+        }
+        disk.crash(Crash::Process);
+
+        let journal = open(&disk).unwrap();
+        let next = journal.next_sequence();
+        write(&journal, next + 1, next + 1);
+        disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+        drop(journal);
+        assert_eq!(open(&disk).unwrap().next_sequence(), next + 1, "calls={calls}");
+    }
+}
+
 /// A process was killed after it had named the first segment and before it synced the folder. The
 /// next process confirmed events, and a power cut left an empty journal.
 #[test]
@@ -169,4 +196,25 @@ fn a_name_that_a_killed_process_has_left_is_durable_before_an_event_is_confirmed
     disk.crash(Crash::Power { seed: 0, loss: Loss::All });
     drop(journal);
     assert_eq!(open(&disk).unwrap().next_sequence(), 5);
+}
+
+/// The sync of the mark of a close failed, and the mark was only in the system's memory. The next
+/// program found it there and did not write it again. A power cut left a hole before the events that
+/// this program had confirmed.
+#[test]
+fn a_mark_of_a_close_that_was_not_synced_is_written_again() {
+    for seed in 0..20 {
+        let disk = SimulatedDisk::new();
+        disk.crash(Crash::Power { seed, loss: Loss::All });
+        let journal = open(&disk).unwrap();
+        write(&journal, 1, 1);
+        disk.fail_syncs(1);
+        journal.close().unwrap_err();
+
+        let journal = open(&disk).unwrap();
+        write(&journal, 2, 2);
+        disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+        drop(journal);
+        assert_eq!(open(&disk).unwrap().next_sequence(), 2, "seed={seed}");
+    }
 }

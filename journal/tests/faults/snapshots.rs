@@ -52,6 +52,22 @@ fn a_power_cut_leaves_the_old_snapshot_or_the_new_one() {
     }
 }
 
+#[test]
+fn a_power_cut_at_any_call_keeps_the_latest_snapshot_that_was_confirmed() {
+    for (calls, seed) in (0..7).flat_map(|calls| (0..50).map(move |seed| (calls, seed))) {
+        let disk = SimulatedDisk::new();
+        let snapshots = Snapshots::open_simulated(&disk).unwrap().keep(1);
+        snapshots.write(1, &[1; 2000]).unwrap();
+        disk.crash_after(calls, Crash::Power { seed, loss: Loss::Sectors });
+        // If its removal of the old one fails, the call has failed after the new one is durable.
+        let is_confirmed = snapshots.write(2, &[2; 2000]).is_ok();
+        let latest = Snapshots::open_simulated(&disk).unwrap().latest().unwrap();
+        let found = latest.snapshot.expect("one of the two is there").sequence;
+        assert!(latest.damaged.is_empty());
+        assert!(found == 2 || (found == 1 && !is_confirmed), "calls={calls} seed={seed}");
+    }
+}
+
 /// The space that a failed snapshot had taken was free only after the next one.
 #[test]
 fn a_snapshot_that_fails_takes_no_space() {

@@ -25,7 +25,7 @@ pub(crate) fn archive(
     sequence: Sequence,
     archive: &Path,
 ) -> Result<usize, FileError> {
-    let kept = Disk::existing(archive)
+    let kept = Disk::archive(archive)
         .map_err(|error| FileError::new("open the archive", archive.to_owned(), error))?;
     check_archive(storage, &kept)?;
     each_before(storage, sequence, |name| {

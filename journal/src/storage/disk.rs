@@ -1,7 +1,7 @@
 //! A folder of the system's file system.
 
 use std::any::Any;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::pace::Pace;
-use super::{Storage, StorageFile};
+use super::{Storage, StorageFile, folders};
 use crate::format::name;
 
 /// A folder. All calls go through its descriptor. So they reach the folder that was locked, also if
@@ -27,11 +27,7 @@ pub(crate) struct Disk {
 impl Disk {
     /// Opens the folder and creates it if it does not exist.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        if !path.is_dir() {
-            fs::create_dir_all(path)?;
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
-        }
+        folders::make(path)?;
         Self::existing(path)
     }
 
@@ -43,6 +39,12 @@ impl Disk {
 
     fn open_file(&self, name: &str, flags: OFlags) -> io::Result<File> {
         open_at(&self.folder, name.as_ref(), flags)
+    }
+
+    /// Opens a folder that exists, as one to which files are moved.
+    pub(crate) fn archive(path: &Path) -> io::Result<Self> {
+        folders::sync_name(path)?;
+        Self::existing(path)
     }
 
     fn create_file(&self, name: &str) -> io::Result<OpenFile> {

@@ -2,6 +2,7 @@
 //! (`pace`), and the simulated one (`faults`).
 
 pub(crate) mod disk;
+mod folders; // folders whose names survive a power cut
 pub(crate) mod pace;
 
 use std::any::Any;

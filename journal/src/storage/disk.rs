@@ -129,9 +129,11 @@ impl Storage for Disk {
     }
 
     fn lock(&self) -> io::Result<Box<dyn Any + Send + Sync>> {
-        let file = self.open_file(name::LOCK, OFlags::WRONLY | OFlags::CREATE)?;
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Box::new(file))
+        // A file can be removed while it is locked, and the folder cannot. The file is for network
+        // file systems, where other machines do not see the lock of a folder.
+        let folder = locked(self.open_file(".", FOLDER)?)?;
+        let file = locked(self.open_file(name::LOCK, OFlags::WRONLY | OFlags::CREATE)?)?;
+        Ok(Box::new((folder, file)))
     }
 
     fn path(&self) -> &Path {
@@ -144,6 +146,12 @@ fn open_at(folder: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> {
     let mode = Mode::from_raw_mode(0o666);
     let open = || rustix::fs::openat(&folder, path, flags | OFlags::CLOEXEC, mode);
     Ok(retry_on_intr(open)?.into())
+}
+
+/// Locks a file or a folder until it is closed.
+fn locked(file: File) -> io::Result<File> {
+    retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive))?;
+    Ok(file)
 }
 
 fn exists(what: &'static str) -> io::Error {
@@ -223,13 +231,35 @@ fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
 
     match fallocate(file, FallocateFlags::empty(), 0, bytes) {
-        // Zeros reserve the space where the file system cannot.
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-        Err(error) => Err(error.into()),
+        Err(error) if is_lack_of_space(error) => Err(error.into()),
+        // Where the file system cannot, or a signal has interrupted it, zeros reserve the space. A
+        // second attempt could be interrupted too: by the timer of a profiler, without end.
+        _ => Ok(()),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn is_lack_of_space(error: Errno) -> bool {
+    matches!(error, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)
 }
 
 #[cfg(not(target_os = "linux"))]
 fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A signal during the call, or a file system that refused it in its own way, ended the ring.
+    #[test]
+    fn only_a_lack_of_space_ends_the_making_of_a_segment() {
+        for error in [Errno::INTR, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL] {
+            assert!(!is_lack_of_space(error), "{error}");
+        }
+        for error in [Errno::NOSPC, Errno::DQUOT, Errno::FBIG] {
+            assert!(is_lack_of_space(error), "{error}");
+        }
+    }
 }

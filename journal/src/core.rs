@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use lapwing::Sequence;
 
+use crate::closed;
 use crate::error::{FileError, OpenError, WriteError};
+use crate::format::closed::ClosedEnd;
 use crate::format::frame::FrameHeader;
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
@@ -220,7 +222,17 @@ impl Core {
 
     fn sync_and_mark(&self, writing: &mut Writing) -> Result<(), WriteError> {
         self.syncing.sync()?;
-        self.mark_end(writing)
+        self.mark_end(writing)?;
+        self.note_end(writing)
+    }
+
+    /// Notes in a second place where the journal ends.
+    fn note_end(&self, writing: &Writing) -> Result<(), WriteError> {
+        let closed = ClosedEnd { journal: writing.tail.header.journal, end: writing.next };
+        if writing.next > 0 {
+            closed::write(&*self.storage, closed)?;
+        }
+        Ok(())
     }
 
     /// Writes a frame without events that says that all is synced. Without it, damage to the last

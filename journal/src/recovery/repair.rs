@@ -75,9 +75,7 @@ pub(crate) fn repair(
 ) -> Result<(Recovered, End), OpenError> {
     let is_cut = survey.rest.used_until > 0 || !survey.later().is_empty();
     remove_later(storage, survey)?;
-    if survey.synced < survey.end {
-        write_unproven_again(storage, survey)?;
-    }
+    write_unproven_again(storage, survey)?;
     let name = name::segment(survey.last.first);
     let (file, _) = open_segment(storage, survey.last.first)?;
     let bytes = file.bytes().map_err(file_error(storage, "read a segment", &name))?;
@@ -108,7 +106,8 @@ fn remove_later(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError>
     Ok(())
 }
 
-/// Writes what no frame proves to be synced again, and syncs it.
+/// Writes what no frame proves to be synced again, and syncs it. That includes a mark of a close at
+/// the end, and the header of the last segment: no frame says that these are synced.
 fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
     let segments = &survey.segments[..=survey.last_index];
     let after = segments.partition_point(|&first| first <= survey.synced);
@@ -119,7 +118,8 @@ fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), Op
     Ok(())
 }
 
-/// Writes the frames of a segment that end after `synced` again, with its header, and syncs them.
+/// Writes the frames of a segment that do not end before `synced` again, with its header, and syncs
+/// them.
 fn write_again(
     storage: &dyn Storage,
     first: Sequence,
@@ -144,7 +144,7 @@ fn copy_onto_itself(
     file.write_at(&mut [IoSlice::new(&header.encode())], 0)?;
     let mut walker = Walker::new(Arc::clone(file), header, next);
     while let Some(frame) = walker.next()? {
-        if frame.header.end() > synced {
+        if frame.header.end() >= synced {
             let head = frame.header.encode(header.seed());
             let parts = &mut [IoSlice::new(&head), IoSlice::new(frame.body)];
             file.write_at(parts, frame.offset)?;

@@ -3,10 +3,12 @@
 use lapwing::Sequence;
 
 use super::evidence::{self, Evidence};
+use crate::closed;
 use crate::error::{Damage, Defect, OpenError};
+use crate::format::closed::ClosedEnd;
 use crate::format::frame::FrameHeader;
 use crate::format::name;
-use crate::format::segment::{self, SegmentHeader};
+use crate::format::segment::{self, NoHeader, SegmentHeader};
 use crate::reading::walker::{Walker, open_segment, segments};
 use crate::storage::{Storage, file_error};
 
@@ -40,8 +42,13 @@ pub(crate) fn survey(
     storage: &dyn Storage,
     visit: &mut dyn FnMut(Sequence, u64, &FrameHeader),
 ) -> Result<Option<Survey>, OpenError> {
+    // Read first: if the journal is open elsewhere, it may be closed with more events meanwhile.
+    let closed = closed::read(storage)?;
     let segments = segments(storage)?;
-    let Some(&oldest) = segments.first() else { return Ok(None) };
+    let Some(&oldest) = segments.first() else {
+        check_closed_end(storage, &closed, None)?;
+        return Ok(None);
+    };
     let mut survey = begin(storage, oldest)?;
     for (index, &first) in segments.iter().enumerate() {
         let follows = first == survey.end;
@@ -53,6 +60,8 @@ pub(crate) fn survey(
     survey.rest = evidence::after(storage, &segments, &survey)?;
     survey.segments = segments;
     survey.check(storage)?;
+    check_closed_end(storage, &closed, Some(&survey))?;
+    check_length(storage, &survey)?;
     Ok(Some(survey))
 }
 
@@ -145,6 +154,48 @@ impl Survey {
     pub(crate) fn later(&self) -> &[Sequence] {
         &self.segments[self.last_index + 1..]
     }
+}
+
+/// Compares the segments with where the journal was closed.
+fn check_closed_end(
+    storage: &dyn Storage,
+    bytes: &closed::Bytes,
+    survey: Option<&Survey>,
+) -> Result<(), OpenError> {
+    let file = storage.path().join(name::CLOSED);
+    let end = survey.map_or(0, |survey| survey.end);
+    let in_file = |defect| Damage { file: file.clone(), offset: 0, sequence: end, defect };
+    let closed = match ClosedEnd::decode(bytes) {
+        Ok(None) => return Ok(()),
+        Ok(Some(closed)) => closed,
+        Err(NoHeader::Unreadable) => return Err(in_file(Defect::ClosedFile).into()),
+        Err(NoHeader::Version(version)) => return Err(OpenError::Version { file, version }),
+    };
+    let missing = Defect::Closed { end: closed.end };
+    match survey {
+        None => Err(in_file(missing).into()),
+        Some(survey) if survey.last.journal != closed.journal => {
+            Err(in_file(Defect::OtherJournal).into())
+        }
+        Some(survey) if survey.end < closed.end => {
+            let (segment, offset) = survey.unreadable();
+            Err(damage(storage, segment, offset, end, missing).into())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// A segment got its length, and a sync, before it got its name.
+fn check_length(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
+    let first = survey.last.first;
+    let (file, _) = open_segment(storage, first)?;
+    let length = file.bytes().map_err(file_error(storage, "read a segment", &name::segment(first)));
+    let (length, bytes) = (length?, survey.last.bytes);
+    if length >= bytes {
+        return Ok(());
+    }
+    let defect = Defect::Shortened { bytes };
+    Err(damage(storage, first, survey.offset.min(length), survey.end, defect).into())
 }
 
 fn damage(

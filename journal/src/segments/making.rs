@@ -5,6 +5,7 @@ use std::io::{self, IoSlice};
 
 use lapwing::Sequence;
 
+use crate::closed;
 use crate::error::{FileError, OpenError};
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
@@ -18,6 +19,7 @@ pub(crate) fn begin(
     spares: &mut Spares,
     shape: Shape,
 ) -> Result<End, OpenError> {
+    closed::make(storage)?;
     let (journal, created_ns) = (random(), now_ns());
     make(storage, spares, SegmentHeader { shape, journal, first: 0, bytes: 0, created_ns })
 }

@@ -4,6 +4,7 @@
 //! Proptest draws what happens to a journal, a model says what must be there, and a failure is
 //! shrunk. `PROPTEST_CASES` sets the number of cases.
 
+mod closed; // a closed journal that has lost its end
 mod damage; // a byte that has changed
 mod events; // events that tell which attempt wrote them
 mod model; // what must be there

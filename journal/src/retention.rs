@@ -63,10 +63,15 @@ fn each_before(
     // The segment after it must begin below `sequence`: then one of its events is synced, and so is
     // its header. Recovery begins with that header.
     let count = firsts.iter().skip(1).take_while(|&&next| next < sequence).count();
+    let sync = || storage.sync_folder().map_err(file_error(storage, "sync the folder", ""));
     for &first in &firsts[..count] {
+        // One at a time, so that a crash leaves no hole. The first sync is for the removal of an
+        // earlier call whose sync has failed.
+        sync()?;
         take(&name::segment(first))?;
-        // One at a time, so that a crash leaves no hole.
-        storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
+    }
+    if count > 0 {
+        sync()?;
     }
     Ok(count)
 }

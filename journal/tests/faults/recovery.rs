@@ -218,3 +218,21 @@ fn a_mark_of_a_close_that_was_not_synced_is_written_again() {
         assert_eq!(open(&disk).unwrap().next_sequence(), 2, "seed={seed}");
     }
 }
+
+/// The sync of the folder failed after each of two removals, and a power cut kept the second one
+/// only. The journal had a hole.
+#[test]
+fn removals_whose_sync_has_failed_leave_no_hole() {
+    for seed in 0..50 {
+        let disk = SimulatedDisk::new();
+        disk.crash(Crash::Power { seed, loss: Loss::All });
+        let journal = open(&disk).unwrap();
+        write(&journal, 100, 100);
+        disk.fail_folder_syncs(2);
+        journal.remove_before(100).unwrap_err();
+        journal.remove_before(100).unwrap_err();
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        drop(journal);
+        assert_eq!(open(&disk).unwrap().next_sequence(), 100, "seed={seed}");
+    }
+}

@@ -14,8 +14,8 @@ use crate::format::frame::FrameHeader;
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
 use crate::options::Options;
-use crate::recovery::{End, Recovered, Survey, repair, survey};
-use crate::segments::making::{activate, begin, continue_at};
+use crate::recovery::{Recovered, repair, survey};
+use crate::segments::making::{activate, begin};
 use crate::segments::spares::{Spares, remove_spares};
 use crate::segments::tail::Tail;
 use crate::storage::{Storage, file_error};
@@ -70,7 +70,7 @@ impl Core {
         let (recovered, end) = match survey {
             Some(survey) => {
                 check_shape(survey.last.shape, shape)?;
-                recover(&*storage, &survey, &mut spares)?
+                repair(&*storage, &survey)?
             }
             None => (Recovered::nothing(), begin(&*storage, &mut spares, shape)?),
         };
@@ -264,23 +264,6 @@ fn acquire(storage: &dyn Storage) -> Result<FolderLock, OpenError> {
         }
         _ => file_error(storage, "lock", name::LOCK)(error).into(),
     })
-}
-
-/// Repairs the journal. If bytes were cut, it continues in another segment, whose first sequence
-/// says for all later recoveries where the one before it ends.
-fn recover(
-    storage: &dyn Storage,
-    survey: &Survey,
-    spares: &mut Spares,
-) -> Result<(Recovered, End), OpenError> {
-    let (recovered, end) = repair(storage, survey)?;
-    if !end.is_unclean {
-        return Ok((recovered, end));
-    }
-    let next = continue_at(storage, spares, end.header, survey.end)?;
-    // The mark of a clean close in the segment before is not read any longer.
-    let is_proven = survey.end == survey.oldest();
-    Ok((recovered, End { is_proven, ..next }))
 }
 
 fn check_shape(found: Shape, expected: Shape) -> Result<(), OpenError> {

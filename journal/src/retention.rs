@@ -1,12 +1,15 @@
 //! Segments that are no longer needed are removed or archived, the oldest first.
 
+use std::io;
 use std::path::Path;
 
 use lapwing::Sequence;
 
 use crate::error::FileError;
 use crate::format::name;
-use crate::reading::walker::segments;
+use crate::format::segment::SegmentHeader;
+use crate::reading::walker::{open_segment, segments};
+use crate::storage::disk::Disk;
 use crate::storage::{Storage, file_error};
 
 /// Removes the segments whose events are all below `sequence`. All below it must be synced.
@@ -22,9 +25,33 @@ pub(crate) fn archive(
     sequence: Sequence,
     archive: &Path,
 ) -> Result<usize, FileError> {
+    let kept = Disk::archive(archive)
+        .map_err(|error| FileError::new("open the archive", archive.to_owned(), error))?;
+    check_archive(storage, &kept)?;
     each_before(storage, sequence, |name| {
-        storage.move_out(name, archive).map_err(file_error(storage, "archive a segment", name))
+        storage.move_out(name, &kept).map_err(file_error(&kept, "archive a segment", name))
     })
+}
+
+/// Fails if the archive has segments of another journal.
+fn check_archive(storage: &dyn Storage, archive: &Disk) -> Result<(), FileError> {
+    match (last_segment(storage), last_segment(archive)) {
+        (Some(own), Some(other)) if own.journal != other.journal => {
+            let error = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "the archive has segments of another journal",
+            );
+            let name = name::segment(other.first);
+            Err(file_error(archive, "archive a segment", &name)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The last segment whose header is readable.
+fn last_segment(storage: &dyn Storage) -> Option<SegmentHeader> {
+    let firsts = segments(storage).ok()?;
+    firsts.iter().rev().find_map(|&first| open_segment(storage, first).ok()?.1)
 }
 
 fn each_before(

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::world::{FileId, World};
+use crate::storage::disk::Disk;
 use crate::storage::pace::Pace;
 use crate::storage::{Storage, StorageFile};
 use crate::syncing::lock;
@@ -86,7 +87,7 @@ impl Storage for View {
         })
     }
 
-    fn move_out(&self, name: &str, _: &Path) -> io::Result<()> {
+    fn move_out(&self, name: &str, _: &Disk) -> io::Result<()> {
         self.unlink(name)
     }
 

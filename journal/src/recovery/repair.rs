@@ -2,6 +2,7 @@
 //! what no frame proves to be synced.
 
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,10 +10,14 @@ use lapwing::Sequence;
 
 use super::Survey;
 use crate::error::OpenError;
+use crate::format::frame::NO_FRAME;
 use crate::format::name;
 use crate::format::segment::SegmentHeader;
 use crate::reading::walker::{Walker, open_segment};
 use crate::storage::{Storage, StorageFile, file_error};
+
+/// Bytes that are erased with one call.
+const ERASED_PIECE: usize = 4096;
 
 /// What [`Journal::open`](crate::Journal::open) found.
 ///
@@ -63,8 +68,6 @@ pub(crate) struct End {
     pub(crate) offset: u64,
     /// Whether the frames prove that all of them are synced.
     pub(crate) is_proven: bool,
-    /// Whether there are other bytes after the frames.
-    pub(crate) is_unclean: bool,
 }
 
 /// Repairs the files. All that is readable is synced afterwards, and durable once the folder is
@@ -74,11 +77,15 @@ pub(crate) fn repair(
     survey: &Survey,
 ) -> Result<(Recovered, End), OpenError> {
     let is_cut = survey.rest.used_until > 0 || !survey.later().is_empty();
-    remove_later(storage, survey)?;
-    write_unproven_again(storage, survey)?;
     let name = name::segment(survey.last.first);
     let (file, _) = open_segment(storage, survey.last.first)?;
-    let bytes = file.bytes().map_err(file_error(storage, "read a segment", &name))?;
+    remove_later(storage, survey)?;
+    erase(&*file, survey.offset..survey.rest.used_until).map_err(file_error(
+        storage,
+        "erase the end of a segment",
+        &name,
+    ))?;
+    write_unproven_again(storage, survey)?;
     let recovered = Recovered {
         oldest: survey.oldest(),
         next_sequence: survey.end,
@@ -87,21 +94,36 @@ pub(crate) fn repair(
         removed_segments: survey.later().len(),
         resynced_events: survey.end - survey.synced,
     };
-    let is_unclean = is_cut || bytes < survey.last.bytes;
     let (header, offset, is_proven) = (survey.last, survey.offset, survey.synced == survey.end);
-    Ok((recovered, End { file, header, offset, is_proven, is_unclean }))
+    Ok((recovered, End { file, header, offset, is_proven }))
 }
 
 /// Removes the segments after the cut. A crash before the folder is synced leaves a journal that is
 /// cut at the same place.
-///
-/// What follows the readable frames in their segment is left as it is. The journal continues in
-/// another segment, whose first sequence says where this one ends. Zeros would not be safe: if
-/// their sync failed, the next recovery would read zeros where the disk has something else.
 fn remove_later(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
     for &later in survey.later() {
         let name = name::segment(later);
         storage.remove(&name).map_err(file_error(storage, "remove a segment", &name))?;
+    }
+    Ok(())
+}
+
+/// Erases what follows the readable frames, durably: a frame in it could continue those that will be
+/// written. This takes no space.
+///
+/// Zeros are not enough. If their sync failed, the next recovery would read zeros where the disk has
+/// something else. It sees the other value, and erases again.
+fn erase(file: &dyn StorageFile, range: Range<u64>) -> io::Result<()> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    for value in [NO_FRAME, 0] {
+        let piece = [value; ERASED_PIECE];
+        for offset in range.clone().step_by(ERASED_PIECE) {
+            let length = (range.end - offset).min(ERASED_PIECE as u64) as usize;
+            file.write_at(&mut [IoSlice::new(&piece[..length])], offset)?;
+        }
+        file.sync()?;
     }
     Ok(())
 }

@@ -236,3 +236,64 @@ fn removals_whose_sync_has_failed_leave_no_hole() {
         assert_eq!(open(&disk).unwrap().next_sequence(), 100, "seed={seed}");
     }
 }
+
+/// Writes five events. The fourth is torn, and the fifth is readable. All bytes are on the disk.
+fn make_torn_end(disk: &SimulatedDisk) {
+    let journal = open(disk).unwrap();
+    write(&journal, 5, 5);
+    disk.crash(Crash::Process);
+    disk.damage(&segments(disk)[0], HEADER + 3 * FRAME + 60);
+}
+
+/// After a cut, the journal wanted another segment, although the one that was cut had room.
+#[test]
+fn a_torn_end_on_a_full_disk_is_cut_and_the_journal_goes_on() {
+    for loss in [Loss::All, Loss::Torn, Loss::Sectors, Loss::None] {
+        for seed in 0..20 {
+            let disk = SimulatedDisk::new();
+            make_torn_end(&disk);
+            disk.set_space(Some(0));
+
+            let journal = open(&disk).unwrap();
+            assert_eq!((journal.next_sequence(), journal.recovered().cut_bytes), (3, 128));
+            write(&journal, 6, 0);
+            journal.sync().unwrap();
+            disk.crash(Crash::Power { seed, loss });
+            let journal = open(&disk).unwrap();
+            assert!(all(&journal).into_iter().eq(0..6));
+            assert_eq!((disk.times_full(), segments(&disk).len()), (0, 1));
+        }
+    }
+}
+
+/// The frame after a torn one was readable. Once the torn one was written again, it continued the
+/// journal, unless it was erased for good first.
+#[test]
+fn a_readable_frame_after_a_torn_one_does_not_come_back_if_recovery_fails() {
+    for seed in 0..200 {
+        let disk = SimulatedDisk::new();
+        make_torn_end(&disk);
+        disk.crash(Crash::Power { seed, loss: Loss::None }); // seeds which sectors a sync loses
+        // Recovery ends after each of its calls, and its first sync fails.
+        for calls in 0..12 {
+            disk.crash_after(calls, Crash::Process);
+            let opened = open(&disk);
+            disk.crash(Crash::Process);
+            drop(opened);
+            disk.fail_syncs(1);
+            open(&disk).unwrap_err();
+            if seed.is_multiple_of(2) {
+                disk.crash(Crash::Power { seed: seed + calls as u64, loss: Loss::Sectors });
+            }
+            disk.fail_syncs(0);
+        }
+        let journal = open(&disk).unwrap();
+        let next = journal.next_sequence();
+        assert_eq!(next, 3);
+        journal.writer().write(&[100 + next], next).unwrap();
+        journal.sync().unwrap();
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        let events = all(&open(&disk).unwrap());
+        assert!(events.iter().copied().eq((0..next).chain([100 + next])), "{seed}: {events:?}");
+    }
+}

@@ -19,13 +19,13 @@ use lapwing_journal::{Journal, Options, Plain, SyncPolicy};
 const FOLDER: &str = "LAPWING_JOURNAL_FOLDER";
 const END: &str = "LAPWING_JOURNAL_END";
 /// Events of a run.
-const EVENTS: u64 = 120;
+const EVENTS: u64 = 72;
 /// Events that are published at once.
 const BURST: u64 = 6;
 /// How long a sync takes at least.
 const SYNC_US: u64 = 500;
 /// Moments between two that are tried with further losses.
-const STRIDE: usize = 5;
+const STRIDE: usize = 8;
 
 type Event = [u64; 8];
 
@@ -190,7 +190,7 @@ fn what_was_confirmed_survives_a_power_cut_at_any_call() {
 #[test]
 #[ignore = "needs strace: ci/power_cut.sh"]
 fn what_a_killed_program_has_left_is_durable_before_the_next_one_confirms() {
-    for killed_at in 1..6 {
+    for killed_at in 1..5 {
         let mut runs = Runs::new();
         runs.run("close", Some(killed_at));
         runs.run("abort", None);

@@ -10,6 +10,8 @@
 
 mod follow; // calls as changes of files
 mod strace; // the text of `strace`
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -81,7 +81,7 @@ impl Folder {
         for (index, change) in std::mem::take(&mut self.unsynced).iter().enumerate() {
             let is_kept = match loss {
                 Loss::All => false,
-                Loss::Torn => index < first_lost,
+                Loss::Torn | Loss::Ordered => index < first_lost,
                 Loss::Sectors => random.coin(),
                 Loss::None => true,
             };

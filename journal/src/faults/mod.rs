@@ -26,12 +26,15 @@
 mod file; // the contents of one file
 mod folder; // the names
 mod random; // which writes survive
+mod recording; // the calls of a real program
 #[cfg(test)]
 mod tests;
 mod view; // the disk as a program sees it
 mod world; // its state
 
 use std::sync::{Arc, Mutex};
+
+pub use self::recording::{Recording, RecordingError};
 
 use self::view::View;
 use self::world::World;
@@ -61,6 +64,9 @@ pub enum Loss {
     Torn,
     /// Each sector of each write is kept or lost.
     Sectors,
+    /// The first changes of names are kept, as by a file system with a journal such as ext4. Each
+    /// sector of each write is kept or lost.
+    Ordered,
     /// None is lost.
     None,
 }

@@ -89,11 +89,18 @@ impl World {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         self.take_space(bytes)?;
-        let file = self.next_file;
-        self.next_file += 1;
-        self.files.insert(file, File { contents: Contents::zeros(bytes as usize), handles: 0 });
+        let file = self.make();
+        self.contents(file).extend(bytes as usize);
         self.folder.link(name, file);
         Ok(file)
+    }
+
+    /// Makes an empty file without a name.
+    pub(super) fn make(&mut self) -> FileId {
+        let file = self.next_file;
+        self.next_file += 1;
+        self.files.insert(file, File { contents: Contents::default(), handles: 0 });
+        file
     }
 
     /// Opens a file. [`close`](Self::close) ends that.

@@ -84,8 +84,13 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn crash() -> impl Strategy<Value = Crash> {
-    let loss =
-        prop_oneof![Just(Loss::All), Just(Loss::Torn), Just(Loss::Sectors), Just(Loss::None)];
+    let loss = prop_oneof![
+        Just(Loss::All),
+        Just(Loss::Torn),
+        Just(Loss::Sectors),
+        Just(Loss::Ordered),
+        Just(Loss::None)
+    ];
     prop_oneof![
         1 => Just(Crash::Process),
         4 => (any::<u64>(), loss).prop_map(|(seed, loss)| Crash::Power { seed, loss }),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lapwing::Sequence;
 
-use crate::error::FileError;
+use crate::error::{FileError, OpenError};
 use crate::format::name;
 use crate::format::segment::SegmentHeader;
 use crate::reading::walker::{open_segment, segments};
@@ -59,19 +59,35 @@ fn each_before(
     sequence: Sequence,
     mut take: impl FnMut(&str) -> Result<(), FileError>,
 ) -> Result<usize, FileError> {
-    let firsts = segments(storage)?;
-    // The segment after it must begin below `sequence`: then one of its events is synced, and so is
-    // its header. Recovery begins with that header.
-    let count = firsts.iter().skip(1).take_while(|&&next| next < sequence).count();
+    let taken = before(storage, sequence)?;
     let sync = || storage.sync_folder().map_err(file_error(storage, "sync the folder", ""));
-    for &first in &firsts[..count] {
+    for &first in &taken {
         // One at a time, so that a crash leaves no hole. The first sync is for the removal of an
         // earlier call whose sync has failed.
         sync()?;
         take(&name::segment(first))?;
     }
-    if count > 0 {
+    if !taken.is_empty() {
         sync()?;
     }
-    Ok(count)
+    Ok(taken.len())
+}
+
+/// The segments whose events are all below `sequence`, in the order in which they may be taken.
+fn before(storage: &dyn Storage, sequence: Sequence) -> Result<Vec<Sequence>, FileError> {
+    let (mut readable, mut strays) = (Vec::new(), Vec::new());
+    for first in segments(storage)?.into_iter().take_while(|&first| first < sequence) {
+        match open_segment(storage, first) {
+            Ok((_, Some(_))) => readable.push(first),
+            Ok((_, None)) => strays.push(first),
+            Err(OpenError::File(error)) => return Err(error),
+            // One of a later version, which came after the journal was opened.
+            Err(_) => break,
+        }
+    }
+    // The last one begins below `sequence`, so one of its events is synced, and so is its header.
+    // Recovery begins with that header, and a file without one must not be the oldest.
+    let kept = readable.pop();
+    strays.retain(|&stray| kept.is_some_and(|kept| stray < kept));
+    Ok(strays.into_iter().chain(readable).collect())
 }

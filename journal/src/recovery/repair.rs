@@ -39,7 +39,8 @@ pub struct Recovered {
     pub cut_bytes: u64,
     /// Where they were cut: the segment and the offset.
     pub cut: Option<(PathBuf, u64)>,
-    /// Segments after the cut, which were removed.
+    /// Segments that are no part of the journal, which were removed: those after the cut, and those
+    /// without a readable header.
     pub removed_segments: usize,
     /// Events that were readable although no frame proved that they were synced. They are synced
     /// now.
@@ -76,10 +77,9 @@ pub(crate) fn repair(
     storage: &dyn Storage,
     survey: &Survey,
 ) -> Result<(Recovered, End), OpenError> {
-    let is_cut = survey.rest.used_until > 0 || !survey.later().is_empty();
     let name = name::segment(survey.last.first);
     let (file, _) = open_segment(storage, survey.last.first)?;
-    remove_later(storage, survey)?;
+    remove_others(storage, survey)?;
     erase(&*file, survey.offset..survey.rest.used_until).map_err(file_error(
         storage,
         "erase the end of a segment",
@@ -90,19 +90,19 @@ pub(crate) fn repair(
         oldest: survey.oldest(),
         next_sequence: survey.end,
         cut_bytes: survey.cut_bytes(),
-        cut: is_cut.then(|| (storage.path().join(name), survey.offset)),
-        removed_segments: survey.later().len(),
+        cut: survey.is_cut().then(|| (storage.path().join(name), survey.offset)),
+        removed_segments: survey.others.len(),
         resynced_events: survey.end - survey.synced,
     };
     let (header, offset, is_proven) = (survey.last, survey.offset, survey.synced == survey.end);
     Ok((recovered, End { file, header, offset, is_proven }))
 }
 
-/// Removes the segments after the cut. A crash before the folder is synced leaves a journal that is
+/// Removes the segments that are no part of the journal. A crash before the folder is synced leaves a journal that is
 /// cut at the same place.
-fn remove_later(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
-    for &later in survey.later() {
-        let name = name::segment(later);
+fn remove_others(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
+    for &other in &survey.others {
+        let name = name::segment(other);
         storage.remove(&name).map_err(file_error(storage, "remove a segment", &name))?;
     }
     Ok(())
@@ -131,11 +131,11 @@ fn erase(file: &dyn StorageFile, range: Range<u64>) -> io::Result<()> {
 /// Writes what no frame proves to be synced again, and syncs it. That includes a mark of a close at
 /// the end, and the header of the last segment: no frame says that these are synced.
 fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
-    let segments = &survey.segments[..=survey.last_index];
+    let segments = &survey.segments;
     let after = segments.partition_point(|&first| first <= survey.synced);
     for index in after.saturating_sub(1)..segments.len() {
-        let next = segments.get(index + 1).copied();
-        write_again(storage, segments[index], next, survey.synced)?;
+        let later = segments[index + 1..].to_vec();
+        write_again(storage, segments[index], later, survey.synced)?;
     }
     Ok(())
 }
@@ -145,13 +145,13 @@ fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), Op
 fn write_again(
     storage: &dyn Storage,
     first: Sequence,
-    next: Option<Sequence>,
+    later: Vec<Sequence>,
     synced: Sequence,
 ) -> Result<(), OpenError> {
     let (file, header) = open_segment(storage, first)?;
     let name = name::segment(first);
     let header = header.expect("the survey has read the header");
-    copy_onto_itself(&file, header, next, synced)
+    copy_onto_itself(&file, header, later, synced)
         .and_then(|()| file.sync())
         .map_err(file_error(storage, "sync a segment", &name))?;
     Ok(())
@@ -160,11 +160,11 @@ fn write_again(
 fn copy_onto_itself(
     file: &Arc<dyn StorageFile>,
     header: SegmentHeader,
-    next: Option<Sequence>,
+    later: Vec<Sequence>,
     synced: Sequence,
 ) -> io::Result<()> {
     file.write_at(&mut [IoSlice::new(&header.encode())], 0)?;
-    let mut walker = Walker::new(Arc::clone(file), header, next);
+    let mut walker = Walker::new(Arc::clone(file), header, later);
     while let Some(frame) = walker.next()? {
         if frame.header.end() >= synced {
             let head = frame.header.encode(header.seed());

@@ -14,6 +14,7 @@ mod play; // a journal beside the model
 mod recovery; // the rules of recovery, one by one
 mod snapshots; // which snapshots are there after a fault
 mod steps; // what may happen
+mod strays; // files that are no part of the journal
 mod threads; // a power cut while threads run
 
 use proptest::prelude::*;

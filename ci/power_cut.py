@@ -8,6 +8,7 @@ Each edit is made in a copy of the workspace. `--texts` only checks that each ed
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,8 +60,15 @@ def build(tree, package):
 def fails(tree, program):
     """Runs a test program. Returns whether a test has failed because of what a power cut leaves."""
     command = [program, "--ignored", "survive", "durable"]
-    result = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=LIMIT_S)
-    return result.returncode != 0 and "moment=" in result.stdout
+    pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    with subprocess.Popen(command, cwd=tree, start_new_session=True, **pipes) as process:
+        try:
+            output, _ = process.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            # With the programs that it has started.
+            os.killpg(process.pid, signal.SIGKILL)
+            return False
+    return process.returncode != 0 and "moment=" in output
 
 
 def main():

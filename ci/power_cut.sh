@@ -21,7 +21,8 @@ if ! strace -qq -e trace=none true; then
     echo 'power_cut: not run: the system does not let strace follow a program' >&2
     exit 77
 fi
-cargo test --package lapwing-journal --package exchange --test power_cut -- --ignored
+# The selection of `cargo test --workspace`: another one would build everything again.
+cargo test --workspace --test power_cut -- --ignored
 if [[ ${POWER_CUT:-short} == all ]]; then
     python3 ci/power_cut.py
 fi

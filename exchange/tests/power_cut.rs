@@ -65,9 +65,8 @@ fn serve_until_the_input_ends() {
 }
 
 /// Serves commands in a process, and returns what it asked of the system.
-fn record(folder: &Path, commands: &[Command]) -> Recording {
-    let trace = folder.join("trace");
-    let mut process = Recording::strace(&trace, SYNC_US)
+fn record(folder: &Path, trace: &Path, commands: &[Command]) -> Recording {
+    let mut process = Recording::strace(trace, SYNC_US)
         .arg(env::current_exe().unwrap())
         .args(["--exact", "serve_until_the_input_ends", "--ignored", "--nocapture"])
         .env(FOLDER, folder)
@@ -150,9 +149,9 @@ fn recover(
 #[ignore = "needs strace: ci/power_cut.sh"]
 fn each_answer_survives_a_power_cut() {
     let work = tempfile::tempdir().unwrap();
-    let folder = work.path().canonicalize().unwrap();
-    let commands = commands();
-    let (recording, states) = (record(&folder, &commands), states(&commands));
+    let folder = work.path().canonicalize().unwrap().join("new/data");
+    let (commands, trace) = (commands(), work.path().join("trace"));
+    let (recording, states) = (record(&folder, &trace, &commands), states(&commands));
     let answered = answered(&recording);
     assert_eq!(answered.iter().map(|(_, end)| *end).max(), Some(commands.len() as u64));
 

@@ -9,6 +9,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 use std::{env, fs, process};
 
 use lapwing::Disruptor;
@@ -22,6 +23,8 @@ const END: &str = "LAPWING_JOURNAL_END";
 const EVENTS: u64 = 72;
 /// Events that are published at once.
 const BURST: u64 = 6;
+/// The longest pause between two bursts, if nothing is synced.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// How long a sync takes at least.
 const SYNC_US: u64 = 500;
 /// Moments between two that are tried with further losses.
@@ -54,7 +57,7 @@ fn journal_and_end() {
     for event in from..from + EVENTS {
         if event % BURST == 0 {
             // So that there are several frames.
-            journal.wait_synced(event, std::time::Duration::MAX).unwrap();
+            journal.wait_synced(event, LONGEST_PAUSE).unwrap();
         }
         producer.publish(|slot| *slot = [event; 8]).unwrap();
     }

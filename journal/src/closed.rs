@@ -18,10 +18,16 @@ use crate::storage::{Storage, StorageFile, file_error, read_fully};
 /// closed.
 pub(crate) type Bytes = [u8; LENGTH];
 
-/// Makes the file if it does not exist, so that a close needs no space. The file is durable once
-/// the folder is synced.
-pub(crate) fn make(storage: &dyn Storage) -> Result<(), FileError> {
-    open_or_make(storage).map(drop).map_err(file_error(storage, "make a file", name::CLOSED))
+/// Opens the file, or makes it. Its name is durable once the folder is synced. It stays open, so
+/// that a close needs neither space nor a descriptor.
+pub(crate) fn open(storage: &dyn Storage) -> Result<Arc<dyn StorageFile>, FileError> {
+    let opened = match storage.open(name::CLOSED) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            storage.create_zeros(name::CLOSED, LENGTH as u64, &Pace::urgent())
+        }
+        opened => opened,
+    };
+    opened.map_err(file_error(storage, "open a file", name::CLOSED))
 }
 
 /// Reads the file.
@@ -36,22 +42,7 @@ pub(crate) fn read(storage: &dyn Storage) -> Result<Bytes, OpenError> {
 }
 
 /// Writes where the journal ends. All below the end must be durable.
-pub(crate) fn write(storage: &dyn Storage, closed: ClosedEnd) -> Result<(), FileError> {
-    write_and_sync(storage, closed).map_err(file_error(storage, "write a file", name::CLOSED))
-}
-
-fn write_and_sync(storage: &dyn Storage, closed: ClosedEnd) -> io::Result<()> {
-    let file = open_or_make(storage)?;
+pub(crate) fn write(file: &dyn StorageFile, closed: ClosedEnd) -> io::Result<()> {
     file.write_at(&mut [IoSlice::new(&closed.encode())], 0)?;
-    file.sync()?;
-    storage.sync_folder()
-}
-
-fn open_or_make(storage: &dyn Storage) -> io::Result<Arc<dyn StorageFile>> {
-    match storage.open(name::CLOSED) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            storage.create_zeros(name::CLOSED, LENGTH as u64, &Pace::urgent())
-        }
-        opened => opened,
-    }
+    file.sync()
 }

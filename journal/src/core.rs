@@ -18,13 +18,15 @@ use crate::recovery::{Recovered, repair, survey};
 use crate::segments::making::{activate, begin};
 use crate::segments::spares::{Spares, remove_spares};
 use crate::segments::tail::Tail;
-use crate::storage::{Storage, file_error};
+use crate::storage::{Storage, StorageFile, file_error};
 use crate::syncing::{Syncing, lock};
 
 /// An open journal.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) storage: Arc<dyn Storage>,
+    /// The file that says where the journal was closed.
+    closed: Arc<dyn StorageFile>,
     pub(crate) syncing: Arc<Syncing>,
     pub(crate) recovered: Recovered,
     /// The most bytes of events in a frame.
@@ -74,6 +76,7 @@ impl Core {
             }
             None => (Recovered::nothing(), begin(&*storage, &mut spares, shape)?),
         };
+        let closed = closed::open(&*storage)?;
         // Also names that are not of this process: one that was killed may have left them unsynced.
         storage.sync_folder().map_err(file_error(&*storage, "sync the folder", ""))?;
         let next = recovered.next_sequence;
@@ -95,6 +98,7 @@ impl Core {
         };
         Ok(Self {
             storage,
+            closed,
             syncing,
             recovered,
             body_limit: options.body_limit(),
@@ -229,10 +233,11 @@ impl Core {
     /// Notes in a second place where the journal ends.
     fn note_end(&self, writing: &Writing) -> Result<(), WriteError> {
         let closed = ClosedEnd { journal: writing.tail.header.journal, end: writing.next };
-        if writing.next > 0 {
-            closed::write(&*self.storage, closed)?;
+        if writing.next == 0 {
+            return Ok(());
         }
-        Ok(())
+        let written = closed::write(&*self.closed, closed);
+        Ok(written.map_err(file_error(&*self.storage, "write a file", name::CLOSED))?)
     }
 
     /// Writes a frame without events that says that all is synced. Without it, damage to the last

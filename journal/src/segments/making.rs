@@ -3,7 +3,6 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IoSlice};
 
-use crate::closed;
 use crate::error::{FileError, OpenError};
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
@@ -18,7 +17,6 @@ pub(crate) fn begin(
     spares: &mut Spares,
     shape: Shape,
 ) -> Result<End, OpenError> {
-    closed::make(storage)?;
     let spare = spares.take().map_err(file_error(storage, "make a segment", ""))?;
     let (journal, bytes, created_ns) = (random(), spare.bytes, now_ns());
     let header = SegmentHeader { shape, journal, first: 0, bytes, created_ns };

@@ -89,7 +89,7 @@ pub struct FrameInfo {
 ///
 /// # Errors
 ///
-/// [`OpenError::Damaged`] if synced events are unreadable, [`OpenError::Version`] if a later
+/// [`OpenError::Damaged`] if synced events are unreadable or missing, [`OpenError::Version`] if a later
 /// version of this crate wrote the journal, [`OpenError::File`] if the system refused a call.
 pub fn inspect(
     folder: impl AsRef<Path>,

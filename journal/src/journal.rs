@@ -49,7 +49,7 @@ where
     /// # Errors
     ///
     /// - [`OpenError::Locked`] if the journal is open for writing elsewhere.
-    /// - [`OpenError::Damaged`] if synced events are unreadable. Nothing was changed.
+    /// - [`OpenError::Damaged`] if synced events are unreadable or missing. Nothing was changed.
     /// - [`OpenError::OtherShape`] and [`OpenError::Version`] if another program, or a later version
     ///   of this crate, wrote the journal.
     /// - [`OpenError::File`] if the system refused a call.

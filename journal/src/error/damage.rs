@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use lapwing::Sequence;
 
-/// Events that were synced and are not readable.
+/// Events that were synced and are not readable, or are missing.
 ///
 /// A journal with damage is not opened, and nothing in it is changed. Restore the file from a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -73,12 +73,7 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 impl Storage for Disk {
     fn names(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in Dir::read_from(&self.folder)? {
-            // A name that is not Unicode is none of the journal's.
-            names.extend(entry?.file_name().to_str().ok().map(String::from));
-        }
-        Ok(names)
+        Ok(retry_on_intr(|| list(&self.folder))?)
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
@@ -139,6 +134,15 @@ impl Storage for Disk {
     fn path(&self) -> &Path {
         &self.path
     }
+}
+
+fn list(folder: &File) -> rustix::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        // A name that is not Unicode is none of the journal's.
+        names.extend(entry?.file_name().to_str().ok().map(String::from));
+    }
+    Ok(names)
 }
 
 /// Opens a file or a folder.

@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+# Not the usual directory: cargo would take what it has built from the copy for what it builds from the original.
+TARGET = ROOT / (os.environ.get("CARGO_TARGET_DIR", "target") + "-power-cut")
 JOURNAL, EXCHANGE = "lapwing-journal", "exchange"
 # Longest time of one run, in seconds. A test takes half a minute.
 LIMIT_S = 600

@@ -88,8 +88,11 @@ fn record(folder: &Path, trace: &Path, commands: &[Command]) -> Recording {
 }
 
 /// Sends bursts, the first command of each a moment earlier, and waits for the answers to a burst.
+/// Another client gets market data.
 fn send(address: &str, commands: &[Command]) {
     let (mut sender, mut receiver) = client::connect(address).unwrap();
+    let mut market_data = client::subscribe(address, 0).unwrap();
+    thread::spawn(move || while let Ok(Some(_)) = market_data.receive() {});
     let order = |(tag, command)| Order { tag, command: PackedCommand::from(command) };
     let orders: Vec<_> = (1..).zip(commands).map(order).collect();
     for burst in orders.chunks(EVERY) {
@@ -102,16 +105,19 @@ fn send(address: &str, commands: &[Command]) {
     }
 }
 
-/// The moments at which answers were sent, each with the command after the last one answered.
+/// The moments at which answers and market data were sent, each with the command after the last one
+/// that they tell of.
 fn answered(recording: &Recording) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
-    for (moment, _, bytes) in recording.sent() {
+    for (moment, _, bytes) in recording.sent().filter(|(_, number, _)| *number > 2) {
         let (records, rest) = bytes.as_chunks::<{ size_of::<Answer>() }>();
-        if !records.is_empty() && rest.is_empty() {
-            let ends = records
-                .iter()
-                .map(|record| bytemuck::pod_read_unaligned::<Answer>(record).sequence + 1);
-            found.push((moment, ends.max().expect("there is one")));
+        let answers = records.iter().filter(|record| record.iter().any(|&byte| byte != 0));
+        let ends =
+            answers.map(|record| bytemuck::pod_read_unaligned::<Answer>(record).sequence + 1);
+        if let Some(end) = ends.max()
+            && rest.is_empty()
+        {
+            found.push((moment, end));
         }
     }
     found

@@ -31,12 +31,13 @@ export MIRI_SECONDS="${MIRI_SECONDS:-14400}"
 export LABORATORY="${LABORATORY:-long}"
 export JOURNAL="${JOURNAL:-long}"
 export EXCHANGE="${EXCHANGE:-long}"
+export POWER_CUT="${POWER_CUT:-all}"
 export AERON="${AERON:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
 if (($# == 0)); then
     set -- clippy book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
-        sanitizers miri fuzz processors laboratory journal exchange aeron examples
+        sanitizers miri fuzz processors laboratory journal exchange power_cut aeron examples
 fi
 exec bash .ci/run "$@"

@@ -34,7 +34,7 @@ impl Disks {
         (settings.input_slots, settings.output_slots) = (64, 64);
         let options = Options::new().segment_bytes(8192).prepare_ahead(false);
         let journal = options.open_simulated::<Input, Plain>(&self.journal).unwrap();
-        let snapshots = Snapshots::open_simulated(&self.snapshots);
+        let snapshots = Snapshots::open_simulated(&self.snapshots).unwrap();
         Service::open_with(settings, journal, snapshots).unwrap()
     }
 

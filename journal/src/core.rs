@@ -7,22 +7,26 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use lapwing::Sequence;
 
+use crate::closed;
 use crate::error::{FileError, OpenError, WriteError};
+use crate::format::closed::ClosedEnd;
 use crate::format::frame::FrameHeader;
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
 use crate::options::Options;
-use crate::recovery::{End, Recovered, Survey, repair, survey};
-use crate::segments::making::{activate, begin, continue_at};
+use crate::recovery::{Recovered, repair, survey};
+use crate::segments::making::{activate, begin};
 use crate::segments::spares::{Spares, remove_spares};
 use crate::segments::tail::Tail;
-use crate::storage::{Storage, file_error};
+use crate::storage::{Storage, StorageFile, file_error};
 use crate::syncing::{Syncing, lock};
 
 /// An open journal.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) storage: Arc<dyn Storage>,
+    /// The file that says where the journal was closed.
+    closed: Arc<dyn StorageFile>,
     pub(crate) syncing: Arc<Syncing>,
     pub(crate) recovered: Recovered,
     /// The most bytes of events in a frame.
@@ -68,10 +72,13 @@ impl Core {
         let (recovered, end) = match survey {
             Some(survey) => {
                 check_shape(survey.last.shape, shape)?;
-                recover(&*storage, &survey, &mut spares)?
+                repair(&*storage, &survey)?
             }
             None => (Recovered::nothing(), begin(&*storage, &mut spares, shape)?),
         };
+        let closed = closed::open(&*storage)?;
+        // Also names that are not of this process: one that was killed may have left them unsynced.
+        storage.sync_folder().map_err(file_error(&*storage, "sync the folder", ""))?;
         let next = recovered.next_sequence;
         let syncing = Arc::new(Syncing::new(Arc::clone(&storage), next));
         let tail = Tail::new(end.file, end.header, end.offset);
@@ -91,6 +98,7 @@ impl Core {
         };
         Ok(Self {
             storage,
+            closed,
             syncing,
             recovered,
             body_limit: options.body_limit(),
@@ -218,7 +226,18 @@ impl Core {
 
     fn sync_and_mark(&self, writing: &mut Writing) -> Result<(), WriteError> {
         self.syncing.sync()?;
-        self.mark_end(writing)
+        self.mark_end(writing)?;
+        self.note_end(writing)
+    }
+
+    /// Notes in a second place where the journal ends.
+    fn note_end(&self, writing: &Writing) -> Result<(), WriteError> {
+        let closed = ClosedEnd { journal: writing.tail.header.journal, end: writing.next };
+        if writing.next == 0 {
+            return Ok(());
+        }
+        let written = closed::write(&*self.closed, closed);
+        Ok(written.map_err(file_error(&*self.storage, "write a file", name::CLOSED))?)
     }
 
     /// Writes a frame without events that says that all is synced. Without it, damage to the last
@@ -250,23 +269,6 @@ fn acquire(storage: &dyn Storage) -> Result<FolderLock, OpenError> {
         }
         _ => file_error(storage, "lock", name::LOCK)(error).into(),
     })
-}
-
-/// Repairs the journal. If bytes were cut, it continues in another segment, whose first sequence
-/// says for all later recoveries where the one before it ends.
-fn recover(
-    storage: &dyn Storage,
-    survey: &Survey,
-    spares: &mut Spares,
-) -> Result<(Recovered, End), OpenError> {
-    let (recovered, end) = repair(storage, survey)?;
-    if !end.is_unclean {
-        return Ok((recovered, end));
-    }
-    let next = continue_at(storage, spares, end.header, survey.end)?;
-    // The mark of a clean close in the segment before is not read any longer.
-    let is_proven = survey.end == survey.oldest();
-    Ok((recovered, End { is_proven, ..next }))
 }
 
 fn check_shape(found: Shape, expected: Shape) -> Result<(), OpenError> {

@@ -24,7 +24,7 @@ pub struct Inspection {
     pub is_closed: bool,
     /// Bytes after the readable frames that an open would cut.
     pub cut_bytes: u64,
-    /// Segments after them that an open would remove.
+    /// Segments that an open would remove: those after them, and those without a readable header.
     pub removed_segments: usize,
 }
 
@@ -89,7 +89,7 @@ pub struct FrameInfo {
 ///
 /// # Errors
 ///
-/// [`OpenError::Damaged`] if synced events are unreadable, [`OpenError::Version`] if a later
+/// [`OpenError::Damaged`] if synced events are unreadable or missing, [`OpenError::Version`] if a later
 /// version of this crate wrote the journal, [`OpenError::File`] if the system refused a call.
 pub fn inspect(
     folder: impl AsRef<Path>,
@@ -125,7 +125,7 @@ pub fn inspect(
         (found.end, found.synced) = (survey.end, survey.synced);
         found.is_closed = survey.is_marked;
         found.cut_bytes = survey.cut_bytes();
-        found.removed_segments = survey.later().len();
+        found.removed_segments = survey.others.len();
     }
     Ok(found)
 }

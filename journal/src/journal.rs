@@ -49,7 +49,7 @@ where
     /// # Errors
     ///
     /// - [`OpenError::Locked`] if the journal is open for writing elsewhere.
-    /// - [`OpenError::Damaged`] if synced events are unreadable. Nothing was changed.
+    /// - [`OpenError::Damaged`] if synced events are unreadable or missing. Nothing was changed.
     /// - [`OpenError::OtherShape`] and [`OpenError::Version`] if another program, or a later version
     ///   of this crate, wrote the journal.
     /// - [`OpenError::File`] if the system refused a call.
@@ -225,8 +225,13 @@ impl<E, T: Encoding<E>> Journal<E, T> {
         retention::remove(storage, sequence.min(self.synced()))
     }
 
-    /// Moves the segments whose events are all below `sequence` and synced to `archive`, a folder
-    /// on the same file system. Returns their number.
+    /// Moves the segments whose events are all below `sequence` and synced to `archive`. Returns
+    /// their number.
+    ///
+    /// The folder `archive` must exist, on the same file system, and take hard links. It takes the
+    /// segments of one journal, and no file in it is ever written over. A segment is durable there
+    /// before it is removed here, so after a crash it may be in both folders. The next call goes on
+    /// from there.
     ///
     /// ```
     /// use lapwing_journal::{Options, inspect::inspect};
@@ -246,7 +251,9 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     ///
     /// # Errors
     ///
-    /// [`FileError`] if the system refused a call. Some segments may be moved, the oldest first.
+    /// [`FileError`] if the system refused a call, or with the kind
+    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the archive has another file of the
+    /// same name, or segments of another journal. Some segments may be moved, the oldest first.
     pub fn archive_before(
         &self,
         sequence: Sequence,

@@ -63,13 +63,15 @@
 //! - A full disk is an [error of the writer](error::WriteError::is_full) that loses nothing. With the
 //!   policy [`WaitForSpace`], the graph continues once there is space.
 //!
-//! What cannot be noticed: damage to frames at the very end of a journal that was not closed. It
-//! looks like a write that was never synced.
+//! What cannot be noticed: damage to frames at the very end of a journal that was not closed, or
+//! their absence. It looks like a write that was never synced. A journal that was closed must have
+//! all events up to the end that its file `closed` has.
 //!
 //! [`format`](mod@format) describes the bytes on disk.
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
+mod closed; // where the journal ended when it was closed
 mod core; // an open journal: its state, and what changes it
 mod encoding; // events as bytes
 pub mod error; // why an operation failed

@@ -14,6 +14,9 @@ use crate::encoding::Encoding;
 use crate::error::ReplayError;
 use crate::reading::reader::{Frame, Reader, decode};
 
+/// Longest sleep before a replay checks again whether the ring has ended.
+const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+
 /// How fast a replay publishes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
@@ -23,6 +26,10 @@ pub enum Pace {
     Full,
     /// With the pauses between the batches as they were recorded, divided by this number: 2.0 is
     /// twice as fast.
+    ///
+    /// The times are those of the system's clock. If it was set back between two batches, there is
+    /// no pause between them. If it was set forward, the pause is longer by that much. A close or
+    /// halt of the ring ends each pause.
     Recorded(f64),
 }
 
@@ -85,15 +92,24 @@ impl<E, T: Encoding<E>> Replay<E, T> {
     ) -> Result<Range<Sequence>, ReplayError> {
         let Range { start, end } = self.reader.left();
         let mut next = start;
-        let mut clock = Clock { pace: self.pace, begun: None };
+        let mut clock = Clock::new(self.pace);
+        let begun = Instant::now();
         while let Some(frame) = self.reader.next_frame()? {
-            clock.wait(frame.recorded_at());
+            let due = clock.due(frame.recorded_at());
+            pause(|| due.saturating_sub(begun.elapsed()), producer);
             let gap = next..frame.sequences().start;
             give_up(&gap, producer)?;
             publish(&self.core, &frame, gap, producer)?;
             next = frame.sequences().end;
         }
         Ok(start..end)
+    }
+}
+
+/// Waits for as long as time is `left`, or until the ring ends: the next claim then says why.
+fn pause<E, S: Sequencer>(left: impl Fn() -> Duration, producer: &Producer<E, S>) {
+    while !left().is_zero() && producer.is_open() {
+        thread::sleep(left().min(LONGEST_SLEEP));
     }
 }
 
@@ -144,23 +160,72 @@ fn check(recorded: Sequence, claimed: Sequence, gap: &Range<Sequence>) -> Result
     }
 }
 
-/// Waits for the recorded pauses.
+/// When frames are due. It adds the pauses between them, so a step of the clock changes one.
 struct Clock {
     pace: Pace,
-    /// When the first frame was published, and when it was recorded.
-    begun: Option<(Instant, SystemTime)>,
+    /// When the last frame was recorded.
+    last: Option<SystemTime>,
+    /// When the last frame was due, after the begin of the replay.
+    due: Duration,
 }
 
 impl Clock {
-    /// Waits until a frame is due that was recorded at this time.
-    fn wait(&mut self, recorded: SystemTime) {
-        let Pace::Recorded(factor) = self.pace else { return };
-        let (begun, first) = *self.begun.get_or_insert((Instant::now(), recorded));
-        // A clock that was set back makes no pause.
-        let after = recorded.duration_since(first).unwrap_or_default();
-        let after = Duration::try_from_secs_f64(after.as_secs_f64() / factor);
-        if let Ok(pause) = after.map(|after| after.saturating_sub(begun.elapsed())) {
-            thread::sleep(pause);
+    fn new(pace: Pace) -> Self {
+        Self { pace, last: None, due: Duration::ZERO }
+    }
+
+    /// Returns how long after the begin of the replay the next frame is due, which was recorded at
+    /// this time.
+    fn due(&mut self, recorded: SystemTime) -> Duration {
+        if let (Pace::Recorded(factor), Some(last)) = (self.pace, self.last) {
+            let pause = recorded.duration_since(last).unwrap_or_default().as_secs_f64() / factor;
+            let too_long = if pause > 0.0 { Duration::MAX } else { Duration::ZERO };
+            let pause = Duration::try_from_secs_f64(pause).unwrap_or(too_long);
+            self.due = self.due.saturating_add(pause);
+        }
+        self.last = Some(recorded);
+        self.due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When frames are due that were recorded at these milliseconds.
+    fn due(pace: Pace, recorded: &[u64]) -> Vec<u128> {
+        let mut clock = Clock::new(pace);
+        let due = |&ms| clock.due(SystemTime::UNIX_EPOCH + Duration::from_millis(ms)).as_millis();
+        recorded.iter().map(due).collect()
+    }
+
+    /// After a clock was set back by an hour, all that was recorded in the next hour came at once.
+    #[test]
+    fn a_clock_that_was_set_back_costs_one_pause() {
+        let recorded =
+            [7_200_000, 7_200_100, 3_600_200, 3_600_300, 3_600_400, 3_600_200, 3_600_300];
+        assert_eq!(due(Pace::Recorded(1.0), &recorded), [0, 100, 100, 200, 300, 300, 400]);
+        assert_eq!(due(Pace::Recorded(2.0), &recorded), [0, 50, 50, 100, 150, 150, 200]);
+        assert_eq!(due(Pace::Full, &recorded), [0; 7]);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_forward_is_one_pause() {
+        let recorded = [0, 100, 3_600_200, 3_600_300];
+        assert_eq!(due(Pace::Recorded(1.0), &recorded), [0, 100, 3_600_200, 3_600_300]);
+    }
+
+    /// A pause that was too long for a `Duration` was none.
+    #[test]
+    fn a_pause_without_end_is_no_end_of_the_pauses() {
+        for factor in [0.0, 1e-300] {
+            assert_eq!(
+                due(Pace::Recorded(factor), &[0, 1, 2])[1..],
+                [Duration::MAX.as_millis(); 2]
+            );
+        }
+        for factor in [f64::INFINITY, f64::NAN, -1.0] {
+            assert_eq!(due(Pace::Recorded(factor), &[0, 1, 2]), [0; 3]);
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Segments that are no longer needed are removed or archived, the oldest first.
 
+use std::io;
 use std::path::Path;
 
 use lapwing::Sequence;
 
-use crate::error::FileError;
+use crate::error::{FileError, OpenError};
 use crate::format::name;
-use crate::reading::walker::segments;
+use crate::format::segment::SegmentHeader;
+use crate::reading::walker::{open_segment, segments};
+use crate::storage::disk::Disk;
 use crate::storage::{Storage, file_error};
 
 /// Removes the segments whose events are all below `sequence`. All below it must be synced.
@@ -22,9 +25,33 @@ pub(crate) fn archive(
     sequence: Sequence,
     archive: &Path,
 ) -> Result<usize, FileError> {
+    let kept = Disk::archive(archive)
+        .map_err(|error| FileError::new("open the archive", archive.to_owned(), error))?;
+    check_archive(storage, &kept)?;
     each_before(storage, sequence, |name| {
-        storage.move_out(name, archive).map_err(file_error(storage, "archive a segment", name))
+        storage.move_out(name, &kept).map_err(file_error(&kept, "archive a segment", name))
     })
+}
+
+/// Fails if the archive has segments of another journal.
+fn check_archive(storage: &dyn Storage, archive: &Disk) -> Result<(), FileError> {
+    match (last_segment(storage), last_segment(archive)) {
+        (Some(own), Some(other)) if own.journal != other.journal => {
+            let error = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "the archive has segments of another journal",
+            );
+            let name = name::segment(other.first);
+            Err(file_error(archive, "archive a segment", &name)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The last segment whose header is readable.
+fn last_segment(storage: &dyn Storage) -> Option<SegmentHeader> {
+    let firsts = segments(storage).ok()?;
+    firsts.iter().rev().find_map(|&first| open_segment(storage, first).ok()?.1)
 }
 
 fn each_before(
@@ -32,14 +59,35 @@ fn each_before(
     sequence: Sequence,
     mut take: impl FnMut(&str) -> Result<(), FileError>,
 ) -> Result<usize, FileError> {
-    let firsts = segments(storage)?;
-    // The segment after it must begin below `sequence`: then one of its events is synced, and so is
-    // its header. Recovery begins with that header.
-    let count = firsts.iter().skip(1).take_while(|&&next| next < sequence).count();
-    for &first in &firsts[..count] {
+    let taken = before(storage, sequence)?;
+    let sync = || storage.sync_folder().map_err(file_error(storage, "sync the folder", ""));
+    for &first in &taken {
+        // One at a time, so that a crash leaves no hole. The first sync is for the removal of an
+        // earlier call whose sync has failed.
+        sync()?;
         take(&name::segment(first))?;
-        // One at a time, so that a crash leaves no hole.
-        storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
     }
-    Ok(count)
+    if !taken.is_empty() {
+        sync()?;
+    }
+    Ok(taken.len())
+}
+
+/// The segments whose events are all below `sequence`, in the order in which they may be taken.
+fn before(storage: &dyn Storage, sequence: Sequence) -> Result<Vec<Sequence>, FileError> {
+    let (mut readable, mut strays) = (Vec::new(), Vec::new());
+    for first in segments(storage)?.into_iter().take_while(|&first| first < sequence) {
+        match open_segment(storage, first) {
+            Ok((_, Some(_))) => readable.push(first),
+            Ok((_, None)) => strays.push(first),
+            Err(OpenError::File(error)) => return Err(error),
+            // One of a later version, which came after the journal was opened.
+            Err(_) => break,
+        }
+    }
+    // The last one begins below `sequence`, so one of its events is synced, and so is its header.
+    // Recovery begins with that header, and a file without one must not be the oldest.
+    let kept = readable.pop();
+    strays.retain(|&stray| kept.is_some_and(|kept| stray < kept));
+    Ok(strays.into_iter().chain(readable).collect())
 }

@@ -76,19 +76,25 @@ impl Snapshots {
         let folder = folder.as_ref();
         let disk = Disk::create(folder)
             .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
-        Ok(Self::on_storage(Arc::new(disk)))
+        Self::on_storage(Arc::new(disk))
     }
 
     /// Opens the snapshots on a simulated disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
     #[cfg(feature = "faults")]
-    #[must_use]
-    pub fn open_simulated(disk: &crate::faults::SimulatedDisk) -> Self {
+    pub fn open_simulated(disk: &crate::faults::SimulatedDisk) -> Result<Self, FileError> {
         Self::on_storage(disk.storage())
     }
 
-    fn on_storage(storage: Arc<dyn Storage>) -> Self {
+    fn on_storage(storage: Arc<dyn Storage>) -> Result<Self, FileError> {
         let _ = storage.remove(name::NEW_SNAPSHOT);
-        Self { storage, keep: 2, writing: Mutex::default() }
+        // A process that was killed may have left a snapshot whose name is not durable. The caller
+        // may remove what it contains from the journal.
+        storage.sync_folder().map_err(file_error(&*storage, "sync the folder", ""))?;
+        Ok(Self { storage, keep: 2, writing: Mutex::default() })
     }
 
     /// Sets how many intact snapshots are kept, at least 1.
@@ -144,10 +150,13 @@ impl Snapshots {
         file.write_at(&mut [IoSlice::new(&header), IoSlice::new(state)], 0)
             .and_then(|()| file.sync())
             .map_err(error("write a snapshot"))?;
-        storage
-            .rename(name::NEW_SNAPSHOT, &name::snapshot(sequence))
-            .and_then(|()| storage.sync_folder())
-            .map_err(error("rename a snapshot"))
+        let name = name::snapshot(sequence);
+        storage.rename(name::NEW_SNAPSHOT, &name).map_err(error("rename a snapshot"))?;
+        storage.sync_folder().map_err(|cause| {
+            // Otherwise it could be found, and the next power cut could take it.
+            let _ = storage.remove(&name);
+            file_error(storage, "sync the folder", "")(cause)
+        })
     }
 
     /// Returns the latest intact snapshot, and the names of later ones that are damaged. One that

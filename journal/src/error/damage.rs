@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use lapwing::Sequence;
 
-/// Events that were synced and are not readable.
+/// Events that were synced and are not readable, or are missing.
 ///
 /// A journal with damage is not opened, and nothing in it is changed. Restore the file from a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +30,23 @@ pub enum Defect {
         /// The end of what was synced.
         synced: Sequence,
     },
+    /// The journal was closed with more events, as the file `closed` in its folder says. To go on
+    /// without them, for instance with an older copy of the segments, remove that file.
+    Closed {
+        /// The end of the journal when it was closed.
+        end: Sequence,
+    },
+    /// The file `closed` is unreadable, so events may be missing at the end. To go on with those
+    /// that are there, remove that file.
+    ClosedFile,
+    /// The last segment is shorter than it was made, so events may be missing at its end.
+    Shortened {
+        /// Bytes that it was made with.
+        bytes: u64,
+    },
     /// The header of the oldest segment is unreadable.
     Header,
-    /// The segment belongs to another journal.
+    /// The file belongs to another journal.
     OtherJournal,
     /// A frame that was readable is not readable any longer.
     Frame,
@@ -42,16 +56,21 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.defect {
             Defect::Synced { .. } => "synced events are unreadable",
+            Defect::Closed { .. } => "events are missing that the journal had when it was closed",
+            Defect::ClosedFile => "the file that says where the journal was closed is unreadable",
+            Defect::Shortened { .. } => "the last segment is shorter than it was made",
             Defect::Header => "the header of the oldest segment is unreadable",
-            Defect::OtherJournal => "the segment belongs to another journal",
+            Defect::OtherJournal => "the file belongs to another journal",
             Defect::Frame => "a frame is unreadable",
         };
         let Self { file, offset, sequence, .. } = self;
         write!(f, "{what}: file={}, offset={offset}, sequence={sequence}", file.display())?;
-        if let Defect::Synced { synced } = self.defect {
-            write!(f, ", synced={synced}")?;
+        match self.defect {
+            Defect::Synced { synced } => write!(f, ", synced={synced}"),
+            Defect::Closed { end } => write!(f, ", closed={end}"),
+            Defect::Shortened { bytes } => write!(f, ", bytes={bytes}"),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

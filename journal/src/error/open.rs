@@ -18,7 +18,7 @@ pub enum OpenError {
         /// The file that is locked.
         file: PathBuf,
     },
-    /// Synced events are unreadable.
+    /// Synced events are unreadable or missing, or may be: [`Damage::defect`] says which.
     Damaged(Damage),
     /// The journal has events of another shape.
     OtherShape {

@@ -6,7 +6,7 @@ use super::random::Random;
 /// A disk writes a sector as a whole.
 const SECTOR: usize = 512;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Contents {
     seen: Vec<u8>,
     durable: Vec<u8>,
@@ -21,10 +21,10 @@ struct Write {
 }
 
 impl Contents {
-    pub(super) fn zeros(length: usize) -> Self {
-        let mut zeros = Self { seen: Vec::new(), durable: Vec::new(), unsynced: Vec::new() };
-        zeros.write(0, vec![0; length]);
-        zeros
+    /// Adds zeros, unless the file is that long.
+    pub(super) fn extend(&mut self, length: usize) {
+        let zeros = vec![0; length.saturating_sub(self.seen.len())];
+        self.write(self.seen.len(), zeros);
     }
 
     pub(super) fn read(&self) -> &[u8] {
@@ -69,7 +69,7 @@ impl Contents {
                 let is_kept = match loss {
                     Loss::All => false,
                     Loss::Torn => index < torn || (index == torn && number < kept_sectors),
-                    Loss::Sectors => random.coin(),
+                    Loss::Sectors | Loss::Ordered => random.coin(),
                     Loss::None => true,
                 };
                 if is_kept {

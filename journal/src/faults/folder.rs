@@ -2,22 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use super::Loss;
 use super::random::Random;
-use super::{FileId, Loss};
+use super::world::FileId;
 
 type Names = BTreeMap<String, FileId>;
 
+/// A change of one name. A rename is two of them: a new name for a file, and the end of its old
+/// name. Each names its file, so the loss of one never moves another file.
 #[derive(Debug, Clone)]
-pub(super) enum Change {
-    Create(String, FileId),
-    Rename(String, String),
-    Remove(String),
-}
-
-impl Change {
-    fn created(&self) -> Option<FileId> {
-        if let Self::Create(_, file) = self { Some(*file) } else { None }
-    }
+enum Change {
+    Link(String, FileId),
+    Unlink(String, FileId),
 }
 
 #[derive(Debug, Default)]
@@ -37,36 +33,55 @@ impl Folder {
         self.seen.get(name).copied()
     }
 
-    /// The files that have a name.
-    pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
-        self.seen.values().copied()
+    /// Returns whether the file has a name.
+    pub(super) fn shows(&self, file: FileId) -> bool {
+        self.seen.values().any(|&shown| shown == file)
     }
 
     /// Returns whether a name of the file exists, or may exist again after a power cut.
     pub(super) fn has(&self, file: FileId) -> bool {
-        let created = self.unsynced.iter().filter_map(Change::created);
+        let linked = self.unsynced.iter().map(|change| match change {
+            Change::Link(_, file) | Change::Unlink(_, file) => *file,
+        });
         let named = self.seen.values().chain(self.durable.values()).copied();
-        named.chain(created).any(|existing| existing == file)
+        named.chain(linked).any(|existing| existing == file)
     }
 
-    pub(super) fn change(&mut self, change: Change) {
+    pub(super) fn link(&mut self, name: &str, file: FileId) {
+        self.change(Change::Link(name.into(), file));
+    }
+
+    pub(super) fn unlink(&mut self, name: &str, file: FileId) {
+        self.change(Change::Unlink(name.into(), file));
+    }
+
+    fn change(&mut self, change: Change) {
         apply(&mut self.seen, &change);
         self.unsynced.push(change);
     }
 
     pub(super) fn sync(&mut self) {
-        for change in self.unsynced.drain(..) {
+        self.write_first(self.unsynced.len());
+    }
+
+    /// Some of the changes are written. The others stay unsynced: a file system that cannot write
+    /// changes of names keeps them, or ends.
+    pub(super) fn fail_sync(&mut self, random: &mut Random) {
+        self.write_first(random.below(self.unsynced.len() + 1));
+    }
+
+    fn write_first(&mut self, count: usize) {
+        for change in self.unsynced.drain(..count) {
             apply(&mut self.durable, &change);
         }
     }
 
     pub(super) fn cut_power(&mut self, loss: Loss, random: &mut Random) {
-        let count = self.unsynced.len();
-        let first_lost = random.below(count + 1);
+        let first_lost = random.below(self.unsynced.len() + 1);
         for (index, change) in std::mem::take(&mut self.unsynced).iter().enumerate() {
             let is_kept = match loss {
                 Loss::All => false,
-                Loss::Torn => index < first_lost,
+                Loss::Torn | Loss::Ordered => index < first_lost,
                 Loss::Sectors => random.coin(),
                 Loss::None => true,
             };
@@ -78,19 +93,17 @@ impl Folder {
     }
 }
 
-/// Applies a change. One whose file is not there does nothing: the change before it was lost.
+/// Applies a change. The end of a name that belongs to another file does nothing: the change that
+/// gave it to this file was lost.
 fn apply(names: &mut Names, change: &Change) {
     match change {
-        Change::Create(name, file) => {
+        Change::Link(name, file) => {
             names.insert(name.clone(), *file);
         }
-        Change::Rename(from, to) => {
-            if let Some(file) = names.remove(from) {
-                names.insert(to.clone(), file);
+        Change::Unlink(name, file) => {
+            if names.get(name) == Some(file) {
+                names.remove(name);
             }
-        }
-        Change::Remove(name) => {
-            names.remove(name);
         }
     }
 }

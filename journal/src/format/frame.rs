@@ -9,6 +9,9 @@ use super::{ALIGNMENT, aligned};
 /// Bytes of the header. The events follow.
 pub(crate) const LENGTH: usize = 56;
 
+/// A byte that erases frames. No header has it everywhere, and a file has zeros after its frames.
+pub(crate) const NO_FRAME: u8 = 0xff;
+
 const MAGIC: u32 = u32::from_le_bytes(*b"fram");
 const CHECKSUM: usize = LENGTH - 4;
 

@@ -31,11 +31,26 @@
 //! | 48 | checksum of the events |
 //! | 52 | checksum of the header before it |
 //!
-//! The checksums are CRC-32C and begin with the number of the journal and the first sequence of the
-//! segment. So bytes of another file never pass.
+//! | file `closed`: 48 bytes | |
+//! |---|---|
+//! | 0 | magic |
+//! | 8 | version |
+//! | 12 | zero |
+//! | 16 | journal, the number in the headers of its segments |
+//! | 32 | the end of the journal when it was last closed |
+//! | 40 | zero |
+//! | 44 | checksum of the bytes before it |
+//!
+//! The file `closed` has zeros, or is missing, if the journal was never closed or was copied without
+//! it. Otherwise a journal that ends earlier is damaged. A journal that goes on after a close ends
+//! later, and the file stays as it is until the next close.
+//!
+//! The checksums are CRC-32C. Those of a segment begin with the number of the journal and the first
+//! sequence of the segment. So bytes of another file never pass.
 
 pub(crate) mod bytes; // numbers in a slice
 pub(crate) mod checksum; // CRC-32C that begins with the segment's identity
+pub(crate) mod closed; // where the journal ended when it was closed
 pub(crate) mod frame; // header of a frame
 pub(crate) mod name; // file names
 pub(crate) mod segment; // header of a segment

@@ -4,6 +4,8 @@ use lapwing::Sequence;
 
 /// The file that a process locks.
 pub(crate) const LOCK: &str = "lock";
+/// The file that says where the journal was closed.
+pub(crate) const CLOSED: &str = "closed";
 /// A snapshot that is being written.
 pub(crate) const NEW_SNAPSHOT: &str = "snapshot.tmp";
 

@@ -25,6 +25,9 @@ pub struct Reader<E, T> {
     /// The segments that are not begun.
     segments: VecDeque<Sequence>,
     walker: Option<(Sequence, Walker)>,
+    /// The last segment without a readable header. If the one before it does not go on there, it is
+    /// missing.
+    unreadable: Option<Sequence>,
     /// The events that are left.
     left: Range<Sequence>,
     events: PhantomData<fn(T) -> E>,
@@ -78,9 +81,9 @@ impl<E, T: Encoding<E>> Reader<E, T> {
         if from < oldest || from > end {
             return Err(ReadError::NotRecorded { requested: from, oldest, end });
         }
-        let begun = firsts.partition_point(|&first| first <= from).saturating_sub(1);
-        let segments = firsts[begun..].iter().copied().collect();
-        Ok(Self { storage, segments, walker: None, left: from..end, events: PhantomData })
+        let (segments, left) = (firsts.into(), from..end);
+        let (walker, unreadable, events) = (None, None, PhantomData);
+        Ok(Self { storage, segments, walker, unreadable, left, events })
     }
 
     /// Returns the sequences that are left to read. Some may be gaps.
@@ -131,46 +134,70 @@ impl<E, T: Encoding<E>> Reader<E, T> {
     /// Reads one frame, or goes to the next segment.
     fn step(&mut self) -> Result<Option<FrameHeader>, ReadError> {
         let Some((first, walker)) = &mut self.walker else {
-            self.open_next(self.left.start)?;
+            self.begin()?;
             return Ok(None);
         };
         let (expected, offset) = (walker.expected(), walker.offset());
-        if self.segments.front() == Some(&expected) {
-            self.open_next(expected)?;
+        if let Some(&next) = self.segments.front().filter(|&&next| next <= expected) {
+            self.segments.pop_front();
+            // One that begins inside of this segment has nothing that is not here.
+            if next == expected {
+                self.open(next)?;
+            }
             return Ok(None);
         }
         let name = name::segment(*first);
         let read = walker.next().map_err(file_error(&*self.storage, "read a segment", &name))?;
         match read {
             Some(frame) => Ok(Some(frame.header)),
-            None => Err(self.damage(&name, offset, expected)),
+            None if self.unreadable == Some(expected) => {
+                Err(self.damage(&name::segment(expected), 0, expected, Defect::Frame))
+            }
+            None => Err(self.damage(&name, offset, expected, Defect::Frame)),
         }
     }
 
-    fn open_next(&mut self, expected: Sequence) -> Result<(), ReadError> {
-        let Some(first) = self.segments.pop_front() else {
-            return Err(self.damage("", 0, expected));
-        };
+    /// Opens the last segment that begins at or before the events to read.
+    fn begin(&mut self) -> Result<(), ReadError> {
+        let mut later = self.segments.partition_point(|&first| first <= self.left.start);
+        let wanted = later.checked_sub(1).map_or(self.left.start, |index| self.segments[index]);
+        while self.walker.is_none() {
+            let Some(index) = later.checked_sub(1) else {
+                return Err(self.damage(&name::segment(wanted), 0, wanted, Defect::Frame));
+            };
+            self.open(self.segments[index])?;
+            later = index;
+        }
+        self.segments.drain(..=later);
+        Ok(())
+    }
+
+    /// Goes on in a segment, if its header is readable.
+    fn open(&mut self, first: Sequence) -> Result<(), ReadError> {
+        let name = name::segment(first);
         let opened = open_segment(&*self.storage, first).map_err(|error| match error {
             OpenError::File(error) => ReadError::File(error),
             OpenError::Version { file, version } => ReadError::Version { file, version },
-            _ => self.damage(&name::segment(first), 0, first),
+            _ => self.damage(&name, 0, first, Defect::Frame),
         });
-        let (file, header) = opened?;
-        let Some(header) = header else {
-            return Err(self.damage(&name::segment(first), 0, first));
+        let (file, Some(header)) = opened? else {
+            self.unreadable = Some(first);
+            return Ok(());
         };
+        if self.walker.as_ref().is_some_and(|(_, walker)| walker.journal() != header.journal) {
+            return Err(self.damage(&name, 0, first, Defect::OtherJournal));
+        }
         let (found, expected) = (header.shape.event_bytes, T::EVENT_BYTES);
         if u64::from(found) != expected as u64 {
             return Err(ReadError::EventBytes { found, expected });
         }
-        self.walker = Some((first, Walker::new(file, header, None)));
+        self.walker = Some((first, Walker::new(file, header, Vec::new())));
         Ok(())
     }
 
-    fn damage(&self, name: &str, offset: u64, sequence: Sequence) -> ReadError {
+    fn damage(&self, name: &str, offset: u64, sequence: Sequence, defect: Defect) -> ReadError {
         let file = self.storage.path().join(name);
-        ReadError::Damaged(Damage { file, offset, sequence, defect: Defect::Frame })
+        ReadError::Damaged(Damage { file, offset, sequence, defect })
     }
 
     /// Calls `handle` with each event. `event` is what events are decoded into.

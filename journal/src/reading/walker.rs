@@ -21,9 +21,9 @@ pub(crate) struct Walker {
     offset: u64,
     /// The end of the frame before it.
     expected: Sequence,
-    /// Where the next segment begins, if there is one. A frame after that is left over from a write
-    /// that failed, or that was cut.
-    limit: Option<Sequence>,
+    /// Where later segments begin, in order. The journal continues in one that begins where the last
+    /// frame ends. A frame after that is left over from a write that failed.
+    later: Vec<Sequence>,
     /// Where the events of the last frame are.
     last_body: (u64, usize),
 }
@@ -38,15 +38,20 @@ pub(crate) struct FrameAt<'a> {
 }
 
 impl Walker {
-    /// Walks the segment up to `limit`, the first sequence of the next one.
+    /// Walks the segment up to where one of the `later` segments begins.
     pub(crate) fn new(
         file: Arc<dyn StorageFile>,
         header: SegmentHeader,
-        limit: Option<Sequence>,
+        later: Vec<Sequence>,
     ) -> Self {
         let (offset, expected) = (segment::LENGTH as u64, header.first);
         let window = Window::new(file);
-        Self { window, header, offset, expected, limit, last_body: (0, 0) }
+        Self { window, header, offset, expected, later, last_body: (0, 0) }
+    }
+
+    /// The random number of the journal.
+    pub(crate) fn journal(&self) -> u128 {
+        self.header.journal
     }
 
     /// Where the readable frames end, as far as they are read.
@@ -62,7 +67,7 @@ impl Walker {
     /// Returns the next frame. `None` means that no frame which continues the last one is readable
     /// there. It may be the end of the segment.
     pub(crate) fn next(&mut self) -> io::Result<Option<FrameAt<'_>>> {
-        if self.limit == Some(self.expected) {
+        if self.later.binary_search(&self.expected).is_ok() {
             return Ok(None);
         }
         let offset = self.offset;

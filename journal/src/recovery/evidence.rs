@@ -24,18 +24,15 @@ pub(crate) struct Evidence {
     pub(crate) later_bytes: u64,
 }
 
-/// Searches from the end of the readable frames to the end of the last segment.
-pub(crate) fn after(
-    storage: &dyn Storage,
-    segments: &[Sequence],
-    survey: &Survey,
-) -> Result<Evidence, OpenError> {
-    let last = segments[survey.last_index];
-    let mut evidence = search(storage, last, survey.offset, survey)?;
-    for &later in &segments[survey.last_index + 1..] {
-        let found = search(storage, later, 0, survey)?;
+/// Searches from the end of the readable frames to the end of their segment, and the other segments.
+pub(crate) fn after(storage: &dyn Storage, survey: &Survey) -> Result<Evidence, OpenError> {
+    let mut evidence = search(storage, survey.last.first, survey.offset, survey)?;
+    for &other in &survey.others {
+        let found = search(storage, other, 0, survey)?;
         evidence.synced = evidence.synced.max(found.synced);
-        evidence.later_bytes += found.used_until;
+        if other >= survey.end {
+            evidence.later_bytes += found.used_until;
+        }
     }
     Ok(evidence)
 }

@@ -10,12 +10,12 @@
 //!   D <= s  a write that was never synced: cut, with all that follows.
 //! ```
 //!
-//! After a cut, the journal continues in another segment. Its first sequence says where the one
-//! before it ends, so what was cut never comes back.
+//! What was cut never comes back: it is erased in its place, durably, before the journal continues
+//! there. So an opening needs no space, also on a full disk.
 //!
-//! What no frame proves to be synced is written and synced again before the journal continues. The
-//! cause is a failed sync: the system then has the data in its memory, believes that it is on disk,
-//! and would never write it.
+//! What no frame proves to be synced is written and synced again before the journal continues. A
+//! sync may have failed: the system then has the data in its memory, believes that it is on disk, and
+//! would never write it.
 
 mod evidence; // how far later frames were synced, and what bytes are there
 mod repair; // cut, and write again

@@ -2,6 +2,7 @@
 //! what no frame proves to be synced.
 
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,10 +10,14 @@ use lapwing::Sequence;
 
 use super::Survey;
 use crate::error::OpenError;
+use crate::format::frame::NO_FRAME;
 use crate::format::name;
 use crate::format::segment::SegmentHeader;
 use crate::reading::walker::{Walker, open_segment};
 use crate::storage::{Storage, StorageFile, file_error};
+
+/// Bytes that are erased with one call.
+const ERASED_PIECE: usize = 4096;
 
 /// What [`Journal::open`](crate::Journal::open) found.
 ///
@@ -34,7 +39,8 @@ pub struct Recovered {
     pub cut_bytes: u64,
     /// Where they were cut: the segment and the offset.
     pub cut: Option<(PathBuf, u64)>,
-    /// Segments after the cut, which were removed.
+    /// Segments that are no part of the journal, which were removed: those after the cut, and those
+    /// without a readable header.
     pub removed_segments: usize,
     /// Events that were readable although no frame proved that they were synced. They are synced
     /// now.
@@ -63,74 +69,89 @@ pub(crate) struct End {
     pub(crate) offset: u64,
     /// Whether the frames prove that all of them are synced.
     pub(crate) is_proven: bool,
-    /// Whether there are other bytes after the frames.
-    pub(crate) is_unclean: bool,
 }
 
-/// Repairs the files. All that is readable is synced afterwards.
+/// Repairs the files. All that is readable is synced afterwards, and durable once the folder is
+/// synced too.
 pub(crate) fn repair(
     storage: &dyn Storage,
     survey: &Survey,
 ) -> Result<(Recovered, End), OpenError> {
-    let is_cut = survey.rest.used_until > 0 || !survey.later().is_empty();
-    remove_later(storage, survey)?;
-    if survey.synced < survey.end {
-        write_unproven_again(storage, survey)?;
-    }
     let name = name::segment(survey.last.first);
     let (file, _) = open_segment(storage, survey.last.first)?;
-    let bytes = file.bytes().map_err(file_error(storage, "read a segment", &name))?;
+    remove_others(storage, survey)?;
+    erase(&*file, survey.offset..survey.rest.used_until).map_err(file_error(
+        storage,
+        "erase the end of a segment",
+        &name,
+    ))?;
+    write_unproven_again(storage, survey)?;
     let recovered = Recovered {
         oldest: survey.oldest(),
         next_sequence: survey.end,
         cut_bytes: survey.cut_bytes(),
-        cut: is_cut.then(|| (storage.path().join(name), survey.offset)),
-        removed_segments: survey.later().len(),
+        cut: survey.is_cut().then(|| (storage.path().join(name), survey.offset)),
+        removed_segments: survey.others.len(),
         resynced_events: survey.end - survey.synced,
     };
-    let is_unclean = is_cut || bytes < survey.last.bytes;
     let (header, offset, is_proven) = (survey.last, survey.offset, survey.synced == survey.end);
-    Ok((recovered, End { file, header, offset, is_proven, is_unclean }))
+    Ok((recovered, End { file, header, offset, is_proven }))
 }
 
-/// Removes the segments after the cut. The sync of the folder that makes the next segment's name
-/// durable makes this durable too. A crash before it leaves a journal that is cut at the same
-/// place.
-///
-/// What follows the readable frames in their segment is left as it is. The journal continues in
-/// another segment, whose first sequence says where this one ends. Zeros would not be safe: if
-/// their sync failed, the next recovery would read zeros where the disk has something else.
-fn remove_later(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
-    for &later in survey.later() {
-        let name = name::segment(later);
+/// Removes the segments that are no part of the journal. A crash before the folder is synced leaves a journal that is
+/// cut at the same place.
+fn remove_others(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
+    for &other in &survey.others {
+        let name = name::segment(other);
         storage.remove(&name).map_err(file_error(storage, "remove a segment", &name))?;
     }
     Ok(())
 }
 
-/// Writes what no frame proves to be synced again, and syncs it.
-fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
-    let segments = &survey.segments[..=survey.last_index];
-    let after = segments.partition_point(|&first| first <= survey.synced);
-    for index in after.saturating_sub(1)..segments.len() {
-        let next = segments.get(index + 1).copied();
-        write_again(storage, segments[index], next, survey.synced)?;
+/// Erases what follows the readable frames, durably: a frame in it could continue those that will be
+/// written. This takes no space.
+///
+/// Zeros are not enough. If their sync failed, the next recovery would read zeros where the disk has
+/// something else. It sees the other value, and erases again.
+fn erase(file: &dyn StorageFile, range: Range<u64>) -> io::Result<()> {
+    if range.is_empty() {
+        return Ok(());
     }
-    storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
+    for value in [NO_FRAME, 0] {
+        let piece = [value; ERASED_PIECE];
+        for offset in range.clone().step_by(ERASED_PIECE) {
+            let length = (range.end - offset).min(ERASED_PIECE as u64) as usize;
+            file.write_at(&mut [IoSlice::new(&piece[..length])], offset)?;
+        }
+        file.sync()?;
+    }
     Ok(())
 }
 
-/// Writes the frames of a segment that end after `synced` again, with its header, and syncs them.
+/// Writes what no frame proves to be synced again, and syncs it. That includes a mark of a close at
+/// the end, and the header of the last segment: no frame says that these are synced.
+fn write_unproven_again(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
+    let segments = &survey.segments;
+    let after = segments.partition_point(|&first| first <= survey.synced);
+    for index in after.saturating_sub(1)..segments.len() {
+        let later = segments[index + 1..].to_vec();
+        write_again(storage, segments[index], later, survey.synced)?;
+    }
+    Ok(())
+}
+
+/// Writes the frames of a segment that do not end before `synced` again, with its header, and syncs
+/// them.
 fn write_again(
     storage: &dyn Storage,
     first: Sequence,
-    next: Option<Sequence>,
+    later: Vec<Sequence>,
     synced: Sequence,
 ) -> Result<(), OpenError> {
     let (file, header) = open_segment(storage, first)?;
     let name = name::segment(first);
     let header = header.expect("the survey has read the header");
-    copy_onto_itself(&file, header, next, synced)
+    copy_onto_itself(&file, header, later, synced)
         .and_then(|()| file.sync())
         .map_err(file_error(storage, "sync a segment", &name))?;
     Ok(())
@@ -139,13 +160,13 @@ fn write_again(
 fn copy_onto_itself(
     file: &Arc<dyn StorageFile>,
     header: SegmentHeader,
-    next: Option<Sequence>,
+    later: Vec<Sequence>,
     synced: Sequence,
 ) -> io::Result<()> {
     file.write_at(&mut [IoSlice::new(&header.encode())], 0)?;
-    let mut walker = Walker::new(Arc::clone(file), header, next);
+    let mut walker = Walker::new(Arc::clone(file), header, later);
     while let Some(frame) = walker.next()? {
-        if frame.header.end() > synced {
+        if frame.header.end() >= synced {
             let head = frame.header.encode(header.seed());
             let parts = &mut [IoSlice::new(&head), IoSlice::new(frame.body)];
             file.write_at(parts, frame.offset)?;

@@ -3,22 +3,24 @@
 use lapwing::Sequence;
 
 use super::evidence::{self, Evidence};
+use crate::closed;
 use crate::error::{Damage, Defect, OpenError};
+use crate::format::closed::ClosedEnd;
 use crate::format::frame::FrameHeader;
 use crate::format::name;
-use crate::format::segment::{self, SegmentHeader};
+use crate::format::segment::{self, NoHeader, SegmentHeader};
 use crate::reading::walker::{Walker, open_segment, segments};
 use crate::storage::{Storage, file_error};
 
 /// What the segments of a journal hold.
 #[derive(Debug)]
 pub(crate) struct Survey {
-    /// The first sequences of all segments, in order.
+    /// The first sequences of the segments with the readable frames, in order.
     pub(crate) segments: Vec<Sequence>,
+    /// Those of the other segments: after the readable frames, or without a readable header.
+    pub(crate) others: Vec<Sequence>,
     /// The header of the segment in which the readable frames end.
     pub(crate) last: SegmentHeader,
-    /// The index of that segment.
-    pub(crate) last_index: usize,
     /// Where in that segment the readable frames end.
     pub(crate) offset: u64,
     /// The sequence after the readable frames.
@@ -40,19 +42,30 @@ pub(crate) fn survey(
     storage: &dyn Storage,
     visit: &mut dyn FnMut(Sequence, u64, &FrameHeader),
 ) -> Result<Option<Survey>, OpenError> {
+    // Read first: if the journal is open elsewhere, it may be closed with more events meanwhile.
+    let closed = closed::read(storage)?;
     let segments = segments(storage)?;
-    let Some(&oldest) = segments.first() else { return Ok(None) };
+    let Some(&oldest) = segments.first() else {
+        check_closed_end(storage, &closed, None)?;
+        return Ok(None);
+    };
     let mut survey = begin(storage, oldest)?;
-    for (index, &first) in segments.iter().enumerate() {
-        let follows = first == survey.end;
-        let next = next_segment(storage, segments.get(index + 1))?;
-        if !follows || !walk(storage, (index, first), next, &mut survey, visit)? {
+    let headers = headers(storage, &segments, survey.last.journal)?;
+    for (index, header) in headers.iter().enumerate() {
+        if header.first > survey.end {
             break;
         }
+        // One that begins inside of another has nothing that is not there.
+        if header.first == survey.end {
+            walk(storage, *header, &headers[index + 1..], &mut survey, visit)?;
+        }
     }
-    survey.rest = evidence::after(storage, &segments, &survey)?;
-    survey.segments = segments;
+    let is_other = |first: &Sequence| survey.segments.binary_search(first).is_err();
+    survey.others = segments.into_iter().filter(is_other).collect();
+    survey.rest = evidence::after(storage, &survey)?;
     survey.check(storage)?;
+    check_closed_end(storage, &closed, Some(&survey))?;
+    check_length(storage, &survey)?;
     Ok(Some(survey))
 }
 
@@ -65,8 +78,8 @@ fn begin(storage: &dyn Storage, oldest: Sequence) -> Result<Survey, OpenError> {
     };
     Ok(Survey {
         segments: Vec::new(),
+        others: Vec::new(),
         last,
-        last_index: 0,
         offset: segment::LENGTH as u64,
         end: oldest,
         synced: oldest,
@@ -75,39 +88,43 @@ fn begin(storage: &dyn Storage, oldest: Sequence) -> Result<Survey, OpenError> {
     })
 }
 
-/// The first sequence of the next segment, if its header is readable: there the journal continues.
-fn next_segment(
+/// The headers that are readable, in order.
+fn headers(
     storage: &dyn Storage,
-    next: Option<&Sequence>,
-) -> Result<Option<Sequence>, OpenError> {
-    let Some(&next) = next else { return Ok(None) };
-    let (_, header) = open_segment(storage, next)?;
-    Ok(header.map(|header| header.first))
+    segments: &[Sequence],
+    journal: u128,
+) -> Result<Vec<SegmentHeader>, OpenError> {
+    let mut headers = Vec::new();
+    for &first in segments {
+        let (_, header) = open_segment(storage, first)?;
+        if header.is_some_and(|header| header.journal != journal) {
+            return Err(damage(storage, first, 0, first, Defect::OtherJournal).into());
+        }
+        headers.extend(header);
+    }
+    Ok(headers)
 }
 
-/// Reads the frames of one segment, up to `next`. Returns whether its header was readable.
+/// Reads the frames of one segment, up to where a `later` one begins.
 fn walk(
     storage: &dyn Storage,
-    (index, first): (usize, Sequence),
-    next: Option<Sequence>,
+    header: SegmentHeader,
+    later: &[SegmentHeader],
     survey: &mut Survey,
     visit: &mut dyn FnMut(Sequence, u64, &FrameHeader),
-) -> Result<bool, OpenError> {
-    let (file, header) = open_segment(storage, first)?;
-    let Some(header) = header else { return Ok(false) };
-    if header.journal != survey.last.journal {
-        return Err(damage(storage, first, 0, first, Defect::OtherJournal).into());
-    }
-    let mut walker = Walker::new(file, header, next);
-    let name = name::segment(first);
+) -> Result<(), OpenError> {
+    let (file, _) = open_segment(storage, header.first)?;
+    let later = later.iter().map(|later| later.first).collect();
+    let mut walker = Walker::new(file, header, later);
+    let name = name::segment(header.first);
     while let Some(frame) = walker.next().map_err(file_error(storage, "read a segment", &name))? {
         survey.synced = survey.synced.max(frame.header.synced);
         survey.is_marked = frame.header.count == 0;
-        visit(first, frame.offset, &frame.header);
+        visit(header.first, frame.offset, &frame.header);
     }
-    (survey.last, survey.last_index) = (header, index);
-    (survey.offset, survey.end) = (walker.offset(), walker.expected());
-    Ok(true)
+    survey.segments.push(header.first);
+    (survey.last, survey.offset, survey.end) = (header, walker.offset(), walker.expected());
+    Ok(())
 }
 
 impl Survey {
@@ -125,9 +142,9 @@ impl Survey {
     /// Where the next event should be: in the segment that begins with it, if there is one. Then
     /// its header is unreadable.
     fn unreadable(&self) -> (Sequence, u64) {
-        match self.later().first() {
-            Some(&next) if next == self.end => (next, 0),
-            _ => (self.last.first, self.offset),
+        match self.others.binary_search(&self.end) {
+            Ok(_) => (self.end, 0),
+            Err(_) => (self.last.first, self.offset),
         }
     }
 
@@ -141,10 +158,52 @@ impl Survey {
         self.rest.used_until.saturating_sub(self.offset) + self.rest.later_bytes
     }
 
-    /// The segments after the one in which the readable frames end.
-    pub(crate) fn later(&self) -> &[Sequence] {
-        &self.segments[self.last_index + 1..]
+    /// Whether anything follows the readable frames.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.rest.used_until > 0 || self.others.last().is_some_and(|&last| last >= self.end)
     }
+}
+
+/// Compares the segments with where the journal was closed.
+fn check_closed_end(
+    storage: &dyn Storage,
+    bytes: &closed::Bytes,
+    survey: Option<&Survey>,
+) -> Result<(), OpenError> {
+    let file = storage.path().join(name::CLOSED);
+    let end = survey.map_or(0, |survey| survey.end);
+    let in_file = |defect| Damage { file: file.clone(), offset: 0, sequence: end, defect };
+    let closed = match ClosedEnd::decode(bytes) {
+        Ok(None) => return Ok(()),
+        Ok(Some(closed)) => closed,
+        Err(NoHeader::Unreadable) => return Err(in_file(Defect::ClosedFile).into()),
+        Err(NoHeader::Version(version)) => return Err(OpenError::Version { file, version }),
+    };
+    let missing = Defect::Closed { end: closed.end };
+    match survey {
+        None => Err(in_file(missing).into()),
+        Some(survey) if survey.last.journal != closed.journal => {
+            Err(in_file(Defect::OtherJournal).into())
+        }
+        Some(survey) if survey.end < closed.end => {
+            let (segment, offset) = survey.unreadable();
+            Err(damage(storage, segment, offset, end, missing).into())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// A segment got its length, and a sync, before it got its name.
+fn check_length(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
+    let first = survey.last.first;
+    let (file, _) = open_segment(storage, first)?;
+    let length = file.bytes().map_err(file_error(storage, "read a segment", &name::segment(first)));
+    let (length, bytes) = (length?, survey.last.bytes);
+    if length >= bytes {
+        return Ok(());
+    }
+    let defect = Defect::Shortened { bytes };
+    Err(damage(storage, first, survey.offset.min(length), survey.end, defect).into())
 }
 
 fn damage(

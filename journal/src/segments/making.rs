@@ -3,8 +3,6 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IoSlice};
 
-use lapwing::Sequence;
-
 use crate::error::{FileError, OpenError};
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
@@ -12,39 +10,18 @@ use crate::recovery::End;
 use crate::segments::spares::{Spare, Spares};
 use crate::storage::{Storage, file_error};
 
-/// Makes the first segment of a journal.
+/// Makes the first segment of a journal. Its header is durable before its name, and its name once
+/// the folder is synced.
 pub(crate) fn begin(
     storage: &dyn Storage,
     spares: &mut Spares,
     shape: Shape,
 ) -> Result<End, OpenError> {
-    let (journal, created_ns) = (random(), now_ns());
-    make(storage, spares, SegmentHeader { shape, journal, first: 0, bytes: 0, created_ns })
-}
-
-/// Makes the segment that begins with `first`, after a segment with the header `before`.
-pub(crate) fn continue_at(
-    storage: &dyn Storage,
-    spares: &mut Spares,
-    before: SegmentHeader,
-    first: Sequence,
-) -> Result<End, OpenError> {
-    make(storage, spares, SegmentHeader { first, created_ns: now_ns(), ..before })
-}
-
-/// Makes an empty segment. Its header is durable before its name, and its name when the call
-/// returns.
-fn make(
-    storage: &dyn Storage,
-    spares: &mut Spares,
-    header: SegmentHeader,
-) -> Result<End, OpenError> {
     let spare = spares.take().map_err(file_error(storage, "make a segment", ""))?;
-    let header = SegmentHeader { bytes: spare.bytes, ..header };
+    let (journal, bytes, created_ns) = (random(), spare.bytes, now_ns());
+    let header = SegmentHeader { shape, journal, first: 0, bytes, created_ns };
     activate(storage, &spare, &header, true)?;
-    storage.sync_folder().map_err(file_error(storage, "sync the folder", ""))?;
-    let offset = segment::LENGTH as u64;
-    Ok(End { file: spare.file, header, offset, is_proven: true, is_unclean: false })
+    Ok(End { file: spare.file, header, offset: segment::LENGTH as u64, is_proven: true })
 }
 
 /// Writes the header of a spare and gives it its name. The name is durable once the folder is

@@ -55,7 +55,7 @@ impl Tail {
     /// Overwrites the header that a failed write may have left. Not with zeros: until they are
     /// synced, recovery must see that there was something.
     pub(crate) fn erase_failed_write(&mut self) -> io::Result<()> {
-        const NO_HEADER: [u8; frame::LENGTH] = [0xff; frame::LENGTH];
+        const NO_HEADER: [u8; frame::LENGTH] = [frame::NO_FRAME; frame::LENGTH];
         if self.has_room_for_mark() {
             self.file.write_at(&mut [IoSlice::new(&NO_HEADER)], self.offset)?;
         }

@@ -1,59 +1,83 @@
 //! A folder of the system's file system.
 
 use std::any::Any;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, IoSlice};
-use std::os::unix::fs::FileExt;
+use std::fs::File;
+use std::io::{self, ErrorKind, IoSlice};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::pace::Pace;
-use super::{Storage, StorageFile};
+use super::{Storage, StorageFile, folders};
 use crate::format::name;
 
-/// A folder.
+/// A folder. All calls go through its descriptor. So they reach the folder that was locked, also if
+/// another one gets its path, and a sync needs no further descriptor.
 #[derive(Debug)]
 pub(crate) struct Disk {
     path: PathBuf,
+    folder: File,
 }
 
 impl Disk {
     /// Opens the folder and creates it if it does not exist.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        if !path.is_dir() {
-            fs::create_dir_all(path)?;
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            sync_folder(parent.unwrap_or(Path::new(".")))?;
-        }
-        Ok(Self { path: path.to_owned() })
+        folders::make(path)?;
+        Self::existing(path)
     }
 
     /// Opens a folder that exists.
     pub(crate) fn existing(path: &Path) -> io::Result<Self> {
-        fs::read_dir(path)?;
-        Ok(Self { path: path.to_owned() })
+        let folder = open_at(rustix::fs::CWD, path, FOLDER)?;
+        Ok(Self { path: path.to_owned(), folder })
     }
 
-    fn at(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+    fn open_file(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        open_at(&self.folder, name.as_ref(), flags)
+    }
+
+    /// Opens a folder that exists, as one to which files are moved.
+    pub(crate) fn archive(path: &Path) -> io::Result<Self> {
+        folders::sync_name(path)?;
+        Self::existing(path)
+    }
+
+    fn create_file(&self, name: &str) -> io::Result<OpenFile> {
+        self.open_file(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL).map(OpenFile)
+    }
+
+    /// Gives a file its name in the archive too.
+    fn link(&self, name: &str, archive: &Self) -> io::Result<()> {
+        let (from, to) = (&self.folder, &archive.folder);
+        match retry_on_intr(|| rustix::fs::linkat(from, name, to, name, AtFlags::empty())) {
+            // A crash has ended the last attempt after this step.
+            Err(Errno::EXIST) if self.shares(name, archive)? => Ok(()),
+            Err(Errno::EXIST) => Err(exists("the archive has another file of this name")),
+            linked => Ok(linked?),
+        }
+    }
+
+    /// Returns whether a name belongs to the same file in both folders.
+    fn shares(&self, name: &str, other: &Self) -> io::Result<bool> {
+        let open = |folder: &Self| folder.open_file(name, OFlags::RDONLY);
+        is_same(&open(self)?, &open(other)?)
     }
 }
 
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
 impl Storage for Disk {
     fn names(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path)? {
-            // A name that is not Unicode is none of the journal's.
-            names.extend(entry?.file_name().into_string().ok());
-        }
-        Ok(names)
+        Ok(retry_on_intr(|| list(&self.folder))?)
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
-        Ok(Arc::new(OpenFile::create(&self.at(name))?))
+        Ok(Arc::new(self.create_file(name)?))
     }
 
     fn create_zeros(
@@ -62,7 +86,7 @@ impl Storage for Disk {
         bytes: u64,
         pace: &Pace,
     ) -> io::Result<Arc<dyn StorageFile>> {
-        let file = OpenFile::create(&self.at(name))?;
+        let file = self.create_file(name)?;
         if let Err(error) = allocate(&file, bytes, pace) {
             let _ = self.remove(name);
             return Err(error);
@@ -71,34 +95,40 @@ impl Storage for Disk {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
-        let path = self.at(name);
         // A copy for inspection may be read-only.
-        let file = OpenOptions::new().read(true).write(true).open(&path);
-        Ok(Arc::new(OpenFile(file.or_else(|_| File::open(&path))?)))
+        let file = self.open_file(name, OFlags::RDWR);
+        Ok(Arc::new(OpenFile(file.or_else(|_| self.open_file(name, OFlags::RDONLY))?)))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.at(from), self.at(to))
+        let rename = || rustix::fs::renameat(&self.folder, from, &self.folder, to);
+        Ok(retry_on_intr(rename)?)
     }
 
-    fn move_out(&self, name: &str, folder: &Path) -> io::Result<()> {
-        fs::rename(self.at(name), folder.join(name))?;
-        sync_folder(folder)
+    fn move_out(&self, name: &str, archive: &Self) -> io::Result<()> {
+        if is_same(&self.folder, &archive.folder)? {
+            return Err(exists("the archive is the folder of the journal"));
+        }
+        self.link(name, archive)?;
+        archive.sync_folder()?;
+        self.remove(name)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.at(name))
+        let remove = || rustix::fs::unlinkat(&self.folder, name, AtFlags::empty());
+        Ok(retry_on_intr(remove)?)
     }
 
     fn sync_folder(&self) -> io::Result<()> {
-        sync_folder(&self.path)
+        self.folder.sync_all()
     }
 
     fn lock(&self) -> io::Result<Box<dyn Any + Send + Sync>> {
-        let path = self.at(name::LOCK);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Box::new(file))
+        // A file can be removed while it is locked, and the folder cannot. The file is for network
+        // file systems, where other machines do not see the lock of a folder.
+        let folder = locked(self.open_file(".", FOLDER)?)?;
+        let file = locked(self.open_file(name::LOCK, OFlags::WRONLY | OFlags::CREATE)?)?;
+        Ok(Box::new((folder, file)))
     }
 
     fn path(&self) -> &Path {
@@ -106,14 +136,40 @@ impl Storage for Disk {
     }
 }
 
+fn list(folder: &File) -> rustix::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        // A name that is not Unicode is none of the journal's.
+        names.extend(entry?.file_name().to_str().ok().map(String::from));
+    }
+    Ok(names)
+}
+
+/// Opens a file or a folder.
+fn open_at(folder: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> {
+    let mode = Mode::from_raw_mode(0o666);
+    let open = || rustix::fs::openat(&folder, path, flags | OFlags::CLOEXEC, mode);
+    Ok(retry_on_intr(open)?.into())
+}
+
+/// Locks a file or a folder until it is closed.
+fn locked(file: File) -> io::Result<File> {
+    retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive))?;
+    Ok(file)
+}
+
+fn exists(what: &'static str) -> io::Error {
+    io::Error::new(ErrorKind::AlreadyExists, what)
+}
+
+/// Returns whether both are the same file or folder.
+fn is_same(one: &File, other: &File) -> io::Result<bool> {
+    let (one, other) = (one.metadata()?, other.metadata()?);
+    Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
+}
+
 #[derive(Debug)]
 struct OpenFile(File);
-
-impl OpenFile {
-    fn create(path: &Path) -> io::Result<Self> {
-        OpenOptions::new().read(true).write(true).create_new(true).open(path).map(Self)
-    }
-}
 
 impl StorageFile for OpenFile {
     fn bytes(&self) -> io::Result<u64> {
@@ -129,12 +185,12 @@ impl StorageFile for OpenFile {
         IoSlice::advance_slices(&mut parts, 0); // drops empty parts
         while !parts.is_empty() {
             match rustix::io::pwritev(&self.0, parts, offset) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(written) => {
                     offset += written as u64;
                     IoSlice::advance_slices(&mut parts, written);
                 }
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -177,13 +233,18 @@ fn allocate(file: &OpenFile, bytes: u64, pace: &Pace) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
-    use rustix::io::Errno;
 
     match fallocate(file, FallocateFlags::empty(), 0, bytes) {
-        // Zeros reserve the space where the file system cannot.
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-        Err(error) => Err(error.into()),
+        Err(error) if is_lack_of_space(error) => Err(error.into()),
+        // Where the file system cannot, or a signal has interrupted it, zeros reserve the space. A
+        // second attempt could be interrupted too: by the timer of a profiler, without end.
+        _ => Ok(()),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn is_lack_of_space(error: Errno) -> bool {
+    matches!(error, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -191,6 +252,18 @@ fn reserve(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }
 
-fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A signal during the call, or a file system that refused it in its own way, ended the ring.
+    #[test]
+    fn only_a_lack_of_space_ends_the_making_of_a_segment() {
+        for error in [Errno::INTR, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL] {
+            assert!(!is_lack_of_space(error), "{error}");
+        }
+        for error in [Errno::NOSPC, Errno::DQUOT, Errno::FBIG] {
+            assert!(is_lack_of_space(error), "{error}");
+        }
+    }
 }

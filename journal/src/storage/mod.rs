@@ -2,6 +2,7 @@
 //! (`pace`), and the simulated one (`faults`).
 
 pub(crate) mod disk;
+mod folders; // folders whose names survive a power cut
 pub(crate) mod pace;
 
 use std::any::Any;
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::FileError;
+use disk::Disk;
 use pace::Pace;
 
 /// A folder that holds a journal. Names are those of files in it.
@@ -31,8 +33,10 @@ pub(crate) trait Storage: Debug + Send + Sync {
     /// Renames a file, in place of another one with that name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Moves a file to a folder outside of the journal.
-    fn move_out(&self, name: &str, folder: &Path) -> io::Result<()>;
+    /// Moves a file to a folder outside of the journal. It is durable there before it is removed
+    /// here. Another file of that name there is an error of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and so is the folder itself.
+    fn move_out(&self, name: &str, archive: &Disk) -> io::Result<()>;
 
     fn remove(&self, name: &str) -> io::Result<()>;
 

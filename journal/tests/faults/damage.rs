@@ -50,10 +50,11 @@ fn check(player: &Player<Words>, journal: &Journal<[u64; 3]>, is_closed: bool) {
     }
 }
 
-/// Returns a byte of a segment.
+/// Returns a byte of a segment or of the file `closed`.
 fn choose(disk: &SimulatedDisk, place: Index) -> (String, usize) {
-    let segments = disk.names().into_iter().filter(|name| name.ends_with(".journal"));
-    let bytes = segments.flat_map(|name| {
+    let names = disk.names().into_iter();
+    let files = names.filter(|name| name.ends_with(".journal") || name == "closed");
+    let bytes = files.flat_map(|name| {
         let length = disk.contents(&name).expect("it exists").len();
         (0..length).map(move |offset| (name.clone(), offset))
     });

@@ -4,13 +4,17 @@
 //! Proptest draws what happens to a journal, a model says what must be there, and a failure is
 //! shrunk. `PROPTEST_CASES` sets the number of cases.
 
+mod archive; // old segments are archived
+mod closed; // a closed journal that has lost its end
 mod damage; // a byte that has changed
 mod events; // events that tell which attempt wrote them
+mod lock; // one writer at a time
 mod model; // what must be there
 mod play; // a journal beside the model
 mod recovery; // the rules of recovery, one by one
 mod snapshots; // which snapshots are there after a fault
 mod steps; // what may happen
+mod strays; // files that are no part of the journal
 mod threads; // a power cut while threads run
 
 use proptest::prelude::*;

@@ -1,12 +1,12 @@
 //! A journal does the steps beside the model.
 
-use lapwing_journal::error::WriteError;
+use lapwing_journal::error::{FileError, WriteError};
 use lapwing_journal::faults::{Crash, Loss, SimulatedDisk};
 use lapwing_journal::{Journal, Options, Writer};
 
 use super::events::Kind;
 use super::model::Model;
-use super::steps::{Fault, Step};
+use super::steps::{Fault, Step, Then};
 
 type JournalOf<K> = Journal<<K as Kind>::Event, <K as Kind>::Encoding>;
 type WriterOf<K> = Writer<<K as Kind>::Event, <K as Kind>::Encoding>;
@@ -57,7 +57,11 @@ impl<K: Kind> Player<K> {
     pub(crate) fn step(&mut self, step: Step) {
         match step {
             Step::Append { count, filler, gap } => assert!(self.append(count, filler, gap)),
-            Step::FailWrite { .. } | Step::FailSync if self.is_ahead => {}
+            Step::FailWrite { .. }
+            | Step::FailSync
+            | Step::FailFolderSync { .. }
+            | Step::Cut { .. }
+                if self.is_ahead => {}
             Step::FailWrite { count, filler, kept } => {
                 self.disk.fail_write(kept);
                 assert!(!self.append(count, filler, 0));
@@ -69,9 +73,18 @@ impl<K: Kind> Player<K> {
             }
             Step::Sync => self.sync(),
             Step::FailSync => self.fail_sync(),
-            Step::Remove { percent } => self.remove(percent),
+            Step::FailFolderSync { count, filler, percent } => {
+                self.fail_folder_sync(count, filler, percent);
+            }
+            Step::Remove { percent } => _ = self.remove(percent).expect("no fault"),
             Step::Close => self.close(),
             Step::Crash { crash, fault } => self.crash(crash, fault),
+            Step::Cut { calls, crash, count, filler, then } => {
+                self.disk.crash_after(calls, crash);
+                let _ = self.try_append(count, filler, 0);
+                self.do_until_crash(then);
+                self.crash(crash, None);
+            }
             Step::NewWriter => {
                 self.writer = Some(self.journal().writer());
                 self.model.give_up();
@@ -119,9 +132,43 @@ impl<K: Kind> Player<K> {
         };
         self.disk.fail_syncs(0);
         if has_stopped {
-            assert_eq!(self.journal().synced(), synced);
-            self.check_stopped();
-            self.crash(Crash::Process, None);
+            self.stop(synced);
+        }
+    }
+
+    /// The sync of a new segment's name fails, or that of a removal. The latter is only reported.
+    fn fail_folder_sync(&mut self, count: usize, filler: usize, percent: u64) {
+        assert!(self.append(count, filler, 0));
+        let synced = self.journal().synced();
+        self.disk.fail_folder_syncs(1);
+        let has_stopped = self.journal().sync().is_err();
+        if has_stopped {
+            self.stop(synced);
+        } else {
+            let _ = self.remove(percent);
+        }
+        self.disk.fail_folder_syncs(0);
+    }
+
+    /// A sync has failed, and the program ends.
+    fn stop(&mut self, synced: u64) {
+        assert_eq!(self.journal().synced(), synced);
+        self.check_stopped();
+        self.crash(Crash::Process, None);
+    }
+
+    /// Does more, which a crash may cut, and notes what it has confirmed.
+    fn do_until_crash(&mut self, then: Then) {
+        match then {
+            Then::Sync => _ = self.journal().sync(),
+            Then::Remove { percent } => _ = self.remove(percent),
+            Then::Close => {
+                self.model.synced = self.model.synced.max(self.journal().synced());
+                self.writer = None;
+                if self.journal.take().expect("open").close().is_ok() {
+                    self.model.synced = self.model.written;
+                }
+            }
         }
     }
 
@@ -133,10 +180,10 @@ impl<K: Kind> Player<K> {
         assert!(matches!(written, Err(WriteError::SyncFailed(_))), "{written:?}");
     }
 
-    fn remove(&mut self, percent: u64) {
+    fn remove(&mut self, percent: u64) -> Result<usize, FileError> {
         // The writer syncs too, before it writes over a batch that was given up.
         self.model.synced = self.journal().synced();
-        self.journal().remove_before(self.model.written * percent / 100).expect("no fault");
+        self.journal().remove_before(self.model.written * percent / 100)
     }
 
     fn close(&mut self) {
@@ -168,11 +215,16 @@ impl<K: Kind> Player<K> {
         (self.writer, self.journal) = (None, None);
     }
 
-    /// Recovery meets a fault, and then the power is cut.
+    /// Recovery meets a fault, and then the program is ended: by the crash that was the fault, or by
+    /// a power cut.
     fn fail_to_open(&mut self, fault: Fault) {
         match fault {
+            // The thread would make some of the calls, perhaps while the test reads.
+            Fault::Crash { .. } if self.is_ahead => {}
             Fault::Write { kept } => self.disk.fail_write(kept),
             Fault::Sync => self.disk.fail_syncs(1),
+            Fault::FolderSync => self.disk.fail_folder_syncs(1),
+            Fault::Crash { calls, crash } => self.disk.crash_after(calls, crash),
         }
         let opened = self.options.clone().open_simulated::<K::Event, K::Encoding>(&self.disk);
         if let Ok(journal) = opened {
@@ -180,7 +232,10 @@ impl<K: Kind> Player<K> {
             self.check(&journal, 0);
             self.journal = Some(journal);
         }
-        self.end(Crash::Power { seed: 1, loss: Loss::Sectors });
+        self.end(match fault {
+            Fault::Crash { crash, .. } => crash,
+            _ => Crash::Power { seed: 1, loss: Loss::Sectors },
+        });
     }
 
     /// Opens the journal and checks everything. It must have the events below `at_least`.

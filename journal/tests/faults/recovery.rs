@@ -154,3 +154,146 @@ fn an_empty_segment_may_be_replaced_by_a_larger_one() {
         assert!([0, 200].contains(&open(&disk).unwrap().next_sequence()));
     }
 }
+
+/// A program was killed between the rename of the first segment and the sync of its folder. The
+/// next one opened the journal, wrote and synced, and a power cut lost all of it: the name of the
+/// segment was not durable.
+#[test]
+fn what_is_synced_survives_a_kill_of_an_earlier_program_at_any_call() {
+    for calls in 0..40 {
+        let disk = SimulatedDisk::new();
+        disk.crash_after(calls, Crash::Process);
+        if let Ok(journal) = open(&disk) {
+            let mut writer = journal.writer();
+            let _ = (0..20).try_for_each(|event| {
+                writer.write(&[event], event)?;
+                journal.sync()?;
+                Ok::<_, lapwing_journal::error::WriteError>(())
+            });
+        }
+        disk.crash(Crash::Process);
+
+        let journal = open(&disk).unwrap();
+        let next = journal.next_sequence();
+        write(&journal, next + 1, next + 1);
+        disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+        drop(journal);
+        assert_eq!(open(&disk).unwrap().next_sequence(), next + 1, "calls={calls}");
+    }
+}
+
+/// A process was killed after it had named the first segment and before it synced the folder. The
+/// next process confirmed events, and a power cut left an empty journal.
+#[test]
+fn a_name_that_a_killed_process_has_left_is_durable_before_an_event_is_confirmed() {
+    let disk = SimulatedDisk::new();
+    disk.fail_folder_syncs(1);
+    open(&disk).unwrap_err();
+    disk.crash(Crash::Process);
+
+    let journal = open(&disk).unwrap();
+    write(&journal, 5, 5);
+    disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+    drop(journal);
+    assert_eq!(open(&disk).unwrap().next_sequence(), 5);
+}
+
+/// The sync of the mark of a close failed, and the mark was only in the system's memory. The next
+/// program found it there and did not write it again. A power cut left a hole before the events that
+/// this program had confirmed.
+#[test]
+fn a_mark_of_a_close_that_was_not_synced_is_written_again() {
+    for seed in 0..20 {
+        let disk = SimulatedDisk::new();
+        disk.crash(Crash::Power { seed, loss: Loss::All });
+        let journal = open(&disk).unwrap();
+        write(&journal, 1, 1);
+        disk.fail_syncs(1);
+        journal.close().unwrap_err();
+
+        let journal = open(&disk).unwrap();
+        write(&journal, 2, 2);
+        disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+        drop(journal);
+        assert_eq!(open(&disk).unwrap().next_sequence(), 2, "seed={seed}");
+    }
+}
+
+/// The sync of the folder failed after each of two removals, and a power cut kept the second one
+/// only. The journal had a hole.
+#[test]
+fn removals_whose_sync_has_failed_leave_no_hole() {
+    for seed in 0..50 {
+        let disk = SimulatedDisk::new();
+        disk.crash(Crash::Power { seed, loss: Loss::All });
+        let journal = open(&disk).unwrap();
+        write(&journal, 100, 100);
+        disk.fail_folder_syncs(2);
+        journal.remove_before(100).unwrap_err();
+        journal.remove_before(100).unwrap_err();
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        drop(journal);
+        assert_eq!(open(&disk).unwrap().next_sequence(), 100, "seed={seed}");
+    }
+}
+
+/// Writes five events. The fourth is torn, and the fifth is readable. All bytes are on the disk.
+fn make_torn_end(disk: &SimulatedDisk) {
+    let journal = open(disk).unwrap();
+    write(&journal, 5, 5);
+    disk.crash(Crash::Process);
+    disk.damage(&segments(disk)[0], HEADER + 3 * FRAME + 60);
+}
+
+/// After a cut, the journal wanted another segment, although the one that was cut had room.
+#[test]
+fn a_torn_end_on_a_full_disk_is_cut_and_the_journal_goes_on() {
+    for loss in [Loss::All, Loss::Torn, Loss::Sectors, Loss::None] {
+        for seed in 0..20 {
+            let disk = SimulatedDisk::new();
+            make_torn_end(&disk);
+            disk.set_space(Some(0));
+
+            let journal = open(&disk).unwrap();
+            assert_eq!((journal.next_sequence(), journal.recovered().cut_bytes), (3, 128));
+            write(&journal, 6, 0);
+            journal.sync().unwrap();
+            disk.crash(Crash::Power { seed, loss });
+            let journal = open(&disk).unwrap();
+            assert!(all(&journal).into_iter().eq(0..6));
+            assert_eq!((disk.times_full(), segments(&disk).len()), (0, 1));
+        }
+    }
+}
+
+/// The frame after a torn one was readable. Once the torn one was written again, it continued the
+/// journal, unless it was erased for good first.
+#[test]
+fn a_readable_frame_after_a_torn_one_does_not_come_back_if_recovery_fails() {
+    for seed in 0..200 {
+        let disk = SimulatedDisk::new();
+        make_torn_end(&disk);
+        disk.crash(Crash::Power { seed, loss: Loss::None }); // seeds which sectors a sync loses
+        // Recovery ends after each of its calls, and its first sync fails.
+        for calls in 0..12 {
+            disk.crash_after(calls, Crash::Process);
+            let opened = open(&disk);
+            disk.crash(Crash::Process);
+            drop(opened);
+            disk.fail_syncs(1);
+            open(&disk).unwrap_err();
+            if seed.is_multiple_of(2) {
+                disk.crash(Crash::Power { seed: seed + calls as u64, loss: Loss::Sectors });
+            }
+            disk.fail_syncs(0);
+        }
+        let journal = open(&disk).unwrap();
+        let next = journal.next_sequence();
+        assert_eq!(next, 3);
+        journal.writer().write(&[100 + next], next).unwrap();
+        journal.sync().unwrap();
+        disk.crash(Crash::Power { seed, loss: Loss::Sectors });
+        let events = all(&open(&disk).unwrap());
+        assert!(events.iter().copied().eq((0..next).chain([100 + next])), "{seed}: {events:?}");
+    }
+}

@@ -27,7 +27,7 @@ fn used(disk: &SimulatedDisk) -> u64 {
 #[test]
 fn a_damaged_snapshot_is_skipped_and_reported() {
     let disk = SimulatedDisk::new();
-    let snapshots = Snapshots::open_simulated(&disk);
+    let snapshots = Snapshots::open_simulated(&disk).unwrap();
     for sequence in [10, 20, 30] {
         snapshots.write(sequence, &sequence.to_le_bytes()).unwrap();
     }
@@ -42,13 +42,29 @@ fn a_damaged_snapshot_is_skipped_and_reported() {
 fn a_power_cut_leaves_the_old_snapshot_or_the_new_one() {
     for seed in 0..200 {
         let disk = SimulatedDisk::new();
-        let snapshots = Snapshots::open_simulated(&disk);
+        let snapshots = Snapshots::open_simulated(&disk).unwrap();
         snapshots.write(1, &[1; 2000]).unwrap();
         disk.fail_syncs(1);
         snapshots.write(2, &[2; 2000]).unwrap_err();
         disk.crash(Crash::Power { seed, loss: Loss::Sectors });
-        let latest = Snapshots::open_simulated(&disk).latest().unwrap();
+        let latest = Snapshots::open_simulated(&disk).unwrap().latest().unwrap();
         assert_eq!(latest.snapshot.map(|snapshot| snapshot.state), Some(vec![1; 2000]));
+    }
+}
+
+#[test]
+fn a_power_cut_at_any_call_keeps_the_latest_snapshot_that_was_confirmed() {
+    for (calls, seed) in (0..7).flat_map(|calls| (0..50).map(move |seed| (calls, seed))) {
+        let disk = SimulatedDisk::new();
+        let snapshots = Snapshots::open_simulated(&disk).unwrap().keep(1);
+        snapshots.write(1, &[1; 2000]).unwrap();
+        disk.crash_after(calls, Crash::Power { seed, loss: Loss::Sectors });
+        // If its removal of the old one fails, the call has failed after the new one is durable.
+        let is_confirmed = snapshots.write(2, &[2; 2000]).is_ok();
+        let latest = Snapshots::open_simulated(&disk).unwrap().latest().unwrap();
+        let found = latest.snapshot.expect("one of the two is there").sequence;
+        assert!(latest.damaged.is_empty());
+        assert!(found == 2 || (found == 1 && !is_confirmed), "calls={calls} seed={seed}");
     }
 }
 
@@ -62,7 +78,7 @@ fn a_snapshot_that_fails_takes_no_space() {
     ];
     for fault in faults {
         let disk = SimulatedDisk::new();
-        let snapshots = Snapshots::open_simulated(&disk);
+        let snapshots = Snapshots::open_simulated(&disk).unwrap();
         snapshots.write(1, &[1; 2000]).unwrap();
         fault(&disk);
         snapshots.write(2, &[2; 2000]).unwrap_err();
@@ -77,7 +93,7 @@ fn a_journal_gets_the_space_of_a_snapshot_that_found_too_little() {
     let disk = SimulatedDisk::new();
     let options = Options::new().segment_bytes(SEGMENT_BYTES).prepare_ahead(false);
     let journal = options.open_simulated::<u64, Plain>(&disk).unwrap();
-    let snapshots = Snapshots::open_simulated(&disk);
+    let snapshots = Snapshots::open_simulated(&disk).unwrap();
     disk.set_space(Some(used(&disk) + SEGMENT_BYTES));
     assert!(snapshots.write(1, &[1; 2000]).unwrap_err().is_full());
     let mut writer = journal.writer();
@@ -111,7 +127,7 @@ fn a_snapshot_that_the_disk_cannot_read_is_damaged() {
 #[test]
 fn a_damaged_snapshot_does_not_count_among_those_that_are_kept() {
     let disk = SimulatedDisk::new();
-    let snapshots = Snapshots::open_simulated(&disk);
+    let snapshots = Snapshots::open_simulated(&disk).unwrap();
     snapshots.write(100, b"state").unwrap();
     snapshots.write(200, b"state").unwrap();
     damage(&disk, 200);
@@ -127,7 +143,7 @@ fn a_damaged_snapshot_does_not_count_among_those_that_are_kept() {
 fn a_damaged_snapshot_is_not_the_oldest() {
     for length in [1, 1 << 20, (3 << 20) + 7] {
         let disk = SimulatedDisk::new();
-        let snapshots = Snapshots::open_simulated(&disk);
+        let snapshots = Snapshots::open_simulated(&disk).unwrap();
         snapshots.write(100, &vec![1; length]).unwrap();
         disk.damage(&name(100), HEADER + length - 1);
         assert_eq!(snapshots.oldest().unwrap(), None);
@@ -141,7 +157,7 @@ fn a_damaged_snapshot_is_not_the_oldest() {
 #[test]
 fn a_new_snapshot_stays_although_later_ones_exist() {
     let disk = SimulatedDisk::new();
-    let snapshots = Snapshots::open_simulated(&disk);
+    let snapshots = Snapshots::open_simulated(&disk).unwrap();
     for sequence in [100, 200, 50, 60] {
         snapshots.write(sequence, b"state").unwrap();
         assert!(disk.names().contains(&name(sequence)), "{sequence}");
@@ -153,7 +169,7 @@ fn a_new_snapshot_stays_although_later_ones_exist() {
 #[test]
 fn threads_may_share_snapshots() {
     let disk = SimulatedDisk::new();
-    let snapshots = Snapshots::open_simulated(&disk).keep(1);
+    let snapshots = Snapshots::open_simulated(&disk).unwrap().keep(1);
     snapshots.write(0, b"state").unwrap();
     thread::scope(|scope| {
         let snapshots = &snapshots;
@@ -170,4 +186,30 @@ fn threads_may_share_snapshots() {
         }
     });
     assert_eq!(snapshots.latest().unwrap().snapshot.unwrap().sequence, 999);
+}
+
+/// A process was killed before it synced the name of a snapshot. The next process began with that
+/// snapshot and removed what it contains from the journal. Then a power cut took the snapshot.
+#[test]
+fn a_snapshot_that_is_found_survives_a_power_cut() {
+    let disk = SimulatedDisk::new();
+    let snapshots = Snapshots::open_simulated(&disk).unwrap();
+    disk.fail_folder_syncs(1);
+    snapshots.write(1, b"state").unwrap_err();
+    disk.crash(Crash::Process);
+
+    let found = Snapshots::open_simulated(&disk).unwrap().oldest().unwrap();
+    disk.crash(Crash::Power { seed: 0, loss: Loss::All });
+    assert_eq!(Snapshots::open_simulated(&disk).unwrap().oldest().unwrap(), found);
+}
+
+/// A snapshot whose name could not be synced was not written, and was there all the same.
+#[test]
+fn a_snapshot_whose_name_is_not_durable_is_not_there() {
+    let disk = SimulatedDisk::new();
+    let snapshots = Snapshots::open_simulated(&disk).unwrap();
+    snapshots.write(1, b"state").unwrap();
+    disk.fail_folder_syncs(1);
+    snapshots.write(2, b"state").unwrap_err();
+    assert_eq!((disk.names(), snapshots.oldest().unwrap()), (vec![name(1)], Some(1)));
 }

@@ -15,12 +15,17 @@ pub(crate) enum Step {
     Sync,
     /// A sync that fails.
     FailSync,
+    /// A batch, then a sync of the folder that fails, if either of these needs one: a sync, and the
+    /// removal of old segments.
+    FailFolderSync { count: usize, filler: usize, percent: u64 },
     /// Old segments are removed: those that are synced and below this share, in percent.
     Remove { percent: u64 },
     /// A clean close.
     Close,
-    /// A crash. With a fault, recovery fails at first, and the power is cut once more.
+    /// A crash. With a fault, recovery fails at first, and there is a second crash.
     Crash { crash: Crash, fault: Option<Fault> },
+    /// A batch and something more, with a crash after so many calls that change the disk.
+    Cut { calls: usize, crash: Crash, count: usize, filler: usize, then: Then },
     /// A new writer, which does not write again what the last one could not.
     NewWriter,
 }
@@ -28,8 +33,24 @@ pub(crate) enum Step {
 /// What makes recovery fail.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fault {
-    Write { kept: usize },
+    Write {
+        kept: usize,
+    },
     Sync,
+    FolderSync,
+    /// It ends after so many calls that change the disk.
+    Crash {
+        calls: usize,
+        crash: Crash,
+    },
+}
+
+/// What follows a batch that a crash may cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Then {
+    Sync,
+    Remove { percent: u64 },
+    Close,
 }
 
 /// Steps that make no error.
@@ -50,7 +71,11 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(count, filler, kept)| Step::FailWrite { count, filler, kept }),
         1 => (1_usize..30, 0_usize..120).prop_map(|(count, filler)| Step::Full { count, filler }),
         1 => Just(Step::FailSync),
+        1 => (1_usize..30, 0_usize..120, 0_u64..=100).prop_map(
+            |(count, filler, percent)| Step::FailFolderSync { count, filler, percent }),
         1 => (0_u64..=100).prop_map(|percent| Step::Remove { percent }),
+        2 => (0_usize..20, crash(), 1_usize..30, 0_usize..120, then()).prop_map(
+            |(calls, crash, count, filler, then)| Step::Cut { calls, crash, count, filler, then }),
         1 => Just(Step::NewWriter),
         4 => (crash(), prop::option::weighted(0.3, fault()))
             .prop_map(|(crash, fault)| Step::Crash { crash, fault }),
@@ -59,8 +84,13 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn crash() -> impl Strategy<Value = Crash> {
-    let loss =
-        prop_oneof![Just(Loss::All), Just(Loss::Torn), Just(Loss::Sectors), Just(Loss::None)];
+    let loss = prop_oneof![
+        Just(Loss::All),
+        Just(Loss::Torn),
+        Just(Loss::Sectors),
+        Just(Loss::Ordered),
+        Just(Loss::None)
+    ];
     prop_oneof![
         1 => Just(Crash::Process),
         4 => (any::<u64>(), loss).prop_map(|(seed, loss)| Crash::Power { seed, loss }),
@@ -68,5 +98,18 @@ fn crash() -> impl Strategy<Value = Crash> {
 }
 
 fn fault() -> impl Strategy<Value = Fault> {
-    prop_oneof![Just(Fault::Sync), (0_usize..900).prop_map(|kept| Fault::Write { kept })]
+    prop_oneof![
+        Just(Fault::Sync),
+        Just(Fault::FolderSync),
+        (0_usize..900).prop_map(|kept| Fault::Write { kept }),
+        (0_usize..12, crash()).prop_map(|(calls, crash)| Fault::Crash { calls, crash }),
+    ]
+}
+
+fn then() -> impl Strategy<Value = Then> {
+    prop_oneof![
+        Just(Then::Sync),
+        (0_u64..=100).prop_map(|percent| Then::Remove { percent }),
+        Just(Then::Close),
+    ]
 }

@@ -104,3 +104,38 @@ fn the_recorded_pace_has_the_recorded_pauses() {
     replay.publish_into(&mut producer).unwrap();
     assert!(begun.elapsed() >= Duration::from_millis(30));
 }
+
+/// After a step of the clock, or a long pause, nothing ended the sleep of a replay.
+#[test]
+fn a_halt_or_a_close_ends_a_recorded_pause() {
+    for halts in [true, false] {
+        let disk = SimulatedDisk::new();
+        let journal = open(&disk);
+        let mut writer = journal.writer();
+        writer.write(&[0], 0).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        writer.write(&[1], 1).unwrap();
+        let (mut producer, consumers) = Disruptor::multi_producer(64, || 0)
+            .stage("state")
+            .read(|_: &u64, _, _| {})
+            .build()
+            .unwrap();
+        let other = producer.clone();
+        let running = consumers.start().unwrap();
+        let replay = journal.replay(0).unwrap().pace(Pace::Recorded(1e-9)); // months
+        let (ends, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || ends.send(replay.publish_into(&mut producer)));
+        let monitor = running.monitor();
+        while monitor.snapshot().published == 0 {
+            std::thread::yield_now();
+        }
+        if halts {
+            running.halt()
+        } else {
+            other.close()
+        }
+        let replayed = ended.recv_timeout(Duration::from_secs(60)).expect("the pause ends");
+        assert!(matches!(replayed, Err(ReplayError::Ring(_))), "{replayed:?}");
+        let _ = running.join();
+    }
+}

@@ -260,8 +260,22 @@ impl<E, S: Sequencer> Producer<E, S> {
         self.ring.control.close();
     }
 
-    /// Whether the ring accepts further events. A close by another thread may not be visible yet.
-    pub(crate) fn is_open(&self) -> bool {
+    /// Returns whether the ring accepts further events: it is neither closed nor halted. A close or
+    /// halt by another thread may not be visible yet.
+    ///
+    /// ```
+    /// use lapwing::Disruptor;
+    ///
+    /// let (producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
+    /// assert!(producer.is_open());
+    /// producer.close();
+    /// assert!(!producer.is_open());
+    /// # Ok::<(), lapwing::error::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn is_open(&self) -> bool {
         self.ring.control.life.is_open()
     }
 

@@ -4,6 +4,7 @@
 
 use std::ops::{Index, IndexMut};
 
+use bytemuck::allocation::try_zeroed_vec;
 use bytemuck::{Pod, Zeroable};
 
 use super::bitmap::Bitmap;
@@ -67,15 +68,16 @@ pub(super) struct Ladder {
 }
 
 impl Ladder {
-    pub(super) fn new(spec: &SymbolSpec) -> Self {
+    /// Returns a ladder without orders; `None` if the system has no memory for it.
+    pub(super) fn new(spec: &SymbolSpec) -> Option<Self> {
         let width = spec.highest - spec.lowest + 1;
-        Self {
+        Some(Self {
             lowest: spec.lowest,
-            levels: bytemuck::allocation::zeroed_vec(width as usize),
-            used: Bitmap::new(width),
+            levels: try_zeroed_vec(width as usize).ok()?,
+            used: Bitmap::new(width)?,
             best_bid: None,
             best_ask: None,
-        }
+        })
     }
 
     pub(super) fn best(&self, side: Side) -> Option<Price> {

@@ -16,8 +16,8 @@ mod orders;
 
 use crate::state::{BookState, RestingOrder};
 use crate::types::{
-    Level, OrderKind, OrderRef, OrderState, Price, Quantity, Reason, Report, SelfTrade, Side,
-    SymbolSpec,
+    Level, OrderKind, OrderRef, OrderState, OutOfMemory, Price, Quantity, Reason, Report,
+    SelfTrade, Side, SymbolSpec,
 };
 
 use ladder::Ladder;
@@ -48,21 +48,29 @@ pub struct Found(Slot);
 
 impl Book {
     /// Opens an empty book and sets its memory aside.
-    #[must_use]
-    pub fn new(spec: SymbolSpec) -> Self {
-        Self { spec, orders: Orders::new(spec.max_orders), ladder: Ladder::new(&spec) }
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`] if the system does not give it.
+    pub fn new(spec: SymbolSpec) -> Result<Self, OutOfMemory> {
+        let parts = Orders::new(spec.max_orders).zip(Ladder::new(&spec));
+        let (orders, ladder) = parts.ok_or(OutOfMemory { symbol: spec.symbol })?;
+        Ok(Self { spec, orders, ladder })
     }
 
     /// Returns a book in a state that [`State::check`](crate::state::State::check) has passed.
-    #[must_use]
-    pub fn from_state(state: &BookState) -> Self {
-        let mut book = Self::new(state.spec);
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`] if the system does not give the memory.
+    pub fn from_state(state: &BookState) -> Result<Self, OutOfMemory> {
+        let mut book = Self::new(state.spec)?;
         for (side, &RestingOrder { id, price, open, filled }) in state.orders() {
             let order = OrderState { id, symbol: state.spec.symbol, side, price, open };
             let slot = book.orders.insert(&order, filled);
             book.append(slot);
         }
-        book
+        Ok(book)
     }
 
     /// Returns the symbol and its bounds.

@@ -88,12 +88,17 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// Returns an empty set that holds up to `capacity` orders.
-    pub(super) fn new(capacity: u32) -> Self {
-        let mut slots = Vec::with_capacity(capacity as usize + 1);
+    /// Returns an empty set that holds up to `capacity` orders; `None` if the system has no memory
+    /// for it.
+    pub(super) fn new(capacity: u32) -> Option<Self> {
+        let places = capacity as usize;
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(places + 1).ok()?;
         slots.push(Order::zeroed());
-        let index = HashTable::with_capacity(capacity as usize);
-        Self { slots, free: NIL, index, hasher: DefaultHashBuilder::default(), capacity }
+        let hasher = DefaultHashBuilder::default();
+        let mut index = HashTable::new();
+        index.try_reserve(places, |&slot: &Slot| hasher.hash_one(slot)).ok()?;
+        Some(Self { slots, free: NIL, index, hasher, capacity })
     }
 
     pub(super) fn is_full(&self) -> bool {

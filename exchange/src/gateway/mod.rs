@@ -29,7 +29,7 @@ use self::outbox::{Encode, Outbox};
 use self::session::Session;
 use crate::Exchange;
 use crate::engine::Engine;
-use crate::service::{Entry, Opened, Service, ServiceError};
+use crate::service::{Entry, Input, Opened, Service, ServiceError};
 
 pub use self::error::GatewayError;
 
@@ -90,7 +90,12 @@ impl Gateway {
         let next = opened.next_sequence();
         let (answers, changing) = Answers::new(next);
         let (market_data, subscribing) = MarketData::new(&opened.engine().state(), next);
-        let (service, entry) = opened.start(answers, market_data)?;
+        let memory = opened.memory_change();
+        let (service, mut entry) = opened.start(answers, market_data)?;
+        if let Some(command) = memory {
+            let input = Input::of_operator(&command);
+            entry.publish(|slot| *slot = input).map_err(GatewayError::from)?;
+        }
         let shared = Arc::new(Shared {
             changing,
             subscribing,

@@ -1,4 +1,4 @@
-//! Accounts: cash, positions, limits, and what open orders reserve.
+//! Accounts: cash, positions, limits, memory, and what open orders reserve.
 //!
 //! A check reads the account and changes nothing. [`Accounts::reserve`] follows an order that the book
 //! admits. [`Accounts::settle`] follows each report: it moves cash and lots of trades, and releases
@@ -10,8 +10,8 @@ use account::Account;
 
 use crate::state::AccountState;
 use crate::types::{
-    AccountId, Deposit, Limits, MAX_ACCOUNTS, MAX_CASH, OrderId, OrderState, Quantity, Reason,
-    Report, Trade,
+    ACCOUNT_BYTES, AccountId, Deposit, Limits, MAX_ACCOUNTS, MAX_CASH, Memory, OrderId, OrderState,
+    POSITION_BYTES, Quantity, Reason, Report, Trade,
 };
 
 /// All accounts.
@@ -21,6 +21,7 @@ pub struct Accounts {
     accounts: Vec<Option<Account>>,
     /// The sum of all cash. A trade does not change it.
     deposits: i64,
+    memory: Memory,
 }
 
 /// An order that an account would like to have.
@@ -35,15 +36,28 @@ pub struct Wish {
 }
 
 impl Accounts {
-    /// Returns accounts in a state that [`State::check`](crate::state::State::check) has passed.
+    /// Returns accounts with so many MiB of memory in a state that [`State::check`](crate::state::State::check) has passed.
     #[must_use]
-    pub fn from_state(state: &[AccountState]) -> Self {
-        let mut accounts = Self::default();
+    pub fn from_state(state: &[AccountState], memory: u32) -> Self {
+        let mut accounts = Self { memory: Memory::new(memory), ..Self::default() };
         for account in state {
+            let positions = account.positions.len() as u64;
+            accounts.memory.take(ACCOUNT_BYTES + positions * POSITION_BYTES);
             accounts.deposits += account.cash;
             *accounts.place(account.id) = Some(Account::from_state(account));
         }
         accounts
+    }
+
+    /// Returns what the exchange takes of its memory.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Returns the same, to count a book or to set the limit.
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        &mut self.memory
     }
 
     /// Whether the account exists.
@@ -59,16 +73,17 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Reason::IdTooLarge`] or [`Reason::Exists`]
+    /// [`Reason::IdTooLarge`], [`Reason::Exists`] or [`Reason::NoMemory`]
     pub fn add(&mut self, id: AccountId) -> Result<(), Reason> {
         if id.0 >= MAX_ACCOUNTS {
             return Err(Reason::IdTooLarge);
         }
-        let place = self.place(id);
-        if place.is_some() {
+        if self.account(id).is_ok() {
             return Err(Reason::Exists);
         }
-        *place = Some(Account::default());
+        self.memory.check(ACCOUNT_BYTES)?;
+        self.memory.take(ACCOUNT_BYTES);
+        *self.place(id) = Some(Account::default());
         Ok(())
     }
 
@@ -119,10 +134,10 @@ impl Accounts {
     /// # Errors
     ///
     /// [`Reason::UnknownAccount`], [`Reason::OrderTooLarge`], [`Reason::PositionLimit`],
-    /// [`Reason::NotionalLimit`] or [`Reason::NotEnoughCash`]
+    /// [`Reason::NotionalLimit`], [`Reason::NotEnoughCash`] or [`Reason::NoMemory`]
     #[inline]
     pub fn check(&self, wish: &Wish) -> Result<(), Reason> {
-        self.account(wish.order.id.account)?.check(wish)
+        self.account(wish.order.id.account)?.check(wish, &self.memory)
     }
 
     /// Reserves what an order needs that has passed [`check`](Self::check).
@@ -132,7 +147,7 @@ impl Accounts {
     /// If the order has not passed it, and its account does not exist.
     #[inline]
     pub fn reserve(&mut self, order: &OrderState) {
-        self.of_order(order).reserve(order);
+        self.change(order, |account| account.reserve(order));
     }
 
     /// Follows a report of a book.
@@ -167,13 +182,13 @@ impl Accounts {
         let taker = OrderState { id: trade.taker, symbol, side, price: trade.taker_limit, open };
         let maker = OrderState { id: trade.maker, symbol, side: side.opposite(), price, open };
         for order in [taker, maker] {
-            self.of_order(&order).trade(&order, price);
+            self.change(&order, |account| account.trade(&order, price));
         }
     }
 
     #[inline]
     fn release(&mut self, order: &OrderState) {
-        self.of_order(order).release(order);
+        self.change(order, |account| account.release(order));
     }
 
     /// Returns the place of an account that exists or is about to.
@@ -191,11 +206,19 @@ impl Accounts {
         place.and_then(Option::as_ref).ok_or(Reason::UnknownAccount)
     }
 
-    /// Returns the account of an order that has passed its check.
+    /// Changes the account of an order that has passed its check, and counts its positions.
     #[inline]
-    fn of_order(&mut self, order: &OrderState) -> &mut Account {
+    fn change(&mut self, order: &OrderState, change: impl FnOnce(&mut Account)) {
         let place = self.accounts[order.id.account.0 as usize].as_mut();
-        place.expect("the check has found the account, and accounts never go")
+        let account = place.expect("the check has found the account, and accounts never go");
+        let before = account.positions();
+        change(account);
+        let after = account.positions();
+        if after > before {
+            self.memory.take(POSITION_BYTES);
+        } else if after < before {
+            self.memory.give_back(POSITION_BYTES);
+        }
     }
 }
 

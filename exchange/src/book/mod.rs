@@ -2,7 +2,8 @@
 //!
 //! - `orders`: resting orders in a slab, found by name.
 //! - `ladder`: one level for each price of the band, and the best prices.
-//! - `bitmap`: which levels are in use.
+//! - `bitmap`: which levels are in use. `sums`: how much rests in a range of them.
+//! - `image`: a copy for another thread.
 //! - `matching`: an incoming order trades.
 //! - `changes`: cancel, reduce and replace.
 //!
@@ -10,9 +11,11 @@
 
 mod bitmap;
 mod changes;
+mod image;
 mod ladder;
 mod matching;
 mod orders;
+mod sums;
 
 use crate::state::{BookState, RestingOrder};
 use crate::types::{
@@ -21,7 +24,9 @@ use crate::types::{
 };
 
 use ladder::Ladder;
-use orders::{NIL, Orders, Slot};
+use orders::{Orders, Slot};
+
+pub use image::BookImage;
 
 /// The resting orders of a symbol.
 #[derive(Clone, Debug)]
@@ -54,7 +59,7 @@ impl Book {
     /// [`OutOfMemory`] if the system does not give it.
     pub fn new(spec: SymbolSpec) -> Result<Self, OutOfMemory> {
         let parts = Orders::new(spec.max_orders).zip(Ladder::new(&spec));
-        let (orders, ladder) = parts.ok_or(OutOfMemory { symbol: spec.symbol })?;
+        let (orders, ladder) = parts.ok_or(OutOfMemory::Book(spec.symbol))?;
         Ok(Self { spec, orders, ladder })
     }
 
@@ -122,22 +127,16 @@ impl Book {
         queues.flat_map(|first| self.orders.queue(first)).map(|order| order.resting())
     }
 
-    /// Returns the book in its canonical form.
+    /// Copies the book.
     #[must_use]
-    pub fn state(&self) -> BookState {
-        BookState {
-            spec: self.spec,
-            bids: self.by_priority(Side::Buy).collect(),
-            asks: self.by_priority(Side::Sell).collect(),
-        }
+    pub fn image(&self) -> BookImage {
+        BookImage::of(self)
     }
 
     /// Puts an order at the end of its level.
     #[inline]
     fn append(&mut self, slot: Slot) {
-        let order = &self.orders[slot];
-        let level = self.ladder.enter(order.side(), order.price());
-        let last = level.push(slot, order.open);
+        let last = self.ladder.push(slot, &self.orders[slot]);
         self.orders.link(last, slot);
     }
 
@@ -146,11 +145,7 @@ impl Book {
     fn unlink(&mut self, slot: Slot) {
         let order = self.orders[slot];
         self.orders.unlink(slot);
-        let level = &mut self.ladder[order.price()];
-        level.remove(slot, &order);
-        if level.head == NIL {
-            self.ladder.leave(order.side(), order.price());
-        }
+        self.ladder.remove(slot, &order);
     }
 
     /// Returns the report of what rests at a price.

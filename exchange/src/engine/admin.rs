@@ -1,8 +1,8 @@
 //! Commands of the operator: symbols, accounts, cash, limits and memory.
 
-use super::{Engine, Refusal};
+use super::Engine;
 use crate::book::Book;
-use crate::types::{AccountId, Deposit, Limits, MAX_SYMBOLS, Reason, Report, SymbolSpec};
+use crate::types::{AccountId, Deposit, Limits, MAX_SYMBOLS, Reason, Refusal, Report, SymbolSpec};
 
 impl Engine {
     pub(super) fn add_symbol(
@@ -30,7 +30,7 @@ impl Engine {
         &mut self,
         account: AccountId,
         sink: &mut impl FnMut(Report),
-    ) -> Result<(), Reason> {
+    ) -> Result<(), Refusal> {
         self.accounts.add(account)?;
         sink(Report::AccountAdded(account));
         Ok(())

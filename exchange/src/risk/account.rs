@@ -50,9 +50,9 @@ impl Account {
         Ok(())
     }
 
-    /// Returns the number of positions.
-    pub(super) fn positions(&self) -> usize {
-        self.positions.len()
+    /// Returns the positions, by ascending symbol.
+    pub(super) fn positions(&self) -> &[PositionState] {
+        &self.positions
     }
 
     /// Checks an order against limits and cash.
@@ -177,7 +177,8 @@ impl Account {
         }
     }
 
-    pub(super) fn state(&self, id: AccountId) -> AccountState {
+    /// Returns the account in its canonical form, without its positions.
+    pub(super) fn without_positions(&self, id: AccountId) -> AccountState {
         AccountState {
             id,
             cash: self.cash,
@@ -185,7 +186,7 @@ impl Account {
             open_notional: self.open_notional,
             last_order: self.last_order,
             limits: self.limits,
-            positions: self.positions.clone(),
+            positions: Vec::new(),
         }
     }
 

@@ -96,7 +96,9 @@ impl State {
     /// Returns the snapshot: all parts and their hash.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut length = size_of::<u64>();
+        self.write_parts(&mut |part| length += part.len());
+        let mut bytes = Vec::with_capacity(length);
         self.write_parts(&mut |part| bytes.extend_from_slice(part));
         let hash = XxHash3_64::oneshot(&bytes);
         bytes.extend_from_slice(&hash.to_le_bytes());

@@ -97,17 +97,39 @@ impl Memory {
     }
 }
 
-/// The system does not give the memory of a book.
+/// The system does not give memory that the operator allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory {
-    /// The book.
-    pub symbol: SymbolId,
+pub enum OutOfMemory {
+    /// For the book of this symbol.
+    Book(SymbolId),
+    /// For the table of accounts.
+    Accounts,
 }
 
 impl fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the system has no memory for the book: symbol={}", self.symbol.0)
+        match self {
+            Self::Book(symbol) => {
+                write!(f, "the system has no memory for the book: symbol={}", symbol.0)
+            }
+            Self::Accounts => f.write_str("the system has no memory for the accounts"),
+        }
     }
 }
 
 impl Error for OutOfMemory {}
+
+/// Why a command is not carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A rule of the exchange.
+    Rule(Reason),
+    /// The system.
+    System(OutOfMemory),
+}
+
+crate::errors::from! {
+    Refusal:
+    Reason => Rule,
+    OutOfMemory => System,
+}

@@ -18,7 +18,7 @@ pub use command::{
 pub use ids::{AccountId, OrderId, Price, Quantity, Side, SymbolId, notional};
 pub use memory::{
     ACCOUNT_BYTES, DEFAULT_MEMORY, Memory, ORDER_BYTES, OutOfMemory, POSITION_BYTES, PRICE_BYTES,
-    SYMBOL_BYTES,
+    Refusal, SYMBOL_BYTES,
 };
 pub use packed_command::{PackedCommand, UnpackError};
 pub use packed_report::PackedReport;

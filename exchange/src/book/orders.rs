@@ -207,7 +207,7 @@ mod tests {
     fn the_index_grew_although_it_was_set_aside() {
         const CAPACITY: u32 = 7 << 10; // fills a table of 8,192 places, and half of one of 16,384
         let mut orders = Orders::new(CAPACITY).unwrap();
-        let set_aside = orders.index.capacity();
+        let set_aside = orders.index.allocation_size();
         let mut random = fastrand::Rng::with_seed(1);
         let mut slots = Vec::new();
         for id in 0..400_000 {
@@ -218,7 +218,7 @@ mod tests {
             let id = OrderRef { account: AccountId(1), order: OrderId(id) };
             let (symbol, side, price, open) = (SymbolId(0), Side::Buy, 1, 1);
             slots.push(orders.insert(&OrderState { id, symbol, side, price, open }, 0));
-            assert_eq!(orders.index.capacity(), set_aside, "at {id:?}");
+            assert_eq!(orders.index.allocation_size(), set_aside, "at {id:?}");
         }
     }
 }

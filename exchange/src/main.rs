@@ -1,5 +1,8 @@
 //! The exchange as a program. Without a command it checks itself for a minute.
 
+#[macro_use]
+mod output;
+
 mod commands;
 
 use std::process::ExitCode;
@@ -21,7 +24,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve clients until the standard input ends, or a stage fails.
+    /// Serve clients until SIGTERM, SIGINT or the end of a piped input, or until a stage fails.
     Serve(serve::Arguments),
     /// Send commands to an exchange at a steady rate and report delays.
     Load(load::Arguments),

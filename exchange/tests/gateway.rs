@@ -99,7 +99,7 @@ fn people_trade_by_lines() {
             "trade 5 at 100 of symbol 1: buy order 1 of account 2, with order 1 of account 1",
         ]
     );
-    assert_eq!(ask("cancel 1 2\n", 1), ["error: the line ends before ORDER"]);
+    assert_eq!(ask("cancel 1 2\n", 1), ["error: the line ends before ORDER: line=1"]);
     assert_eq!(
         ask("cancel 1 1 1\n", 1),
         ["rejected order 1 of account 1: the account has no such open order in this book"]
@@ -243,7 +243,9 @@ fn commands_before_bytes_without_a_meaning_are_answered() {
     socket.write_all(&sent).unwrap();
     let mut got = Vec::new();
     socket.read_to_end(&mut got).unwrap();
-    assert_eq!(got.len(), 1000 * size_of::<Answer>());
+    let line = got.split_off(1000 * size_of::<Answer>());
+    let told = "error: command 18446744073709551615: the kind has no meaning: found=255\n";
+    assert_eq!(String::from_utf8(line).unwrap(), told);
     assert_eq!(gateway.shutdown().unwrap().state().commands, 1000);
 }
 

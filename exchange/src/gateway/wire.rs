@@ -18,8 +18,15 @@
 //! [`Follower`](crate::market::Follower) is a client of it.
 //!
 //! The server ends a session that sends bytes without a meaning, once it has answered the commands
-//! before them. It also ends one that does not read its answers. The first 4 bytes of a hello are no text, and any other first bytes begin a session of
-//! the [line protocol](super::text).
+//! before them. It also ends one that does not read its answers, or sends nothing for too long. Its
+//! last bytes then say why: a line of text that begins with `error: ` and is shorter than a record.
+//! A client that is not served gets such a line too, in place of answers.
+//!
+//! [`Order::HEARTBEAT`] shows that a client is alive. The server answers it at once with
+//! [`Answer::HEARTBEAT`], which overtakes answers that wait for a disk.
+//!
+//! The first 4 bytes of a hello are no text, and any other first bytes begin a session of the
+//! [line protocol](super::text).
 
 use bytemuck::{Pod, Zeroable};
 
@@ -35,6 +42,8 @@ pub const ORDERS: u16 = 1;
 pub const MARKET_DATA: u16 = 2;
 /// A session that learns which symbols there are.
 pub const SYMBOLS: u16 = 3;
+/// An option of a session that sends commands: when it ends, its open orders are cancelled.
+pub const CANCEL_ON_DISCONNECT: u32 = 1;
 
 /// The first record of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -48,8 +57,8 @@ pub struct Hello {
     pub kind: u16,
     /// The symbol of a session of market data, otherwise 0.
     pub symbol: u32,
-    /// Always 0.
-    pub unused: u32,
+    /// [`CANCEL_ON_DISCONNECT`] or 0. 0 in a session of market data.
+    pub options: u32,
 }
 
 impl Hello {
@@ -71,8 +80,15 @@ impl Hello {
         Self::new(SYMBOLS, 0)
     }
 
+    /// Asks that the open orders of the session are cancelled when its connection ends, however it
+    /// ends. A crash of the exchange leaves them.
+    #[must_use]
+    pub const fn cancel_on_disconnect(self) -> Self {
+        Self { options: CANCEL_ON_DISCONNECT, ..self }
+    }
+
     const fn new(kind: u16, symbol: u32) -> Self {
-        Self { magic: MAGIC, version: VERSION, kind, symbol, unused: 0 }
+        Self { magic: MAGIC, version: VERSION, kind, symbol, options: 0 }
     }
 }
 
@@ -80,10 +96,16 @@ impl Hello {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Order {
-    /// A number of the client's choice, not 0. It comes back with each answer.
+    /// A number of the client's choice, not 0, which ends the session. It comes back with each
+    /// answer.
     pub tag: u64,
     /// The command.
     pub command: PackedCommand,
+}
+
+impl Order {
+    /// No command: the client is alive. All bytes are 0.
+    pub const HEARTBEAT: Self = bytemuck::zeroed();
 }
 
 /// A report of the exchange.
@@ -98,4 +120,15 @@ pub struct Answer {
     pub is_last: u64,
     /// The report.
     pub report: PackedReport,
+}
+
+impl Answer {
+    /// The answer to a heartbeat. All bytes are 0. No report is so: no order has the quantity 0.
+    pub const HEARTBEAT: Self = bytemuck::zeroed();
+
+    /// Whether it answers a heartbeat. It has no report then.
+    #[must_use]
+    pub fn is_heartbeat(&self) -> bool {
+        *self == Self::HEARTBEAT
+    }
 }

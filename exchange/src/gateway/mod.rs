@@ -5,8 +5,10 @@
 //!
 //! Each session has a thread that reads. A session that has answers to get has one more that writes.
 //! [`Settings`] limits how many sessions there are, and what waits for each of them.
-//! The gateway trusts its clients: a session may send commands for any account, and those of the
-//! operator. Put it behind a component that authenticates clients.
+//! A session logs in for an account or as the operator ([`Login`]), and sends the commands of it only.
+//! A gateway without secrets lets each session send all commands, and serves this machine only.
+//! Market data names no account, so everybody gets it. Nothing is encrypted: a network that others
+//! can read needs a tunnel.
 
 mod accepting;
 mod answers;
@@ -14,6 +16,7 @@ mod error;
 mod market_data;
 mod open_orders;
 mod outbox;
+mod secrets;
 mod session;
 mod sessions;
 mod settings;
@@ -32,12 +35,14 @@ use std::time::{Duration, Instant};
 use self::accepting::Waker;
 use self::answers::{Answers, Change};
 use self::market_data::{MarketData, Subscribing};
+use self::secrets::Secrets;
 use self::sessions::Sessions;
 use crate::Exchange;
 use crate::engine::Engine;
 use crate::service::{Input, Opened, Service, ServiceError};
 
 pub use self::error::GatewayError;
+pub use self::secrets::{Actor, Login, SECRET_BYTES, Secret, SecretError, SecretsError};
 pub use self::settings::{Settings, SettingsError};
 
 /// How long a shutdown goes on reading what has arrived. A client that keeps sending would hold it
@@ -62,6 +67,8 @@ pub struct Gateway {
 #[derive(Debug)]
 struct Shared {
     settings: Settings,
+    /// Without them, each session may send all commands.
+    secrets: Option<Secrets>,
     changing: Sender<Change>,
     subscribing: Subscribing,
     started: Instant,
@@ -95,7 +102,12 @@ impl Gateway {
         settings: Settings,
     ) -> Result<Self, GatewayError> {
         settings.check()?;
-        let listener = TcpListener::bind(address)?;
+        let secrets = settings.secrets.as_deref().map(Secrets::open).transpose()?;
+        let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
+        if secrets.is_none() {
+            check_loopback(&addresses)?;
+        }
+        let listener = TcpListener::bind(&*addresses)?;
         let address = listener.local_addr()?;
         let next = opened.next_sequence();
         let (answers, changing) = Answers::new(next);
@@ -109,6 +121,7 @@ impl Gateway {
         let sessions = Sessions::new(settings.sessions);
         let shared = Arc::new(Shared {
             settings,
+            secrets,
             changing,
             subscribing,
             started: Instant::now(),
@@ -182,6 +195,19 @@ impl Shared {
     /// Whether a shutdown has found that commands are not answered any more.
     fn has_failed(&self) -> bool {
         self.failed.get().is_some()
+    }
+}
+
+/// Fails if a client on another machine could reach one of the addresses.
+///
+/// # Errors
+///
+/// [`GatewayError::NotLoopback`] names it.
+pub fn check_loopback(addresses: &[SocketAddr]) -> Result<(), GatewayError> {
+    let is_loopback = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+    match addresses.iter().find(|address| !is_loopback(address)) {
+        Some(&address) => Err(GatewayError::NotLoopback(address)),
+        None => Ok(()),
     }
 }
 

@@ -13,6 +13,10 @@ pub struct Local {
     /// The folder of journal and snapshots. Leader and follower have one each.
     #[arg(long)]
     pub folder: PathBuf,
+    /// MiB that all books, accounts and positions of the exchange may take. The leader, and a follower
+    /// that takes over, sets it. The default is that of the folder, at first 1024.
+    #[arg(long)]
+    pub memory: Option<u32>,
     /// Print the state hash after every N commands. 0 disables it.
     #[arg(long, default_value_t = 0)]
     pub hash_every: u64,
@@ -26,6 +30,7 @@ impl Local {
     pub(crate) fn open(&self) -> Result<Opened> {
         let mut settings = Settings::default();
         settings.folder = Some(self.folder.clone());
+        settings.memory = self.memory;
         settings.snapshot_every = self.snapshot_every;
         Ok(Service::open(settings)?)
     }

@@ -26,6 +26,10 @@ pub(crate) struct Arguments {
     /// The folder of journal and snapshots. Without one, nothing is kept.
     #[arg(long)]
     folder: Option<PathBuf>,
+    /// MiB that all books, accounts and positions may take, with the copies for snapshots and market
+    /// data. The default is that of the folder, at first 1024. Sessions take memory besides.
+    #[arg(long)]
+    memory: Option<u32>,
     /// Commands from one snapshot to the next.
     #[arg(long, default_value_t = 1_000_000)]
     snapshot_every: u64,
@@ -62,6 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut settings = Settings::default();
     settings.folder.clone_from(&arguments.folder);
     settings.snapshot_every = arguments.snapshot_every;
+    settings.memory = arguments.memory;
     let termination = Termination::watch()?;
     let begun = Instant::now();
     let opened = Service::open(settings)?;

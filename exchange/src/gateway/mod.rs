@@ -35,7 +35,7 @@ use self::market_data::{MarketData, Subscribing};
 use self::sessions::Sessions;
 use crate::Exchange;
 use crate::engine::Engine;
-use crate::service::{Opened, Service, ServiceError};
+use crate::service::{Input, Opened, Service, ServiceError};
 
 pub use self::error::GatewayError;
 pub use self::settings::{Settings, SettingsError};
@@ -100,7 +100,12 @@ impl Gateway {
         let next = opened.next_sequence();
         let (answers, changing) = Answers::new(next);
         let (market_data, subscribing) = MarketData::new(&opened.engine().state(), next);
-        let (service, entry) = opened.start(answers, market_data)?;
+        let memory = opened.memory_change();
+        let (service, mut entry) = opened.start(answers, market_data)?;
+        if let Some(command) = memory {
+            let input = Input::of_operator(&command);
+            entry.publish(|slot| *slot = input).map_err(GatewayError::from)?;
+        }
         let sessions = Sessions::new(settings.sessions);
         let shared = Arc::new(Shared {
             settings,

@@ -303,6 +303,7 @@ impl fmt::Display for Told<'_> {
                 write!(f, "deposited {} to account {}", deposit.amount, deposit.account.0)
             }
             Report::LimitsSet(account, _) => write!(f, "set limits of account {}", account.0),
+            Report::MemorySet(limit) => write!(f, "set memory to {limit} MiB"),
         }
     }
 }
@@ -353,7 +354,8 @@ mod tests {
         ];
         for (line, help) in numbers.iter().zip(HELP.lines()) {
             assert_eq!(line.split(' ').next(), help.split(' ').next());
-            assert!(matches!(parse(line), Ok(Line::Command(_))), "{line}");
+            let Ok(Line::Command(command)) = parse(line) else { panic!("{line}") };
+            assert_eq!(command.to_string(), *line);
         }
         assert_eq!(HELP.lines().nth(numbers.len()), Some("cancel-on-disconnect"));
         assert_eq!(parse("cancel-on-disconnect"), Ok(Line::CancelOnDisconnect));

@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use lapwing::Sequence;
+use lapwing_journal::error::FileError;
 use lapwing_journal::{Journal, Snapshots};
 
 use super::error::ServiceError;
@@ -84,20 +85,20 @@ impl Thread {
             if !self.wait_until_synced(sequence) {
                 break;
             }
-            match self.snapshots.write(sequence, &image.into_state().to_bytes()) {
-                // The journal has all that the snapshot would have. The next one may find space.
-                Err(error) if error.is_full() => {}
-                written => {
-                    written?;
-                    self.remove_old_segments()?;
-                }
+            match self.write(sequence, &image.into_state().to_bytes()) {
+                // The journal has all that the snapshot would have. The next one may find space, or
+                // a file descriptor.
+                Err(error) if error.is_shortage() => {}
+                written => written?,
             }
             self.shared.is_writing.store(false, Ordering::Relaxed);
         }
         Ok(())
     }
 
-    fn remove_old_segments(&self) -> Result<(), ServiceError> {
+    /// Writes a snapshot, and removes the segments before the oldest one.
+    fn write(&self, sequence: Sequence, state: &[u8]) -> Result<(), FileError> {
+        self.snapshots.write(sequence, state)?;
         if let Some(oldest) = self.snapshots.oldest()? {
             self.journal.remove_before(oldest)?;
         }

@@ -356,3 +356,32 @@ fn an_option_without_a_meaning_ends_the_session() {
     }
     gateway.shutdown().unwrap();
 }
+
+/// Runs the program, which must end well. Returns what it prints.
+fn exchange(arguments: &[&str]) -> String {
+    let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_exchange"));
+    let output = process.args(arguments).output().unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {complaints}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_programs_log_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (file, operator, ann) = (path("secrets"), path("operator"), path("ann"));
+    std::fs::write(&operator, exchange(&["secret", "operator", &file])).unwrap();
+    let (gateway, address) = start(Path::new(&file));
+    let address = address.to_string();
+    // The exchange reads the file again.
+    std::fs::write(&ann, exchange(&["secret", "1", &file])).unwrap();
+    let load = ["load", "--rate", "1000", "--seconds", "0.5", "--address", &address];
+    let told = exchange(&[&load[..], &["--login", &operator]].concat());
+    assert!(told.contains(" 0 rejected"), "{told}");
+    for login in [&operator, &ann] {
+        let screen = exchange(&["watch", &address, "--once", "--probes", "200", "--login", login]);
+        assert!(screen.contains("probes"), "{screen}");
+    }
+    gateway.shutdown().unwrap();
+}

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     let mut server = Server::start(folder.path())?;
     let longest = Duration::from_secs_f64(seconds);
-    let flight = Flight { commands: &commands, first_tag: 1, rate, longest };
+    let flight = Flight { commands: &commands, first_tag: 1, rate, longest, login: None };
     let before = flight.fly(server.address, || server.program.kill())?;
     before.print("before the kill");
 
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("restarted   {}", server.recovered);
     let rest = &commands[recovered..];
     let first_tag = recovered as u64 + 1;
-    let flight = Flight { commands: rest, first_tag, rate, longest: Duration::MAX };
+    let flight = Flight { commands: rest, first_tag, rate, longest: Duration::MAX, login: None };
     let after = flight.fly(server.address, || {})?;
     after.print("after it");
     plain.finish("after the restart", rest, &after, &mut server.program)?;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use exchange::client::{self, AnswerReceiver, OrderSender};
 use exchange::flows::mix::Mix;
+use exchange::gateway::Login;
 use exchange::gateway::wire::{Answer, Order};
 use exchange::types::{Command, PackedCommand, Report};
 
@@ -36,6 +37,8 @@ pub(super) struct Flight<'a> {
     pub(super) rate: f64,
     /// The sender stops after this time, even if there are more commands.
     pub(super) longest: Duration,
+    /// The operator's, for an exchange with secrets.
+    pub(super) login: Option<&'a Login>,
 }
 
 /// What came back.
@@ -78,7 +81,7 @@ impl Flight<'_> {
     /// Sends the commands and receives their answers, until all are answered or the exchange is gone.
     /// `at_end` is called when the last command is sent.
     pub(super) fn fly(&self, address: SocketAddr, at_end: impl FnOnce()) -> io::Result<Landed> {
-        let (mut sender, receiver) = client::connect(address)?;
+        let (mut sender, receiver) = client::connect_as(address, self.login)?;
         let start = Instant::now();
         thread::scope(|scope| {
             let receiving = scope.spawn(move || self.receive(receiver, start));

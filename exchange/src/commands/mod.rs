@@ -8,6 +8,7 @@ pub(crate) mod load;
 mod plain_side;
 mod program;
 pub(crate) mod replicated;
+pub(crate) mod secret;
 pub(crate) mod serve;
 pub(crate) mod watch;
 

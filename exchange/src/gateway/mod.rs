@@ -101,13 +101,7 @@ impl Gateway {
         address: impl ToSocketAddrs,
         settings: Settings,
     ) -> Result<Self, GatewayError> {
-        settings.check()?;
-        let secrets = settings.secrets.as_deref().map(Secrets::open).transpose()?;
-        let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
-        if secrets.is_none() {
-            check_loopback(&addresses)?;
-        }
-        let listener = TcpListener::bind(&*addresses)?;
+        let (listener, secrets) = bind(address, &settings)?;
         let address = listener.local_addr()?;
         let next = opened.next_sequence();
         let (answers, changing) = Answers::new(next);
@@ -131,6 +125,16 @@ impl Gateway {
         });
         let (accepting, waker) = accepting::start(listener, entry, Arc::clone(&shared))?;
         Ok(Self { service, shared, accepting, waker, address })
+    }
+
+    /// Checks whether a gateway could start here. It takes the address and gives it back, so that no
+    /// client connects to an exchange that does not serve yet.
+    ///
+    /// # Errors
+    ///
+    /// The error that [`start_with`](Self::start_with) would return before it starts the exchange.
+    pub fn check(address: impl ToSocketAddrs, settings: &Settings) -> Result<(), GatewayError> {
+        bind(address, settings).map(drop)
     }
 
     /// Returns the address that clients connect to.
@@ -198,16 +202,19 @@ impl Shared {
     }
 }
 
-/// Fails if a client on another machine could reach one of the addresses.
-///
-/// # Errors
-///
-/// [`GatewayError::NotLoopback`] names it.
-pub fn check_loopback(addresses: &[SocketAddr]) -> Result<(), GatewayError> {
+/// Checks the settings, reads the secrets and takes the address. Without secrets, it must be one that
+/// no other machine can reach.
+fn bind(
+    address: impl ToSocketAddrs,
+    settings: &Settings,
+) -> Result<(TcpListener, Option<Secrets>), GatewayError> {
+    settings.check()?;
+    let secrets = settings.secrets.as_deref().map(Secrets::open).transpose()?;
+    let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
     let is_loopback = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
     match addresses.iter().find(|address| !is_loopback(address)) {
-        Some(&address) => Err(GatewayError::NotLoopback(address)),
-        None => Ok(()),
+        Some(&address) if secrets.is_none() => Err(GatewayError::NotLoopback(address)),
+        _ => Ok((TcpListener::bind(&*addresses)?, secrets)),
     }
 }
 

@@ -42,6 +42,30 @@ fn allowed(request: Request) -> Allowed {
     }
 }
 
+/// Whether a session may send a command of this kind for an account.
+fn may(actor: Actor, request: Request, account: AccountId) -> bool {
+    match (allowed(request), actor) {
+        (Allowed::OwnerAndOperator, Actor::Account(own)) => own == account,
+        (Allowed::OwnerAndOperator | Allowed::Operator, Actor::Operator) => true,
+        (Allowed::Operator, Actor::Account(_)) | (Allowed::Nobody, _) => false,
+    }
+}
+
+/// Returns a book, and accounts with an order each.
+fn set_up() -> Vec<Command> {
+    let (symbol, lowest, highest, max_orders) = (SYMBOL, 1, 10, 1_000);
+    let mut commands = vec![Command::AddSymbol(SymbolSpec { symbol, lowest, highest, max_orders })];
+    for account in ACCOUNTS {
+        commands.extend([
+            Command::AddAccount(account),
+            Command::Deposit(Deposit { account, amount: 1_000_000 }),
+            Command::SetLimits(account, LIMITS),
+            example(Request::New, account, 1),
+        ]);
+    }
+    commands
+}
+
 /// Returns all requests. Each command is one: see `Report::rejected`.
 fn requests() -> Vec<Request> {
     (0..=u8::MAX).filter_map(|byte| bytemuck::checked::try_cast(byte).ok()).collect()
@@ -158,18 +182,7 @@ fn each_session_could_send_each_command_of_each_account() {
     let (gateway, address) = start(&file);
     let mut plain = PlainExchange::default();
     let mut operator = Session::open(address, &keys.login(Actor::Operator));
-    let (lowest, highest, max_orders) = (1, 10, 1_000);
-    let mut set_up =
-        vec![Command::AddSymbol(SymbolSpec { symbol: SYMBOL, lowest, highest, max_orders })];
-    for account in ACCOUNTS {
-        set_up.extend([
-            Command::AddAccount(account),
-            Command::Deposit(Deposit { account, amount: 1_000_000 }),
-            Command::SetLimits(account, LIMITS),
-            example(Request::New, account, 1),
-        ]);
-    }
-    for command in &set_up {
+    for command in &set_up() {
         assert!(operator.ask(command).1);
         plain.apply(command, &mut |_| {});
     }
@@ -184,12 +197,7 @@ fn each_session_could_send_each_command_of_each_account() {
                 number += 1;
                 let command = example(request, account, number);
                 let (answer, is_permitted) = session.ask(&command);
-                let expected = match (allowed(request), actor) {
-                    (Allowed::OwnerAndOperator, Actor::Account(own)) => own == account,
-                    (Allowed::OwnerAndOperator | Allowed::Operator, Actor::Operator) => true,
-                    (Allowed::Operator, Actor::Account(_)) | (Allowed::Nobody, _) => false,
-                };
-                assert_eq!(is_permitted, expected, "{actor:?}: {command}");
+                assert_eq!(is_permitted, may(actor, request, account), "{actor:?}: {command}");
                 if is_permitted {
                     permitted += 1;
                     plain.apply(&command, &mut |_| {});

@@ -37,7 +37,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let address = resolve(&arguments.address)?;
     let longest = Duration::MAX;
     let login = arguments.login.read()?;
-    let flight = Flight { commands: &commands, first_tag: 1, rate, longest, login: login.as_ref() };
+    let flight = Flight {
+        commands: &commands,
+        first_tag: 1,
+        rate,
+        longest,
+        login: login.as_ref(),
+        pace: None,
+    };
     let landed = flight.fly(address, || {})?;
     let trades = landed.trades();
     let rejected = landed.count(|report| matches!(report, Report::Rejected { .. }));

@@ -32,7 +32,7 @@ impl Round<'_> {
             start_leader(replica, driver, leader_folder.path(), acknowledge)?;
         let mut follower = start_follower(replica, driver, folder.path())?;
 
-        let flight = Flight { commands, first_tag: 1, rate, longest, login: None };
+        let flight = Flight { commands, first_tag: 1, rate, longest, login: None, pace: None };
         let before = flight.fly(address, || leader.kill())?;
         before.print("before the kill");
         let of_leader = states(leader.last_lines());
@@ -53,6 +53,7 @@ impl Round<'_> {
             rate,
             longest: Duration::MAX,
             login: None,
+            pace: None,
         };
         let after = flight.fly(follower.line("listening: ")?.parse()?, || {})?;
         after.print("after the takeover");

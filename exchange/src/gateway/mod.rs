@@ -10,6 +10,7 @@
 
 mod accepting;
 mod answers;
+mod connection;
 mod error;
 mod market_data;
 mod open_orders;
@@ -29,10 +30,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use self::accepting::Waker;
 use self::answers::{Answers, Change};
 use self::market_data::{MarketData, Subscribing};
-use self::sessions::Sessions;
+use self::sessions::{Ender, Sessions};
 use crate::Exchange;
 use crate::engine::Engine;
 use crate::service::{Input, Opened, Service, ServiceError};
@@ -40,9 +40,6 @@ use crate::service::{Input, Opened, Service, ServiceError};
 pub use self::error::GatewayError;
 pub use self::settings::{Settings, SettingsError};
 
-/// How long a shutdown goes on reading what has arrived. A client that keeps sending would hold it
-/// up without end.
-const LONGEST_ARRIVAL: Duration = Duration::from_secs(1);
 /// How long a shutdown waits until all clients have taken their answers.
 const LONGEST_DELIVERY: Duration = Duration::from_secs(5);
 /// How often a shutdown checks whether the exchange has failed.
@@ -54,7 +51,7 @@ pub struct Gateway {
     service: Service,
     shared: Arc<Shared>,
     accepting: JoinHandle<()>,
-    waker: Waker,
+    ender: Ender,
     address: SocketAddr,
 }
 
@@ -65,8 +62,6 @@ struct Shared {
     changing: Sender<Change>,
     subscribing: Subscribing,
     started: Instant,
-    /// When the shutdown began.
-    stopping: OnceLock<Instant>,
     /// Set during a shutdown, if commands are not answered any more.
     failed: OnceLock<()>,
     sessions: Arc<Sessions>,
@@ -97,6 +92,7 @@ impl Gateway {
         settings.check()?;
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
+        let (sessions, ender) = Sessions::new(settings.sessions)?;
         let next = opened.next_sequence();
         let (answers, changing) = Answers::new(next);
         let (market_data, subscribing) = MarketData::new(&opened.engine().state(), next);
@@ -106,18 +102,16 @@ impl Gateway {
             let input = Input::of_operator(&command);
             entry.publish(|slot| *slot = input).map_err(GatewayError::from)?;
         }
-        let sessions = Sessions::new(settings.sessions);
         let shared = Arc::new(Shared {
             settings,
             changing,
             subscribing,
             started: Instant::now(),
-            stopping: OnceLock::new(),
             failed: OnceLock::new(),
             sessions,
         });
-        let (accepting, waker) = accepting::start(listener, entry, Arc::clone(&shared))?;
-        Ok(Self { service, shared, accepting, waker, address })
+        let accepting = accepting::start(listener, entry, Arc::clone(&shared))?;
+        Ok(Self { service, shared, accepting, ender, address })
     }
 
     /// Returns the address that clients connect to.
@@ -148,12 +142,10 @@ impl Gateway {
     ///
     /// Waits for the stages and the clients, and for space on a full disk.
     pub fn shutdown(self) -> Result<Engine, ServiceError> {
-        let Self { service, shared, accepting, waker, .. } = self;
-        let _ = shared.stopping.set(Instant::now());
-        drop(waker);
+        let Self { service, shared, accepting, ender, .. } = self;
+        drop(ender);
         let _ = accepting.join();
         let sessions = &shared.sessions;
-        sessions.finish_reading();
         while !sessions.wait_until_read(PAUSE) {
             if service.has_failed() {
                 let _ = shared.failed.set(());
@@ -170,15 +162,6 @@ impl Gateway {
 }
 
 impl Shared {
-    fn is_stopping(&self) -> bool {
-        self.stopping.get().is_some()
-    }
-
-    /// Whether a session must not read any more.
-    fn is_over(&self) -> bool {
-        self.stopping.get().is_some_and(|since| since.elapsed() > LONGEST_ARRIVAL)
-    }
-
     /// Whether a shutdown has found that commands are not answered any more.
     fn has_failed(&self) -> bool {
         self.failed.get().is_some()

@@ -5,7 +5,8 @@ use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 
 use bytemuck::Zeroable;
 
-use crate::gateway::wire::{Answer, Hello, Order};
+use crate::gateway::Login;
+use crate::gateway::wire::{Answer, Credentials, Hello, Order};
 
 /// Bytes that are read in one call.
 const READ_BYTES: usize = 256 << 10;
@@ -29,6 +30,23 @@ pub struct AnswerReceiver {
 /// The error of the connection.
 pub fn connect(address: impl ToSocketAddrs) -> io::Result<(OrderSender, AnswerReceiver)> {
     open(address, &Hello::orders())
+}
+
+/// Connects to an exchange to send the commands of an account, or of the operator. An exchange with
+/// secrets needs a login. A wrong one ends the session: then [`receive`](AnswerReceiver::receive)
+/// returns the reason.
+///
+/// # Errors
+///
+/// The error of the connection.
+pub fn connect_as(
+    address: impl ToSocketAddrs,
+    login: Option<&Login>,
+) -> io::Result<(OrderSender, AnswerReceiver)> {
+    let Some(login) = login else { return connect(address) };
+    let (mut sender, receiver) = open(address, &Hello::orders().log_in())?;
+    sender.socket.write_all(bytemuck::bytes_of(&Credentials::from(login)))?;
+    Ok((sender, receiver))
 }
 
 /// Connects to an exchange to send commands. It cancels the open orders of the session when the

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, load, replicated, serve, watch};
+use commands::{bench, check, load, replicated, secret, serve, watch};
 
 /// An exchange: risk checks, matching, a journal, a gateway and market data.
 #[derive(Debug, Parser)]
@@ -26,6 +26,8 @@ struct Arguments {
 enum Command {
     /// Serve clients until SIGTERM, SIGINT or the end of a piped input, or until a stage fails.
     Serve(serve::Arguments),
+    /// Make a secret for the operator or for an account, and print what the client logs in with.
+    Secret(secret::Arguments),
     /// Send commands to an exchange at a steady rate and report delays.
     Load(load::Arguments),
     /// Show book, trades, traffic and delays of an exchange in the terminal.
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Some(Command::Serve(arguments)) => serve::run(&arguments),
+        Some(Command::Secret(arguments)) => secret::run(&arguments),
         Some(Command::Load(arguments)) => load::run(&arguments),
         Some(Command::Watch(arguments)) => watch::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),

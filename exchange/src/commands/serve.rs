@@ -47,6 +47,10 @@ struct GatewayArguments {
     /// no limit. An empty line, or a heartbeat of the binary protocol, shows that a client is there.
     #[arg(long, default_value_t = 300)]
     idle_limit: u64,
+    /// The file of secrets, which `exchange secret` makes. Without one, each client may send all
+    /// commands, and only this machine is served.
+    #[arg(long)]
+    secrets: Option<PathBuf>,
     /// Answers that may wait for a client. One that lets more wait is disconnected.
     #[arg(long, default_value_t = 65_536)]
     queue: usize,
@@ -58,6 +62,7 @@ impl GatewayArguments {
         settings.sessions = self.sessions.unwrap_or(settings.sessions);
         settings.idle_limit = (self.idle_limit > 0).then(|| Duration::from_secs(self.idle_limit));
         settings.queue = self.queue;
+        settings.secrets.clone_from(&self.secrets);
         settings
     }
 }

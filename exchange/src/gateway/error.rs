@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use lapwing::error::PublishError;
 
+use super::secrets::{Actor, SecretsError};
 use super::settings::SettingsError;
 use super::text::LineError;
 use crate::service::ServiceError;
@@ -42,6 +44,16 @@ pub enum GatewayError {
     Cut,
     /// A client has sent a hello of another version or kind.
     Hello,
+    /// The file of secrets cannot be read.
+    Secrets(SecretsError),
+    /// Without secrets, each client may send all commands, so it must be on this machine.
+    NotLoopback(SocketAddr),
+    /// A client of an exchange with secrets has not logged in.
+    NoLogin,
+    /// A client has logged in at an exchange without secrets.
+    NoSecrets,
+    /// A client has sent a wrong secret, or one of an actor that has none.
+    WrongSecret(Actor),
     /// A client has sent nothing for this long.
     Silence(Duration),
     /// A client does not read its answers, or has gone.
@@ -61,6 +73,15 @@ impl fmt::Display for GatewayError {
             Self::Line { number, error } => write!(f, "{error}: line={number}"),
             Self::Cut => f.write_str("the connection has ended within a record"),
             Self::Hello => f.write_str("the hello has an unknown version or kind"),
+            Self::Secrets(error) => error.fmt(f),
+            Self::NotLoopback(address) => write!(
+                f,
+                "an exchange without secrets serves this machine only, at 127.0.0.1 or [::1]; \
+                 --secrets names a file of them: address={address}"
+            ),
+            Self::NoLogin => f.write_str("this exchange has secrets: log in first"),
+            Self::NoSecrets => f.write_str("this exchange has no secrets: connect without a login"),
+            Self::WrongSecret(actor) => write!(f, "the secret is wrong: actor={actor}"),
             Self::Silence(limit) => write!(f, "nothing has arrived for {limit:?}"),
             Self::NotRead => f.write_str("the client does not read its answers, or has gone"),
             Self::Closed(error) => error.fmt(f),
@@ -75,5 +96,6 @@ crate::errors::from! {
     io::Error => Io,
     ServiceError => Service,
     SettingsError => Settings,
+    SecretsError => Secrets,
     PublishError => Closed,
 }

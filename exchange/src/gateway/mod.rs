@@ -5,8 +5,10 @@
 //!
 //! Each session has a thread that reads. A session that has answers to get has one more that writes.
 //! [`Settings`] limits how many sessions there are, and what waits for each of them.
-//! The gateway trusts its clients: a session may send commands for any account, and those of the
-//! operator. Put it behind a component that authenticates clients.
+//! A session logs in for an account or as the operator ([`Login`]), and sends the commands of it only.
+//! A gateway without secrets lets each session send all commands, and serves this machine only.
+//! Market data names no account, so everybody gets it. Nothing is encrypted: a network that others
+//! can read needs a tunnel.
 
 mod accepting;
 mod answers;
@@ -15,6 +17,7 @@ mod error;
 mod market_data;
 mod open_orders;
 mod outbox;
+mod secrets;
 mod session;
 mod sessions;
 mod settings;
@@ -32,12 +35,14 @@ use std::time::{Duration, Instant};
 
 use self::answers::{Answers, Change};
 use self::market_data::{MarketData, Subscribing};
+use self::secrets::Secrets;
 use self::sessions::{Ender, Sessions};
 use crate::Exchange;
 use crate::engine::Engine;
 use crate::service::{Input, Opened, Service, ServiceError};
 
 pub use self::error::GatewayError;
+pub use self::secrets::{Actor, Login, SECRET_BYTES, Secret, SecretError, SecretsError};
 pub use self::settings::{Settings, SettingsError};
 
 /// How long a shutdown waits until all clients have taken their answers.
@@ -59,6 +64,8 @@ pub struct Gateway {
 #[derive(Debug)]
 struct Shared {
     settings: Settings,
+    /// Without them, each session may send all commands.
+    secrets: Option<Secrets>,
     changing: Sender<Change>,
     subscribing: Subscribing,
     started: Instant,
@@ -89,8 +96,7 @@ impl Gateway {
         address: impl ToSocketAddrs,
         settings: Settings,
     ) -> Result<Self, GatewayError> {
-        settings.check()?;
-        let listener = TcpListener::bind(address)?;
+        let (listener, secrets) = bind(address, &settings)?;
         let address = listener.local_addr()?;
         let (sessions, ender) = Sessions::new(settings.sessions)?;
         let next = opened.next_sequence();
@@ -104,6 +110,7 @@ impl Gateway {
         }
         let shared = Arc::new(Shared {
             settings,
+            secrets,
             changing,
             subscribing,
             started: Instant::now(),
@@ -112,6 +119,16 @@ impl Gateway {
         });
         let accepting = accepting::start(listener, entry, Arc::clone(&shared))?;
         Ok(Self { service, shared, accepting, ender, address })
+    }
+
+    /// Checks whether a gateway could start here. It takes the address and gives it back, so that no
+    /// client connects to an exchange that does not serve yet.
+    ///
+    /// # Errors
+    ///
+    /// The error that [`start_with`](Self::start_with) would return before it starts the exchange.
+    pub fn check(address: impl ToSocketAddrs, settings: &Settings) -> Result<(), GatewayError> {
+        bind(address, settings).map(drop)
     }
 
     /// Returns the address that clients connect to.
@@ -165,6 +182,22 @@ impl Shared {
     /// Whether a shutdown has found that commands are not answered any more.
     fn has_failed(&self) -> bool {
         self.failed.get().is_some()
+    }
+}
+
+/// Checks the settings, reads the secrets and takes the address. Without secrets, it must be one that
+/// no other machine can reach.
+fn bind(
+    address: impl ToSocketAddrs,
+    settings: &Settings,
+) -> Result<(TcpListener, Option<Secrets>), GatewayError> {
+    settings.check()?;
+    let secrets = settings.secrets.as_deref().map(Secrets::open).transpose()?;
+    let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
+    let is_loopback = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+    match addresses.iter().find(|address| !is_loopback(address)) {
+        Some(&address) if secrets.is_none() => Err(GatewayError::NotLoopback(address)),
+        _ => Ok((TcpListener::bind(&*addresses)?, secrets)),
     }
 }
 

@@ -12,11 +12,12 @@ use super::answers::Change;
 use super::connection::Connection;
 use super::market_data::{self, Subscription, Topic};
 use super::outbox::{Outbox, Words, encode_binary};
+use super::secrets::{Actor, Login};
 use super::text::{self, Line, LineError};
-use super::wire::{self, Answer, Hello, Order};
+use super::wire::{self, Answer, Credentials, Hello, Order};
 use super::{GatewayError, Shared, note};
 use crate::service::{Entry, Input};
-use crate::types::{Command, PackedCommand, SymbolId};
+use crate::types::{Command, PackedCommand, PackedReport, Reason, Report, SymbolId};
 
 /// Bytes that are read in one call.
 const READ_BYTES: usize = 16 << 10;
@@ -49,6 +50,8 @@ pub(super) struct Session {
     outbox: Option<Outbox>,
     /// Whether the stage of answers sends to it.
     is_known: bool,
+    /// For what it acts. `None` before the login.
+    actor: Option<Actor>,
     /// Whether its orders are cancelled at its end.
     cancels: bool,
     /// The number of its commands.
@@ -59,10 +62,12 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(connection: Arc<Connection>, entry: Entry, shared: Arc<Shared>) -> Self {
+        let actor = shared.secrets.is_none().then_some(Actor::Operator);
         Self {
             connection,
             entry,
             shared,
+            actor,
             is_binary: false,
             outbox: None,
             is_known: false,
@@ -128,10 +133,16 @@ impl Session {
         self.is_binary = true;
         let mut hello = Hello::zeroed();
         read_record(reader, bytemuck::bytes_of_mut(&mut hello))?;
+        let has = |option| hello.options & option != 0;
+        let of_orders = Hello { options: hello.options, ..Hello::orders() };
         match hello {
-            _ if hello == Hello::orders() => self.serve_orders(reader),
-            _ if hello == Hello::orders().cancel_on_disconnect() => {
-                self.cancels = true;
+            _ if hello == of_orders
+                && hello.options <= wire::CANCEL_ON_DISCONNECT | wire::LOG_IN =>
+            {
+                self.cancels = has(wire::CANCEL_ON_DISCONNECT);
+                if has(wire::LOG_IN) {
+                    self.read_login(reader)?;
+                }
                 self.serve_orders(reader)
             }
             _ if hello == Hello::market_data(hello.symbol) => {
@@ -142,7 +153,28 @@ impl Session {
         }
     }
 
+    fn read_login(&mut self, reader: &mut impl BufRead) -> Result<(), GatewayError> {
+        let mut credentials = Credentials::zeroed();
+        if !read_record(reader, bytemuck::bytes_of_mut(&mut credentials))? {
+            return Err(GatewayError::Cut);
+        }
+        self.log_in(&Login::from(&credentials))
+    }
+
+    /// Lets the session act for an account, or for the operator. A wrong secret ends it.
+    fn log_in(&mut self, login: &Login) -> Result<(), GatewayError> {
+        let secrets = self.shared.secrets.as_ref().ok_or(GatewayError::NoSecrets)?;
+        if !secrets.admit(login)? {
+            return Err(GatewayError::WrongSecret(login.actor));
+        }
+        self.actor = Some(login.actor);
+        Ok(())
+    }
+
     fn serve_orders(&mut self, reader: &mut impl BufRead) -> Result<(), GatewayError> {
+        if self.actor.is_none() {
+            return Err(GatewayError::NoLogin);
+        }
         self.begin()?;
         let mut order = Order::zeroed();
         while read_record(reader, bytemuck::bytes_of_mut(&mut order))? {
@@ -194,6 +226,14 @@ impl Session {
                     self.say(text::CANCELS.as_bytes().into())?;
                 }
                 Ok(Line::CancelOnDisconnect) => self.say_error(number, &LineError::Late)?,
+                Ok(Line::Login(_)) if self.is_known => self.say_error(number, &LineError::Late)?,
+                Ok(Line::Login(login)) => {
+                    self.log_in(&login)?;
+                    self.say(format!("logged in: {}\n", login.actor).into_bytes().into())?;
+                }
+                Ok(Line::Command(_)) if self.actor.is_none() => {
+                    self.say_error(number, &LineError::NoLogin)?;
+                }
                 Ok(Line::Command(command)) => {
                     self.begin()?;
                     self.accept(self.commands + 1, &command)?;
@@ -209,9 +249,20 @@ impl Session {
 
     /// Takes a command of the client. Each one comes by here, whatever the protocol.
     fn accept(&mut self, tag: u64, command: &Command) -> Result<(), GatewayError> {
+        if !self.actor.is_some_and(|actor| actor.may_send(command)) {
+            return self.refuse(tag, command);
+        }
         self.publish(tag, command)?;
         self.commands += 1;
         Ok(())
+    }
+
+    /// Answers a command that the session must not send. It never becomes a command of the exchange.
+    fn refuse(&mut self, tag: u64, command: &Command) -> Result<(), GatewayError> {
+        let report = PackedReport::from(&Report::rejected(command, Reason::NotPermitted));
+        let mut bytes = Vec::new();
+        self.encode()(&Answer { tag, sequence: 0, is_last: 1, report }, &mut bytes);
+        self.say(bytes.into())
     }
 
     /// Puts a command into the ring. The stage of answers sends its reports to this session.
@@ -243,10 +294,14 @@ impl Session {
         }
     }
 
+    fn encode(&self) -> Encode {
+        if self.is_binary { encode_binary } else { text::encode }
+    }
+
     /// Returns what the client gets. Starts the thread that writes at the first call.
     fn outbox(&mut self) -> Result<&Outbox, GatewayError> {
         if self.outbox.is_none() {
-            let encode = if self.is_binary { encode_binary } else { text::encode };
+            let encode = self.encode();
             let most = self.shared.settings.queue;
             self.outbox = Some(Outbox::start(&self.connection, encode, most)?);
         }

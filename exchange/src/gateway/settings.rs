@@ -1,6 +1,7 @@
 //! The limits of a gateway, and what the system allows.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
@@ -24,16 +25,19 @@ pub struct Settings {
     /// How long a client that may send commands may send nothing. `None` is no limit. A client of
     /// market data sends nothing anyway.
     pub idle_limit: Option<Duration>,
+    /// The file of secrets. Without one, each session may send all commands, and the gateway listens
+    /// at the loopback only.
+    pub secrets: Option<PathBuf>,
     /// Answers that may wait for a client. One that lets more wait is disconnected.
     pub queue: usize,
 }
 
 impl Default for Settings {
-    /// Returns 1,000 sessions, or as many as [`most_sessions`](Self::most_sessions) if that is less,
+    /// Returns no secrets, 1,000 sessions, or as many as [`most_sessions`](Self::most_sessions) if that is less,
     /// an idle limit of five minutes, and 65,536 answers.
     fn default() -> Self {
         let sessions = Self::most_sessions().min(MOST_SESSIONS);
-        Self { sessions, idle_limit: Some(IDLE_LIMIT), queue: LONGEST_QUEUE }
+        Self { sessions, idle_limit: Some(IDLE_LIMIT), secrets: None, queue: LONGEST_QUEUE }
     }
 }
 

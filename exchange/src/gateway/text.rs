@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::str::{self, FromStr, SplitWhitespace};
 
+use super::secrets::{Login, SecretError};
 use super::wire::Answer;
 use crate::types::{
     AccountId, Cancel, Cause, Command, Deposit, Limits, NewOrder, OrderId, OrderKind, OrderState,
@@ -27,8 +28,9 @@ account ACCOUNT
 deposit AMOUNT ACCOUNT
 limits MAX-QUANTITY MAX-LONG MAX-SHORT MAX-NOTIONAL ACCOUNT
 cancel-on-disconnect
+login ACCOUNT|operator SECRET
 Words in capitals are integers. ORDER is an ID of your choice, greater than your previous one.
-cancel-on-disconnect comes first. Then the open orders of the session are cancelled when it ends.
+The last two come before all commands. After cancel-on-disconnect, the open orders of the session are cancelled when it ends.
 An answer to a wrong line has its number. An empty line shows that you are there.
 ";
 
@@ -44,6 +46,8 @@ pub enum Line {
     Help,
     /// The open orders of the session are cancelled when it ends.
     CancelOnDisconnect,
+    /// The client logs in.
+    Login(Login),
     /// A command.
     Command(Command),
 }
@@ -67,8 +71,12 @@ pub enum LineError {
     Rest(String),
     /// The line is not UTF-8.
     NotText,
-    /// The option comes after a command.
+    /// The option, or the login, comes after a command.
     Late,
+    /// A command comes before the login.
+    NoLogin,
+    /// The words of a login have no meaning.
+    Secret(SecretError),
     /// The line is longer than 512 bytes. This ends the session.
     TooLong,
     /// The connection has ended within the line. It is not carried out: its end may be missing.
@@ -90,7 +98,9 @@ impl fmt::Display for LineError {
             Self::Word { expected, found } => write!(f, "{expected} expected: found={found:?}"),
             Self::Rest(word) => write!(f, "the command ends before {word:?}"),
             Self::NotText => f.write_str("the line is not UTF-8"),
-            Self::Late => f.write_str("cancel-on-disconnect must come before the first command"),
+            Self::Late => f.write_str("this line must come before the first command"),
+            Self::NoLogin => f.write_str("this exchange has secrets: login comes first"),
+            Self::Secret(error) => error.fmt(f),
             Self::TooLong => write!(f, "the line is longer than {LONGEST_LINE} bytes"),
             Self::Unfinished => f.write_str("the connection has ended within the line"),
         }
@@ -98,6 +108,8 @@ impl fmt::Display for LineError {
 }
 
 impl Error for LineError {}
+
+crate::errors::from!(LineError: SecretError => Secret);
 
 /// Reads the next line into `bytes`. Returns what it means, and `None` at the end of the stream.
 pub(super) fn read_line(
@@ -136,6 +148,10 @@ pub fn parse(line: &str) -> Result<Line, LineError> {
     let line = match word {
         "help" => Line::Help,
         "cancel-on-disconnect" => Line::CancelOnDisconnect,
+        "login" => {
+            let (actor, secret) = (words.word("ACCOUNT or operator")?, words.word("SECRET")?);
+            Line::Login(Login { actor: actor.parse()?, secret: secret.parse()? })
+        }
         "buy" => Line::Command(words.new_order(Side::Buy)?),
         "sell" => Line::Command(words.new_order(Side::Sell)?),
         "replace" => Line::Command(words.replace()?),

@@ -30,7 +30,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::types::{PackedCommand, PackedReport};
+use super::secrets::{Actor, Login, SECRET_BYTES, Secret};
+use crate::types::{AccountId, PackedCommand, PackedReport};
 
 /// The first bytes of a binary session.
 pub const MAGIC: [u8; 4] = *b"\0LWX";
@@ -44,6 +45,10 @@ pub const MARKET_DATA: u16 = 2;
 pub const SYMBOLS: u16 = 3;
 /// An option of a session that sends commands: when it ends, its open orders are cancelled.
 pub const CANCEL_ON_DISCONNECT: u32 = 1;
+/// An option of a session that sends commands: a [`Credentials`] follows the hello.
+pub const LOG_IN: u32 = 2;
+/// The account of the operator's [`Credentials`].
+pub const OPERATOR: u32 = u32::MAX;
 
 /// The first record of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -57,7 +62,7 @@ pub struct Hello {
     pub kind: u16,
     /// The symbol of a session of market data, otherwise 0.
     pub symbol: u32,
-    /// [`CANCEL_ON_DISCONNECT`] or 0. 0 in a session of market data.
+    /// [`CANCEL_ON_DISCONNECT`], [`LOG_IN`], both added, or 0. 0 in a session of market data.
     pub options: u32,
 }
 
@@ -84,11 +89,50 @@ impl Hello {
     /// ends. A crash of the exchange leaves them.
     #[must_use]
     pub const fn cancel_on_disconnect(self) -> Self {
-        Self { options: CANCEL_ON_DISCONNECT, ..self }
+        Self { options: self.options | CANCEL_ON_DISCONNECT, ..self }
+    }
+
+    /// Says that [`Credentials`] follow.
+    #[must_use]
+    pub const fn log_in(self) -> Self {
+        Self { options: self.options | LOG_IN, ..self }
     }
 
     const fn new(kind: u16, symbol: u32) -> Self {
         Self { magic: MAGIC, version: VERSION, kind, symbol, options: 0 }
+    }
+}
+
+/// What a client logs in with, after a hello with [`LOG_IN`]. An exchange that has secrets needs it.
+/// There is no answer, unless the login is wrong: then the session ends with a line of text.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Credentials {
+    /// The account, or [`OPERATOR`].
+    pub account: u32,
+    /// Always 0.
+    pub unused: u32,
+    /// The secret.
+    pub secret: [u8; SECRET_BYTES],
+}
+
+impl From<&Login> for Credentials {
+    fn from(login: &Login) -> Self {
+        let account = match login.actor {
+            Actor::Operator => OPERATOR,
+            Actor::Account(account) => account.0,
+        };
+        Self { account, unused: 0, secret: login.secret.0 }
+    }
+}
+
+impl From<&Credentials> for Login {
+    fn from(credentials: &Credentials) -> Self {
+        let actor = match credentials.account {
+            OPERATOR => Actor::Operator,
+            account => Actor::Account(AccountId(account)),
+        };
+        Self { actor, secret: Secret(credentials.secret) }
     }
 }
 
@@ -114,7 +158,8 @@ impl Order {
 pub struct Answer {
     /// The tag of the command, or 0. In market data the number of the change.
     pub tag: u64,
-    /// The number of the command among all commands of the exchange.
+    /// The number of the command among all commands of the exchange. 0 if the session must not send
+    /// the command, which then is no command of the exchange.
     pub sequence: u64,
     /// 1 in the last answer to the command of this tag, and in the last record of a snapshot.
     pub is_last: u64,

@@ -182,8 +182,8 @@ impl Accounts {
             accounts: Vec::with_capacity(self.ids.len()),
             positions: Vec::new(),
         };
-        for &id in &self.ids {
-            let account = self.account(id).expect("an account with an id exists");
+        let account = |&id: &AccountId| Some((id, self.account(id).ok()?));
+        for (id, account) in self.ids.iter().filter_map(account) {
             let positions = account.positions();
             image.accounts.push((account.without_positions(id), positions.len()));
             image.positions.extend_from_slice(positions);

@@ -29,6 +29,34 @@ pub enum Command {
     SetMemory(u32),
 }
 
+/// Which sessions may send a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authority {
+    /// Those of this account, and those of the operator.
+    Account(AccountId),
+    /// Those of the operator.
+    Operator,
+    /// None: the program sends it when it starts.
+    Start,
+}
+
+impl Command {
+    /// Returns which sessions may send the command.
+    #[must_use]
+    pub const fn authority(&self) -> Authority {
+        match self {
+            Self::New(new) => Authority::Account(new.account),
+            Self::Cancel(cancel) => Authority::Account(cancel.account),
+            Self::Replace(replace) => Authority::Account(replace.account),
+            Self::AddSymbol(_) | Self::AddAccount(_) | Self::Deposit(_) | Self::SetLimits(..) => {
+                Authority::Operator
+            }
+            // The start checks that the system has the memory.
+            Self::SetMemory(_) => Authority::Start,
+        }
+    }
+}
+
 /// Writes the line of the gateway's line protocol. It has no word for the prevention of self-trades.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

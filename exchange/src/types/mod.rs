@@ -13,7 +13,8 @@ mod reason;
 mod report;
 
 pub use command::{
-    Cancel, Command, Deposit, Limits, NewOrder, OrderKind, Replace, Resting, SelfTrade, SymbolSpec,
+    Authority, Cancel, Command, Deposit, Limits, NewOrder, OrderKind, Replace, Resting, SelfTrade,
+    SymbolSpec,
 };
 pub use ids::{AccountId, OrderId, Price, Quantity, Side, SymbolId, notional};
 pub use memory::{

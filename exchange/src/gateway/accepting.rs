@@ -1,14 +1,13 @@
 //! The thread that accepts clients, and refuses those that are too many.
 
-use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::sockopt;
 
+use super::connection::{prepare, refuse};
 use super::session::Session;
 use super::{Shared, note};
 use crate::service::Entry;
@@ -19,35 +18,22 @@ const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// The stack of a thread of a session. The default of 2 MiB would use up the addresses of a process
 /// with limited memory.
 pub(super) const STACK_BYTES: usize = 256 << 10;
-/// A client that does not answer the system for a minute is gone: 30 s of silence, then three
-/// probes.
-const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
-/// A client that takes nothing for this long is gone.
-pub(super) const LONGEST_WRITE: Duration = Duration::from_secs(2);
-
-/// Ends the thread that accepts when it is dropped. It closes a descriptor and needs none.
-pub(super) type Waker = PipeWriter;
-
 /// The thread that accepts.
 struct Accepting {
     listener: TcpListener,
-    /// Ends with the waker.
-    end: PipeReader,
     entry: Entry,
     shared: Arc<Shared>,
 }
 
-/// Starts the thread that accepts clients.
+/// Starts the thread that accepts clients, until the sessions end.
 pub(super) fn start(
     listener: TcpListener,
     entry: Entry,
     shared: Arc<Shared>,
-) -> io::Result<(JoinHandle<()>, Waker)> {
+) -> io::Result<JoinHandle<()>> {
     listener.set_nonblocking(true)?;
-    let (end, waker) = io::pipe()?;
-    let accepting = Accepting { listener, end, entry, shared };
-    let accept = move || accepting.run();
-    Ok((thread::Builder::new().name("accept".into()).spawn(accept)?, waker))
+    let accepting = Accepting { listener, entry, shared };
+    thread::Builder::new().name("accept".into()).spawn(move || accepting.run())
 }
 
 impl Accepting {
@@ -72,8 +58,8 @@ impl Accepting {
     /// Waits for the end, for a client if `for_clients`, and at most for `timeout`. Returns whether
     /// the gateway ends.
     fn is_over(&self, for_clients: bool, timeout: Option<&Timespec>) -> bool {
-        let mut both =
-            [PollFd::new(&self.end, PollFlags::IN), PollFd::new(&self.listener, PollFlags::IN)];
+        let end = PollFd::new(self.shared.sessions.end(), PollFlags::IN);
+        let mut both = [end, PollFd::new(&self.listener, PollFlags::IN)];
         let awaited = if for_clients { &mut both[..] } else { &mut both[..1] };
         // An error is an interruption by a signal, or the system has no memory.
         let _ = poll(awaited, timeout);
@@ -114,7 +100,7 @@ impl Accepting {
         };
         let thread = thread::Builder::new().name(format!("session {id}")).stack_size(STACK_BYTES);
         thread.spawn(run).map(drop).inspect_err(|_| {
-            refuse(&connection.socket, "the exchange has no thread for the session");
+            connection.refuse("the exchange has no thread for the session");
         })
     }
 }
@@ -124,26 +110,4 @@ fn is_no_client(error: &io::Error) -> bool {
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::ConnectionAborted | ErrorKind::Interrupted
     )
-}
-
-/// Sets what the system does with the socket of a session.
-fn prepare(socket: &TcpStream) -> io::Result<()> {
-    let (idle, interval, probes) = KEEPALIVE;
-    socket.set_nonblocking(false)?; // some systems hand on the setting of the listener
-    socket.set_nodelay(true)?;
-    socket.set_write_timeout(Some(LONGEST_WRITE))?;
-    sockopt::set_socket_keepalive(socket, true)?;
-    sockopt::set_tcp_keepidle(socket, idle)?;
-    sockopt::set_tcp_keepintvl(socket, interval)?;
-    sockopt::set_tcp_keepcnt(socket, probes)?;
-    Ok(())
-}
-
-/// Says why a client is not served. Never waits for it.
-fn refuse(mut socket: &TcpStream, why: &str) {
-    let _ = socket.set_nonblocking(true);
-    let _ = socket.write_all(format!("error: {why}\n").as_bytes());
-    // If bytes were unread, the system could reset the connection before the client reads the line.
-    let _ = socket.read(&mut [0; 1024]);
-    let _ = socket.shutdown(Shutdown::Both);
 }

@@ -12,6 +12,7 @@
 
 mod accepting;
 mod answers;
+mod connection;
 mod error;
 mod market_data;
 mod open_orders;
@@ -32,11 +33,10 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use self::accepting::Waker;
 use self::answers::{Answers, Change};
 use self::market_data::{MarketData, Subscribing};
 use self::secrets::Secrets;
-use self::sessions::Sessions;
+use self::sessions::{Ender, Sessions};
 use crate::Exchange;
 use crate::engine::Engine;
 use crate::service::{Input, Opened, Service, ServiceError};
@@ -45,9 +45,6 @@ pub use self::error::GatewayError;
 pub use self::secrets::{Actor, Login, SECRET_BYTES, Secret, SecretError, SecretsError};
 pub use self::settings::{Settings, SettingsError};
 
-/// How long a shutdown goes on reading what has arrived. A client that keeps sending would hold it
-/// up without end.
-const LONGEST_ARRIVAL: Duration = Duration::from_secs(1);
 /// How long a shutdown waits until all clients have taken their answers.
 const LONGEST_DELIVERY: Duration = Duration::from_secs(5);
 /// How often a shutdown checks whether the exchange has failed.
@@ -59,7 +56,7 @@ pub struct Gateway {
     service: Service,
     shared: Arc<Shared>,
     accepting: JoinHandle<()>,
-    waker: Waker,
+    ender: Ender,
     address: SocketAddr,
 }
 
@@ -72,8 +69,6 @@ struct Shared {
     changing: Sender<Change>,
     subscribing: Subscribing,
     started: Instant,
-    /// When the shutdown began.
-    stopping: OnceLock<Instant>,
     /// Set during a shutdown, if commands are not answered any more.
     failed: OnceLock<()>,
     sessions: Arc<Sessions>,
@@ -103,6 +98,7 @@ impl Gateway {
     ) -> Result<Self, GatewayError> {
         let (listener, secrets) = bind(address, &settings)?;
         let address = listener.local_addr()?;
+        let (sessions, ender) = Sessions::new(settings.sessions)?;
         let next = opened.next_sequence();
         let (answers, changing) = Answers::new(next);
         let (market_data, subscribing) = MarketData::new(&opened.engine().state(), next);
@@ -112,19 +108,17 @@ impl Gateway {
             let input = Input::of_operator(&command);
             entry.publish(|slot| *slot = input).map_err(GatewayError::from)?;
         }
-        let sessions = Sessions::new(settings.sessions);
         let shared = Arc::new(Shared {
             settings,
             secrets,
             changing,
             subscribing,
             started: Instant::now(),
-            stopping: OnceLock::new(),
             failed: OnceLock::new(),
             sessions,
         });
-        let (accepting, waker) = accepting::start(listener, entry, Arc::clone(&shared))?;
-        Ok(Self { service, shared, accepting, waker, address })
+        let accepting = accepting::start(listener, entry, Arc::clone(&shared))?;
+        Ok(Self { service, shared, accepting, ender, address })
     }
 
     /// Checks whether a gateway could start here. It takes the address and gives it back, so that no
@@ -165,12 +159,10 @@ impl Gateway {
     ///
     /// Waits for the stages and the clients, and for space on a full disk.
     pub fn shutdown(self) -> Result<Engine, ServiceError> {
-        let Self { service, shared, accepting, waker, .. } = self;
-        let _ = shared.stopping.set(Instant::now());
-        drop(waker);
+        let Self { service, shared, accepting, ender, .. } = self;
+        drop(ender);
         let _ = accepting.join();
         let sessions = &shared.sessions;
-        sessions.finish_reading();
         while !sessions.wait_until_read(PAUSE) {
             if service.has_failed() {
                 let _ = shared.failed.set(());
@@ -187,15 +179,6 @@ impl Gateway {
 }
 
 impl Shared {
-    fn is_stopping(&self) -> bool {
-        self.stopping.get().is_some()
-    }
-
-    /// Whether a session must not read any more.
-    fn is_over(&self) -> bool {
-        self.stopping.get().is_some_and(|since| since.elapsed() > LONGEST_ARRIVAL)
-    }
-
     /// Whether a shutdown has found that commands are not answered any more.
     fn has_failed(&self) -> bool {
         self.failed.get().is_some()

@@ -5,23 +5,18 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
 
-use super::accepting::{LONGEST_WRITE, STACK_BYTES};
-use super::sessions::Connection;
+use super::accepting::STACK_BYTES;
+use super::connection::Connection;
 use super::wire::Answer;
 
 /// Bytes that are written in one call.
 const WRITE_BYTES: usize = 16 << 10;
-/// How long a connection that the gateway ends stays open for what the client still sends. If bytes
-/// were unread at the end, the system would reset the connection, and the client could miss answers.
-const LONGEST_LINGER: Duration = Duration::from_secs(1);
 /// What a client learns if it does not read its answers.
 const TOO_MANY: &[u8] = b"error: too many answers wait for this client\n";
 
@@ -131,9 +126,9 @@ fn cost(words: &Words) -> usize {
 impl Writer {
     fn run(mut self) {
         match self.write_all() {
-            Ok(()) => linger(&self.connection.socket),
+            Ok(()) => self.connection.finish(),
             // The client is gone. This ends the thread that reads.
-            Err(_) => _ = self.connection.socket.shutdown(Shutdown::Both),
+            Err(_) => self.connection.close(),
         }
     }
 
@@ -196,37 +191,10 @@ impl Writer {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        write_in_time(&self.connection.socket, &self.bytes)?;
+        self.connection.write_all(&self.bytes)?;
         self.bytes.clear();
         Ok(())
     }
-}
-
-/// Writes all bytes. Fails if the client takes them too slowly.
-fn write_in_time(mut socket: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
-    let begun = Instant::now();
-    while !bytes.is_empty() {
-        match socket.write(bytes) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(written) => bytes = &bytes[written..],
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-        if !bytes.is_empty() && begun.elapsed() > LONGEST_WRITE {
-            return Err(ErrorKind::TimedOut.into());
-        }
-    }
-    Ok(())
-}
-
-/// Ends a connection whose answers are written.
-fn linger(mut socket: &TcpStream) {
-    let begun = Instant::now();
-    let _ = socket.shutdown(Shutdown::Write);
-    let _ = socket.set_read_timeout(Some(LONGEST_LINGER));
-    let mut rest = [0; 1024];
-    while begun.elapsed() < LONGEST_LINGER && matches!(socket.read(&mut rest), Ok(1..)) {}
-    let _ = socket.shutdown(Shutdown::Both);
 }
 
 /// Encodes an answer of the binary protocol.

@@ -9,10 +9,10 @@ use bytemuck::Zeroable;
 use lapwing::Sequence;
 
 use super::answers::Change;
+use super::connection::Connection;
 use super::market_data::{self, Subscription, Topic};
-use super::outbox::{Encode, Outbox, Words, encode_binary};
+use super::outbox::{Outbox, Words, encode_binary};
 use super::secrets::{Actor, Login};
-use super::sessions::Connection;
 use super::text::{self, Line, LineError};
 use super::wire::{self, Answer, Credentials, Hello, Order};
 use super::{GatewayError, Shared, note};
@@ -30,29 +30,13 @@ const HEARTBEAT: [u8; size_of::<Answer>()] = [0; size_of::<Answer>()];
 /// What a client sends. It ends with the stream, or if the gateway reads no more.
 struct Incoming {
     connection: Arc<Connection>,
-    shared: Arc<Shared>,
+    /// How long the client may be silent.
+    longest: Option<Duration>,
 }
 
 impl Read for Incoming {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if !self.connection.is_read() || self.shared.is_over() {
-                return Ok(0);
-            }
-            match (&self.connection.socket).read(bytes) {
-                // The system does not repeat a call with a time limit after a signal.
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Nothing has arrived. The thread that writes sets a limit of its own at the end.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    return if self.connection.is_read() {
-                        Err(ErrorKind::TimedOut.into())
-                    } else {
-                        Ok(0)
-                    };
-                }
-                read => return read,
-            }
-        }
+        self.connection.read(bytes, self.longest)
     }
 }
 
@@ -135,9 +119,8 @@ impl Session {
     }
 
     fn serve(&mut self) -> Result<(), GatewayError> {
-        self.connection.socket.set_read_timeout(self.shared.settings.idle_limit)?;
-        let (connection, shared) = (Arc::clone(&self.connection), Arc::clone(&self.shared));
-        let incoming = Incoming { connection, shared };
+        let (connection, longest) = (Arc::clone(&self.connection), self.shared.settings.idle_limit);
+        let incoming = Incoming { connection, longest };
         let mut reader = BufReader::with_capacity(READ_BYTES, incoming);
         match reader.fill_buf()?.first() {
             None => Ok(()),
@@ -146,7 +129,7 @@ impl Session {
         }
     }
 
-    fn serve_binary(&mut self, reader: &mut impl BufRead) -> Result<(), GatewayError> {
+    fn serve_binary(&mut self, reader: &mut BufReader<Incoming>) -> Result<(), GatewayError> {
         self.is_binary = true;
         let mut hello = Hello::zeroed();
         read_record(reader, bytemuck::bytes_of_mut(&mut hello))?;
@@ -213,16 +196,16 @@ impl Session {
     /// Serves a subscriber. It sends nothing; the end of its stream ends the session.
     fn serve_market_data(
         &mut self,
-        reader: &mut impl Read,
+        reader: &BufReader<Incoming>,
         topic: Topic,
     ) -> Result<(), GatewayError> {
-        self.connection.socket.set_read_timeout(None)?;
         let session = self.connection.id;
         let subscription = Subscription { session, topic, outbox: self.outbox()?.clone() };
         // The stage ends after the threads of the gateway.
         let _ = self.shared.subscribing.send(market_data::Change::Begin(Box::new(subscription)));
-        let ended = reader.read(&mut [0]);
-        if !self.shared.is_stopping() {
+        let has_sent = !reader.buffer().is_empty();
+        let ended = if has_sent { Ok(0) } else { self.connection.read(&mut [0], None) };
+        if !self.shared.sessions.is_stopping() {
             // In a shutdown, the stage sends the last changes first.
             let _ = self.shared.subscribing.send(market_data::Change::End(session));
         }

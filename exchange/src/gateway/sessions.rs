@@ -1,10 +1,17 @@
-//! Which connections are open, and how many may be. Not here: what a session does (`session`).
+//! Which connections are open, how many may be, and how all of them end. Not here: what a session
+//! does (`session`), and how its bytes come and go (`connection`).
 
 use std::collections::HashMap;
-use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::io::{self, PipeReader, PipeWriter};
+use std::net::TcpStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use super::connection::Connection;
+
+/// How long a shutdown goes on reading what has arrived. A client that keeps sending would hold it
+/// up without end.
+const LONGEST_ARRIVAL: Duration = Duration::from_secs(1);
 
 /// The sessions whose threads may still run.
 #[derive(Debug)]
@@ -12,6 +19,11 @@ pub(super) struct Sessions {
     most: usize,
     state: Mutex<State>,
     changed: Condvar,
+    /// Closed at the other side when the gateway ends. All threads that wait for a client wait for
+    /// it too.
+    end: PipeReader,
+    /// When the gateway began to end.
+    stopping: OnceLock<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -23,14 +35,18 @@ struct State {
     reading: usize,
 }
 
-/// The connection of a session. Its threads share it, and the last one that ends closes it. The
-/// session then makes place for another one at once.
+/// Ends all sessions when it is dropped. It closes a descriptor and needs none.
 #[derive(Debug)]
-pub(super) struct Connection {
-    pub(super) id: u64,
-    pub(super) socket: TcpStream,
+pub(super) struct Ender {
     sessions: Arc<Sessions>,
-    is_read: AtomicBool,
+    _wakes: PipeWriter,
+}
+
+impl Drop for Ender {
+    fn drop(&mut self) {
+        // Set before the pipe is closed, which wakes the threads.
+        let _ = self.sessions.stopping.set(Instant::now());
+    }
 }
 
 /// A thread that reads. It is counted until this is dropped, also by a panic.
@@ -39,13 +55,31 @@ pub(super) struct Reading(Arc<Sessions>);
 
 impl Sessions {
     /// Returns no sessions, of which there may be `most`.
-    pub(super) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { most, state: Mutex::default(), changed: Condvar::new() })
+    pub(super) fn new(most: usize) -> io::Result<(Arc<Self>, Ender)> {
+        let (end, wakes) = io::pipe()?;
+        let (state, changed, stopping) = Default::default();
+        let sessions = Arc::new(Self { most, state, changed, end, stopping });
+        Ok((Arc::clone(&sessions), Ender { sessions, _wakes: wakes }))
     }
 
     /// The number of sessions that there may be.
     pub(super) fn most(&self) -> usize {
         self.most
+    }
+
+    /// What is ready to read once the gateway ends.
+    pub(super) fn end(&self) -> &PipeReader {
+        &self.end
+    }
+
+    /// Whether the gateway ends. What has arrived is still read.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.get().is_some()
+    }
+
+    /// Whether nothing is read any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.stopping.get().is_some_and(|since| since.elapsed() > LONGEST_ARRIVAL)
     }
 
     /// Makes a session of a socket. Returns the socket if there are as many as there may be.
@@ -59,20 +93,22 @@ impl Sessions {
         }
         state.last += 1;
         state.reading += 1;
-        let (id, sessions, is_read) = (state.last, Arc::clone(self), AtomicBool::new(true));
-        let connection = Arc::new(Connection { id, socket, sessions, is_read });
+        let id = state.last;
+        let connection = Arc::new(Connection::new(id, socket, Arc::clone(self)));
         state.open.insert(id, Arc::downgrade(&connection));
         Ok((connection, Reading(Arc::clone(self))))
     }
 
-    /// Lets each session read what has arrived, and no more.
-    pub(super) fn finish_reading(&self) {
-        self.each(|connection| _ = connection.socket.shutdown(Shutdown::Read));
+    /// Notes that a connection is closed.
+    pub(super) fn leave(&self, id: u64) {
+        self.change(|state| _ = state.open.remove(&id));
     }
 
     /// Ends each connection.
     pub(super) fn cut_off(&self) {
-        self.each(|connection| _ = connection.socket.shutdown(Shutdown::Both));
+        // Not under the lock: the drop of a connection takes it.
+        let open: Vec<_> = self.lock().open.values().filter_map(Weak::upgrade).collect();
+        open.iter().for_each(|connection| connection.close());
     }
 
     /// Waits until no session reads. Returns false after `timeout`.
@@ -91,12 +127,6 @@ impl Sessions {
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    fn each(&self, act: impl Fn(&Connection)) {
-        // Not under the lock: the drop of a connection takes it.
-        let open: Vec<_> = self.lock().open.values().filter_map(Weak::upgrade).collect();
-        open.iter().for_each(|connection| act(connection));
-    }
-
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.lock());
         self.changed.notify_all();
@@ -105,26 +135,6 @@ impl Sessions {
     /// No panic leaves the state half changed.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Connection {
-    /// Reads no more, also of what arrives later. The answers are still written.
-    pub(super) fn stop_reading(&self) {
-        // Relaxed: it carries nothing, and the system wakes the thread that reads.
-        self.is_read.store(false, Ordering::Relaxed);
-        let _ = self.socket.shutdown(Shutdown::Read);
-    }
-
-    /// Whether the thread that reads may go on.
-    pub(super) fn is_read(&self) -> bool {
-        self.is_read.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.sessions.change(|state| _ = state.open.remove(&self.id));
     }
 }
 
@@ -147,7 +157,7 @@ mod tests {
     #[test]
     fn a_session_makes_place_when_its_last_thread_ends() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let sessions = Sessions::new(1);
+        let (sessions, _ender) = Sessions::new(1).unwrap();
         let (connection, reading) = sessions.enter(socket(&listener)).unwrap();
         let writer = Arc::clone(&connection);
         assert!(sessions.enter(socket(&listener)).is_err());

@@ -7,6 +7,7 @@ mod ends;
 mod memory;
 mod server;
 mod sessions;
+mod text;
 
 use std::fs;
 

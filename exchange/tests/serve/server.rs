@@ -118,7 +118,8 @@ pub(crate) fn ask(sender: &mut OrderSender, receiver: &mut AnswerReceiver) -> io
     receiver.receive()?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-fn rejected() -> Order {
+/// A command that is rejected.
+pub(crate) fn rejected() -> Order {
     let cancel = Cancel { account: AccountId(9), symbol: SymbolId(9), order: OrderId(1) };
     Order { tag: 1, command: PackedCommand::from(&Command::Cancel(cancel)) }
 }

@@ -5,7 +5,8 @@ use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 
 use bytemuck::Zeroable;
 
-use crate::gateway::wire::{Answer, Hello, Order};
+use crate::gateway::Login;
+use crate::gateway::wire::{Answer, Credentials, Hello, Order};
 
 /// Bytes that are read in one call.
 const READ_BYTES: usize = 256 << 10;
@@ -29,6 +30,35 @@ pub struct AnswerReceiver {
 /// The error of the connection.
 pub fn connect(address: impl ToSocketAddrs) -> io::Result<(OrderSender, AnswerReceiver)> {
     open(address, &Hello::orders())
+}
+
+/// Connects to an exchange to send the commands of an account, or of the operator. An exchange with
+/// secrets needs a login. A wrong one ends the session: then [`receive`](AnswerReceiver::receive)
+/// returns the reason.
+///
+/// # Errors
+///
+/// The error of the connection.
+pub fn connect_as(
+    address: impl ToSocketAddrs,
+    login: Option<&Login>,
+) -> io::Result<(OrderSender, AnswerReceiver)> {
+    let Some(login) = login else { return connect(address) };
+    let (mut sender, receiver) = open(address, &Hello::orders().log_in())?;
+    sender.socket.write_all(bytemuck::bytes_of(&Credentials::from(login)))?;
+    Ok((sender, receiver))
+}
+
+/// Connects to an exchange to send commands. It cancels the open orders of the session when the
+/// connection ends, or when the client says that it has [finished](OrderSender::finish).
+///
+/// # Errors
+///
+/// The error of the connection.
+pub fn connect_and_cancel(
+    address: impl ToSocketAddrs,
+) -> io::Result<(OrderSender, AnswerReceiver)> {
+    open(address, &Hello::orders().cancel_on_disconnect())
 }
 
 /// Connects to an exchange to get the levels and trades of `symbol`.
@@ -73,6 +103,20 @@ impl OrderSender {
         self.socket.write_all(bytemuck::cast_slice(orders))
     }
 
+    /// Shows that this client is alive. The exchange disconnects one that sends nothing for too long.
+    /// [`Answer::HEARTBEAT`] comes back.
+    ///
+    /// # Errors
+    ///
+    /// The error of the socket.
+    ///
+    /// # Blocking
+    ///
+    /// Waits as [`send`](Self::send) does.
+    pub fn send_heartbeat(&mut self) -> io::Result<()> {
+        self.send(&[Order::HEARTBEAT])
+    }
+
     /// Says that no more commands follow. Answers still arrive.
     ///
     /// # Errors
@@ -109,22 +153,34 @@ impl AnswerReceiver {
     ///
     /// # Errors
     ///
-    /// The error of the socket.
+    /// The error of the socket. If the exchange has refused the session, or ended it for a reason,
+    /// the error has the kind [`ConnectionAborted`](ErrorKind::ConnectionAborted) and that reason.
     ///
     /// # Blocking
     ///
     /// Waits for an answer.
     pub fn receive(&mut self) -> io::Result<Option<Answer>> {
         let mut answer = Answer::zeroed();
-        match self.socket.read_exact(bytemuck::bytes_of_mut(&mut answer)) {
-            Ok(()) => Ok(Some(answer)),
-            Err(error) if is_end(&error) => Ok(None),
-            Err(error) => Err(error),
+        let record = bytemuck::bytes_of_mut(&mut answer);
+        let mut filled = 0;
+        while filled < record.len() {
+            match self.socket.read(&mut record[filled..]) {
+                Ok(0) => return reason(&record[..filled]).map_or(Ok(None), Err),
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                    return reason(&record[..filled]).map_or(Ok(None), Err);
+                }
+                Err(error) => return Err(error),
+            }
         }
+        Ok(Some(answer))
     }
 }
 
-/// Whether the other end is gone. An answer may be cut in the middle.
-fn is_end(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset)
+/// Returns why the exchange has ended the session. A crash may cut an answer instead.
+fn reason(last_bytes: &[u8]) -> Option<io::Error> {
+    let line = str::from_utf8(last_bytes).ok()?.strip_suffix('\n')?;
+    let reason = line.strip_prefix("error: ")?.to_owned();
+    Some(io::Error::new(ErrorKind::ConnectionAborted, reason))
 }

@@ -7,6 +7,7 @@
 //! - [`flows`]: commands to test and measure with.
 //! - [`service`]: the engine in a graph of stages, with a journal.
 //! - [`gateway`]: clients reach the service by TCP. [`client`] is the other end.
+//! - [`ends`]: what ends a program that serves.
 //! - [`market`]: a book rebuilt from market data. [`view`] shows it in a terminal.
 //!
 //! The rules are in `exchange/README.md`.
@@ -35,6 +36,7 @@
 
 pub mod book;
 pub mod client;
+pub mod ends;
 pub mod engine;
 mod errors;
 pub mod flows;

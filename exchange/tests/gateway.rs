@@ -99,7 +99,7 @@ fn people_trade_by_lines() {
             "trade 5 at 100 of symbol 1: buy order 1 of account 2, with order 1 of account 1",
         ]
     );
-    assert_eq!(ask("cancel 1 2\n", 1), ["error: the line ends before ORDER"]);
+    assert_eq!(ask("cancel 1 2\n", 1), ["error: the line ends before ORDER: line=1"]);
     assert_eq!(
         ask("cancel 1 1 1\n", 1),
         ["rejected order 1 of account 1: the account has no such open order in this book"]
@@ -243,7 +243,9 @@ fn commands_before_bytes_without_a_meaning_are_answered() {
     socket.write_all(&sent).unwrap();
     let mut got = Vec::new();
     socket.read_to_end(&mut got).unwrap();
-    assert_eq!(got.len(), 1000 * size_of::<Answer>());
+    let line = got.split_off(1000 * size_of::<Answer>());
+    let told = "error: command 18446744073709551615: the kind has no meaning: found=255\n";
+    assert_eq!(String::from_utf8(line).unwrap(), told);
     assert_eq!(gateway.shutdown().unwrap().state().commands, 1000);
 }
 
@@ -271,8 +273,8 @@ fn a_client_that_keeps_sending_does_not_hold_up_the_shutdown() {
     });
     thread::sleep(Duration::from_millis(200)); // the queue of the connection fills up
     in_time(move || gateway.shutdown()).unwrap();
-    sending.join().unwrap();
-    reading.join().unwrap();
+    // A client that waits for space to send learns of the end too.
+    in_time(move || sending.join().and(reading.join())).unwrap();
 }
 
 #[test]
@@ -313,9 +315,107 @@ fn a_snapshot_may_have_more_levels_than_the_queue_of_a_client() {
     let mut subscriber = client::subscribe(address, symbol.0).unwrap();
     thread::sleep(Duration::from_millis(300)); // the client reads late
     let mut follower = Follower::new(symbol);
-    while !follower.is_complete() {
+    // The symbol and its levels. The stage of market data may be behind that of answers, and then
+    // the last ones are changes.
+    for _ in 0..=LEVELS {
         follower.follow(&subscriber.receive().unwrap().unwrap()).unwrap();
     }
     let engine = gateway.shutdown().unwrap();
-    assert_eq!(*follower.levels(), Levels::of(&engine.state().books[0]));
+    assert!(*follower.levels() == Levels::of(&engine.state().books[0]), "the levels differ");
+}
+
+const SET_UP: &str = "symbol 1 1 1000 100\naccount 1\naccount 2\ndeposit 100000 1\ndeposit 100000 2\n\
+                      limits 100 100 100 100000 1\nlimits 100 100 100 100000 2\n";
+
+/// Sends lines on a connection of their own. Returns it once all are answered, by a line each.
+fn say(address: SocketAddr, lines: &str) -> TcpStream {
+    let mut socket = connect(address);
+    socket.write_all(lines.as_bytes()).unwrap();
+    let told = BufReader::new(&socket).lines().take(lines.lines().count());
+    assert_eq!(told.map(Result::unwrap).count(), lines.lines().count());
+    socket
+}
+
+fn new_order(order: u64, price: u32) -> Order {
+    let command = Command::New(NewOrder {
+        account: AccountId(1),
+        order: OrderId(order),
+        symbol: SymbolId(1),
+        side: Side::Sell,
+        kind: OrderKind::Limit,
+        self_trade: SelfTrade::CancelNewest,
+        price,
+        quantity: 5,
+    });
+    Order { tag: order, command: PackedCommand::from(&command) }
+}
+
+/// The prices of the asks that rest in the book.
+fn asks(gateway: Gateway) -> Vec<u32> {
+    let engine = in_time(move || gateway.shutdown()).unwrap();
+    Levels::of(&engine.state().books[0]).asks().map(|level| level.price).collect()
+}
+
+#[test]
+fn open_orders_are_cancelled_when_a_session_ends_that_asked_for_it() {
+    let (gateway, address) = start();
+    say(address, SET_UP);
+    let mut market = client::subscribe(address, 1).unwrap();
+    let (mut plain, mut plain_answers) = client::connect(address).unwrap();
+    plain.send(&[new_order(1, 101)]).unwrap();
+    plain_answers.receive().unwrap().unwrap();
+    let (mut asking, mut answers) = client::connect_and_cancel(address).unwrap();
+    let orders: Vec<_> = (2..=4).map(|order| new_order(order, 100 + order as u32)).collect();
+    asking.send(&orders).unwrap();
+    while answers.receive().unwrap().unwrap().tag < 4 {}
+    // Orders 1 and 2 trade, the one at 104 is cancelled by another session.
+    say(address, "buy 8 at 102 1 2 1\ncancel 1 1 4\n");
+    drop((asking, answers));
+    let mut follower = Follower::new(SymbolId(1));
+    in_time(move || {
+        // The last one that is gone is the one at 103.
+        let has_gone = |follower: &Follower| {
+            let prices: Vec<_> = follower.levels().asks().map(|level| level.price).collect();
+            follower.is_complete() && !prices.contains(&103)
+        };
+        let mut was_there = false;
+        while !(was_there && has_gone(&follower)) {
+            follower.follow(&market.receive().unwrap().unwrap()).unwrap();
+            was_there |= follower.levels().asks().any(|level| level.price == 103);
+        }
+    });
+    // It has not asked for it.
+    plain.send(&[new_order(9, 109)]).unwrap();
+    plain_answers.receive().unwrap().unwrap();
+    drop((plain, plain_answers));
+    assert_eq!(asks(gateway), [109]);
+}
+
+#[test]
+fn a_client_that_has_finished_gets_the_cancellations_of_its_orders() {
+    let (gateway, address) = start();
+    say(address, SET_UP);
+    let (mut sender, mut receiver) = client::connect_and_cancel(address).unwrap();
+    sender.send(&[new_order(1, 101), new_order(2, 102)]).unwrap();
+    sender.finish().unwrap();
+    let reports = in_time(move || {
+        let answers = std::iter::from_fn(|| receiver.receive().unwrap());
+        answers.map(|answer| (answer.tag, answer.report.unpack().unwrap())).collect::<Vec<_>>()
+    });
+    let cancelled = reports.iter().filter_map(|(tag, report)| match report {
+        Report::Cancelled(order, _) => Some((*tag, order.id.order.0)),
+        _ => None,
+    });
+    assert_eq!(cancelled.collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+    assert!(asks(gateway).is_empty());
+}
+
+#[test]
+fn a_shutdown_cancels_the_orders_of_sessions_that_asked_for_it() {
+    let (gateway, address) = start();
+    say(address, SET_UP);
+    let _open = say(address, "cancel-on-disconnect\nsell 5 at 101 1 1 1\n");
+    let late = say(address, "sell 5 at 102 1 1 2\ncancel-on-disconnect\n");
+    drop(late);
+    assert_eq!(asks(gateway), [102]);
 }

@@ -1,4 +1,4 @@
-//! The policy of a stage that waits for space on a full disk.
+//! The policy of a stage that waits for space on a full disk, and for file descriptors.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use lapwing::consumer::{Cause, Failure, FailurePolicy};
 use crate::error::WriteError;
 
 /// A policy for the stage of the [`Writer`](crate::Writer): it waits for space on a full disk, and
-/// then writes the batch. Each other error halts the ring.
+/// then writes the batch. It waits also if a segment cannot be made because the process or the system
+/// has no free file descriptor. Each other error halts the ring.
 ///
 /// While the stage waits, the ring fills, and then its producers wait. Nothing is lost.
 ///
@@ -55,7 +56,7 @@ impl Default for WaitForSpace {
 impl FailurePolicy for WaitForSpace {
     fn decide(&mut self, failure: &Failure<'_>) -> Action {
         match failure.cause() {
-            Cause::Error(error) if error.downcast_ref().is_some_and(WriteError::is_full) => {
+            Cause::Error(error) if error.downcast_ref().is_some_and(WriteError::is_shortage) => {
                 Action::Rewind(self.pause)
             }
             _ => Action::Halt,

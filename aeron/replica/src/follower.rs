@@ -1,7 +1,6 @@
 //! An exchange that follows a leader, until a line "promote" lets it serve clients itself.
 
 use std::collections::VecDeque;
-use std::net::TcpListener;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -9,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use exchange::Exchange;
-use exchange::gateway::Gateway;
 use exchange::service::{Entry, Output, Service};
 use lapwing::{EventHandler, Sequence};
 
@@ -67,7 +65,7 @@ enum Ended {
 /// The exchange does not start or has failed, or the leader cannot be followed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let lines = process::lines();
-    check_address(&arguments.address)?;
+    check_address(arguments)?;
     let opened = arguments.local.open()?;
     let next = opened.next_sequence();
     process::print_recovery(opened.recovery(), next);
@@ -91,14 +89,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Fails if a takeover could not listen at `address`. A takeover is an emergency, and too late to find that out.
-///
-/// The port is closed again, so that no client connects to an exchange that does not serve.
-fn check_address(address: &str) -> Result<()> {
-    match TcpListener::bind(address) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("a takeover cannot listen at {address}: {error}").into()),
-    }
+/// Fails if a takeover could not serve clients. A takeover is an emergency, and too late to find that out.
+fn check_address(arguments: &Arguments) -> Result<()> {
+    let Arguments { address, local, .. } = arguments;
+    let checked = local.check(address);
+    checked.map_err(|error| format!("a takeover cannot listen at {address}: {error}").into())
 }
 
 /// Serves clients. The exchange recovers from its own folder as after any other restart.
@@ -113,7 +108,7 @@ fn take_over(
     if state.hash() != followed {
         return Err("the recovered state is not the one that was followed".into());
     }
-    let gateway = Gateway::start(opened, &*arguments.address)?;
+    let gateway = arguments.local.serve(opened, &arguments.address)?;
     println!(
         "promoted: commands={} hash={:016x} ms={}",
         state.commands,

@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let journal = arguments.local.folder.join("journal");
     let (noted, shared) = (Arc::clone(&confirmed), Arc::clone(&progress));
     let resending = Resending::new(id, &arguments.meeting, journal, noted, shared)?;
-    let gateway = Gateway::start(opened, &*arguments.address)?;
+    let gateway = arguments.local.serve(opened, &arguments.address)?;
     let hearing = {
         let stop = Arc::clone(&stop);
         thread::Builder::new().name("follower".into()).spawn(move || resending.run(&stop))?

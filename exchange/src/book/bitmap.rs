@@ -3,6 +3,8 @@
 //! Bit `i` of a layer says whether word `i` of the layer below has a bit. Four layers of words of 64
 //! bits hold 2^24 numbers.
 
+use bytemuck::allocation::try_zeroed_vec;
+
 const LAYERS: usize = 4;
 /// The number of bits of an index inside of a word.
 const WORD_SHIFT: u32 = 6;
@@ -15,15 +17,16 @@ pub(super) struct Bitmap {
 }
 
 impl Bitmap {
-    /// Returns an empty set for numbers below `bound`.
-    pub(super) fn new(bound: u32) -> Self {
-        let mut bits = bound as usize;
-        let layers = std::array::from_fn(|_| {
-            bits = bits.div_ceil(64);
-            vec![0; bits]
-        });
-        debug_assert_eq!(bits, 1, "the bound must be at most 2^24");
-        Self { layers }
+    /// Returns an empty set for numbers below `bound`; `None` if the system has no memory for it.
+    pub(super) fn new(bound: u32) -> Option<Self> {
+        let mut words = bound as usize;
+        let mut layers = [const { Vec::new() }; LAYERS];
+        for layer in &mut layers {
+            words = words.div_ceil(64);
+            *layer = try_zeroed_vec(words).ok()?;
+        }
+        debug_assert_eq!(words, 1, "the bound must be at most 2^24");
+        Some(Self { layers })
     }
 
     pub(super) fn insert(&mut self, number: u32) {
@@ -108,7 +111,7 @@ mod tests {
 
     /// Compares a bitmap with a set after each of many changes.
     fn agrees_with_a_set(bound: u32, step: u32) {
-        let (mut bitmap, mut set) = (Bitmap::new(bound), BTreeSet::new());
+        let (mut bitmap, mut set) = (Bitmap::new(bound).unwrap(), BTreeSet::new());
         let mut number = 7 % bound;
         for round in 0..2_000_u32 {
             number = (number + step) % bound;

@@ -23,7 +23,7 @@ impl Book {
         order.open = open;
         sink(Report::Reduced(OrderState { open: gone, ..old }, Cause::Requested));
         if gone > 0 {
-            self.ladder[old.price].quantity -= u64::from(gone);
+            self.ladder.reduce(old.price, gone);
             sink(self.level(old.side, old.price));
         }
     }

@@ -4,10 +4,12 @@
 
 use std::ops::{Index, IndexMut};
 
+use bytemuck::allocation::try_zeroed_vec;
 use bytemuck::{Pod, Zeroable};
 
 use super::bitmap::Bitmap;
 use super::orders::{NIL, Order, Slot};
+use super::sums::Sums;
 use crate::types::{Price, Quantity, Side, SymbolSpec};
 
 /// The queue of orders at one price. All zero is an empty level.
@@ -29,7 +31,7 @@ pub(super) struct LevelQueue {
 impl LevelQueue {
     /// Adds an order at the end. Returns the order that was the last.
     #[inline]
-    pub(super) fn push(&mut self, slot: Slot, open: Quantity) -> Slot {
+    fn push(&mut self, slot: Slot, open: Quantity) -> Slot {
         self.quantity += u64::from(open);
         self.orders += 1;
         if self.head == NIL {
@@ -40,7 +42,7 @@ impl LevelQueue {
 
     /// Removes an order. `order` still names its neighbours.
     #[inline]
-    pub(super) fn remove(&mut self, slot: Slot, order: &Order) {
+    fn remove(&mut self, slot: Slot, order: &Order) {
         self.quantity -= u64::from(order.open);
         self.orders -= 1;
         if self.head == slot {
@@ -60,6 +62,7 @@ pub(super) struct Ladder {
     levels: Vec<LevelQueue>,
     /// The levels with orders.
     used: Bitmap,
+    sums: Sums,
     /// The highest price with bids.
     best_bid: Option<Price>,
     /// The lowest price with asks.
@@ -67,15 +70,17 @@ pub(super) struct Ladder {
 }
 
 impl Ladder {
-    pub(super) fn new(spec: &SymbolSpec) -> Self {
+    /// Returns a ladder without orders; `None` if the system has no memory for it.
+    pub(super) fn new(spec: &SymbolSpec) -> Option<Self> {
         let width = spec.highest - spec.lowest + 1;
-        Self {
+        Some(Self {
             lowest: spec.lowest,
-            levels: bytemuck::allocation::zeroed_vec(width as usize),
-            used: Bitmap::new(width),
+            levels: try_zeroed_vec(width as usize).ok()?,
+            used: Bitmap::new(width)?,
+            sums: Sums::new(width)?,
             best_bid: None,
             best_ask: None,
-        }
+        })
     }
 
     pub(super) fn best(&self, side: Side) -> Option<Price> {
@@ -100,9 +105,49 @@ impl Ladder {
         std::iter::successors(self.best(side), move |&price| self.worse(side, price))
     }
 
+    /// Returns the quantity that an order of the other side with this limit can reach.
+    pub(super) fn reachable(&self, side: Side, limit: Price) -> u64 {
+        let Some(best) = self.best(side) else { return 0 };
+        if !side.opposite().accepts(limit, best) {
+            return 0;
+        }
+        let (first, last) = (best.min(limit) - self.lowest, best.max(limit) - self.lowest);
+        self.sums.within(first, last, |index| self.levels[index as usize].quantity)
+    }
+
+    /// Puts an order at the end of its level. Returns the order that was the last one there.
+    #[inline]
+    pub(super) fn push(&mut self, slot: Slot, order: &Order) -> Slot {
+        self.sums.add(order.price() - self.lowest, u64::from(order.open));
+        self.enter(order.side(), order.price()).push(slot, order.open)
+    }
+
+    /// Takes an order out of its level. `order` still names its neighbours.
+    #[inline]
+    pub(super) fn remove(&mut self, slot: Slot, order: &Order) {
+        self.sums.remove(order.price() - self.lowest, u64::from(order.open));
+        let level = &mut self[order.price()];
+        level.remove(slot, order);
+        if level.head == NIL {
+            self.leave(order.side(), order.price());
+        }
+    }
+
+    /// Takes a part of an order out of its level.
+    pub(super) fn reduce(&mut self, price: Price, gone: Quantity) {
+        self[price].quantity -= u64::from(gone);
+        self.note_gone(price, u64::from(gone));
+    }
+
+    /// Notes that `quantity` has left a level.
+    #[inline]
+    pub(super) fn note_gone(&mut self, price: Price, quantity: u64) {
+        self.sums.remove(price - self.lowest, quantity);
+    }
+
     /// Returns the level of an order that is about to rest.
     #[inline]
-    pub(super) fn enter(&mut self, side: Side, price: Price) -> &mut LevelQueue {
+    fn enter(&mut self, side: Side, price: Price) -> &mut LevelQueue {
         let index = price - self.lowest;
         let level = &mut self.levels[index as usize];
         if level.head == NIL {

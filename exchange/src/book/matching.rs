@@ -74,6 +74,7 @@ impl Book {
         if level.quantity == before {
             return outcome;
         }
+        self.ladder.note_gone(price, before - level.quantity);
         if level.head == NIL {
             self.ladder[price].tail = NIL;
             self.ladder.leave(side, price);
@@ -118,6 +119,10 @@ impl Book {
     /// the last of them, it can only under `CancelOldest`.
     fn can_fill(&self, incoming: &Incoming) -> bool {
         let OrderState { id, side, price: limit, open, .. } = incoming.order;
+        // Without this, an order that is refused would cost a walk through the whole book.
+        if self.ladder.reachable(side.opposite(), limit) < u64::from(open) {
+            return false;
+        }
         let mut missing = open;
         for maker in self.by_priority(side.opposite()) {
             if missing == 0 || !side.accepts(limit, maker.price) {

@@ -2,7 +2,8 @@
 //!
 //! - `orders`: resting orders in a slab, found by name.
 //! - `ladder`: one level for each price of the band, and the best prices.
-//! - `bitmap`: which levels are in use.
+//! - `bitmap`: which levels are in use. `sums`: how much rests in a range of them.
+//! - `image`: a copy for another thread.
 //! - `matching`: an incoming order trades.
 //! - `changes`: cancel, reduce and replace.
 //!
@@ -10,18 +11,22 @@
 
 mod bitmap;
 mod changes;
+mod image;
 mod ladder;
 mod matching;
 mod orders;
+mod sums;
 
 use crate::state::{BookState, RestingOrder};
 use crate::types::{
-    Level, OrderKind, OrderRef, OrderState, Price, Quantity, Reason, Report, SelfTrade, Side,
-    SymbolSpec,
+    Level, OrderKind, OrderRef, OrderState, OutOfMemory, Price, Quantity, Reason, Report,
+    SelfTrade, Side, SymbolSpec,
 };
 
 use ladder::Ladder;
-use orders::{NIL, Orders, Slot};
+use orders::{Orders, Slot};
+
+pub use image::BookImage;
 
 /// The resting orders of a symbol.
 #[derive(Clone, Debug)]
@@ -48,21 +53,29 @@ pub struct Found(Slot);
 
 impl Book {
     /// Opens an empty book and sets its memory aside.
-    #[must_use]
-    pub fn new(spec: SymbolSpec) -> Self {
-        Self { spec, orders: Orders::new(spec.max_orders), ladder: Ladder::new(&spec) }
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`] if the system does not give it.
+    pub fn new(spec: SymbolSpec) -> Result<Self, OutOfMemory> {
+        let parts = Orders::new(spec.max_orders).zip(Ladder::new(&spec));
+        let (orders, ladder) = parts.ok_or(OutOfMemory::Book(spec.symbol))?;
+        Ok(Self { spec, orders, ladder })
     }
 
     /// Returns a book in a state that [`State::check`](crate::state::State::check) has passed.
-    #[must_use]
-    pub fn from_state(state: &BookState) -> Self {
-        let mut book = Self::new(state.spec);
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`] if the system does not give the memory.
+    pub fn from_state(state: &BookState) -> Result<Self, OutOfMemory> {
+        let mut book = Self::new(state.spec)?;
         for (side, &RestingOrder { id, price, open, filled }) in state.orders() {
             let order = OrderState { id, symbol: state.spec.symbol, side, price, open };
             let slot = book.orders.insert(&order, filled);
             book.append(slot);
         }
-        book
+        Ok(book)
     }
 
     /// Returns the symbol and its bounds.
@@ -114,22 +127,16 @@ impl Book {
         queues.flat_map(|first| self.orders.queue(first)).map(|order| order.resting())
     }
 
-    /// Returns the book in its canonical form.
+    /// Copies the book.
     #[must_use]
-    pub fn state(&self) -> BookState {
-        BookState {
-            spec: self.spec,
-            bids: self.by_priority(Side::Buy).collect(),
-            asks: self.by_priority(Side::Sell).collect(),
-        }
+    pub fn image(&self) -> BookImage {
+        BookImage::of(self)
     }
 
     /// Puts an order at the end of its level.
     #[inline]
     fn append(&mut self, slot: Slot) {
-        let order = &self.orders[slot];
-        let level = self.ladder.enter(order.side(), order.price());
-        let last = level.push(slot, order.open);
+        let last = self.ladder.push(slot, &self.orders[slot]);
         self.orders.link(last, slot);
     }
 
@@ -138,11 +145,7 @@ impl Book {
     fn unlink(&mut self, slot: Slot) {
         let order = self.orders[slot];
         self.orders.unlink(slot);
-        let level = &mut self.ladder[order.price()];
-        level.remove(slot, &order);
-        if level.head == NIL {
-            self.ladder.leave(order.side(), order.price());
-        }
+        self.ladder.remove(slot, &order);
     }
 
     /// Returns the report of what rests at a price.

@@ -88,12 +88,18 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// Returns an empty set that holds up to `capacity` orders.
-    pub(super) fn new(capacity: u32) -> Self {
-        let mut slots = Vec::with_capacity(capacity as usize + 1);
+    /// Returns an empty set that holds up to `capacity` orders; `None` if the system has no memory
+    /// for it.
+    pub(super) fn new(capacity: u32) -> Option<Self> {
+        let places = capacity as usize;
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(places + 1).ok()?;
         slots.push(Order::zeroed());
-        let index = HashTable::with_capacity(capacity as usize);
-        Self { slots, free: NIL, index, hasher: DefaultHashBuilder::default(), capacity }
+        let hasher = DefaultHashBuilder::default();
+        let mut index = HashTable::new();
+        // A table that is more than half full may grow when its removed entries have left marks.
+        index.try_reserve(2 * places, |&slot: &Slot| hasher.hash_one(slot)).ok()?;
+        Some(Self { slots, free: NIL, index, hasher, capacity })
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -160,11 +166,21 @@ impl Orders {
         }
     }
 
+    /// Returns all slots.
+    pub(super) fn slots(&self) -> &[Order] {
+        &self.slots
+    }
+
     /// Returns the orders from `first` to the end of its level.
     pub(super) fn queue(&self, first: Slot) -> impl Iterator<Item = &Order> + '_ {
-        let at = |slot| Some(&self[slot]).filter(|_| slot != NIL);
-        std::iter::successors(at(first), move |order| at(order.next))
+        queue(&self.slots, first)
     }
+}
+
+/// Returns the orders from `first` to the end of its level.
+pub(super) fn queue(slots: &[Order], first: Slot) -> impl Iterator<Item = &Order> + '_ {
+    let at = |slot| Some(&slots[slot as usize]).filter(|_| slot != NIL);
+    std::iter::successors(at(first), move |order| at(order.next))
 }
 
 impl Index<Slot> for Orders {
@@ -178,5 +194,31 @@ impl Index<Slot> for Orders {
 impl IndexMut<Slot> for Orders {
     fn index_mut(&mut self, slot: Slot) -> &mut Order {
         &mut self.slots[slot as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::SymbolId;
+
+    /// The table of orders grew, and copied itself, once removed orders had left marks in it.
+    #[test]
+    fn the_index_grew_although_it_was_set_aside() {
+        const CAPACITY: u32 = 7 << 10; // fills a table of 8,192 places, and half of one of 16,384
+        let mut orders = Orders::new(CAPACITY).unwrap();
+        let set_aside = orders.index.allocation_size();
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut slots = Vec::new();
+        for id in 0..400_000 {
+            if orders.is_full() {
+                let slot: Slot = slots.swap_remove(random.usize(..slots.len()));
+                orders.remove(slot);
+            }
+            let id = OrderRef { account: AccountId(1), order: OrderId(id) };
+            let (symbol, side, price, open) = (SymbolId(0), Side::Buy, 1, 1);
+            slots.push(orders.insert(&OrderState { id, symbol, side, price, open }, 0));
+            assert_eq!(orders.index.allocation_size(), set_aside, "at {id:?}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use exchange::types::Report;
 
 use super::Result;
 use super::flight::Flight;
+use super::secret::LoginArguments;
 
 /// Where to send, and how much.
 #[derive(Debug, clap::Args)]
@@ -21,6 +22,9 @@ pub(crate) struct Arguments {
     /// Seconds to send for.
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
+    /// The operator's, since the flow opens a book and accounts.
+    #[command(flatten)]
+    login: LoginArguments,
     /// The seed of the flow. An exchange rejects the orders of a flow that it has seen.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -32,7 +36,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let commands = Mix { seed, commands: count.max(1), ..Mix::default() }.flow().into_commands();
     let address = resolve(&arguments.address)?;
     let longest = Duration::MAX;
-    let landed = Flight { commands: &commands, first_tag: 1, rate, longest }.fly(address, || {})?;
+    let login = arguments.login.read()?;
+    let flight = Flight {
+        commands: &commands,
+        first_tag: 1,
+        rate,
+        longest,
+        login: login.as_ref(),
+        pace: None,
+    };
+    let landed = flight.fly(address, || {})?;
     let trades = landed.trades();
     let rejected = landed.count(|report| matches!(report, Report::Rejected { .. }));
     println!(

@@ -2,12 +2,15 @@
 
 pub(crate) mod bench;
 pub(crate) mod check;
+mod deadline;
 mod delays;
 mod flight;
 pub(crate) mod load;
+mod market_side;
 mod plain_side;
 mod program;
 pub(crate) mod replicated;
+pub(crate) mod secret;
 pub(crate) mod serve;
 pub(crate) mod watch;
 

@@ -2,12 +2,18 @@
 
 use exchange::Exchange;
 use exchange::gateway::wire::Answer;
+use exchange::market::Levels;
 use exchange::plain::PlainExchange;
-use exchange::types::{Command, PackedReport, Report};
+use exchange::types::{
+    AccountId, Command, OrderId, OrderRef, PackedReport, Report, SymbolId, Trade,
+};
 
 use super::Result;
-use super::flight::Landed;
+use super::flight::{Landed, Pace};
 use super::program::Program;
+
+/// Commands from one look at the clock of a flight to the next.
+const LARGEST_STEP: usize = 100;
 
 /// The plain exchange, and what it has reported.
 #[derive(Default)]
@@ -28,6 +34,59 @@ impl Plain {
             let mut sink = |report: Report| reports.push((sequence, PackedReport::from(&report)));
             self.exchange.apply(command, &mut sink);
         }
+    }
+
+    /// Carries out the commands of a flight as they are answered, until it ends.
+    pub(super) fn follow(&mut self, commands: &[Command], pace: &Pace<'_>) {
+        let mut known = 0;
+        while let Some(answered) = pace.next(known) {
+            let end = answered.min(known + LARGEST_STEP);
+            self.carry_out(&commands[known..end]);
+            known = end;
+        }
+    }
+
+    /// The number of commands that are carried out.
+    pub(super) fn count(&self) -> usize {
+        self.carried_out as usize
+    }
+
+    /// Returns what rests in the book of a symbol.
+    pub(super) fn levels(&self, symbol: SymbolId) -> Levels {
+        let books = self.exchange.state().books;
+        let book = books.iter().find(|book| book.spec.symbol == symbol);
+        book.map(Levels::of).unwrap_or_default()
+    }
+
+    /// Returns what subscribers of a symbol learn of the commands from `first` on: the sequence and
+    /// the report of each change.
+    pub(super) fn market_data(
+        &self,
+        symbol: SymbolId,
+        first: u64,
+    ) -> impl Iterator<Item = (u64, PackedReport)> + '_ {
+        let start = self.reports.partition_point(|&(sequence, _)| sequence < first);
+        self.reports[start..].iter().filter_map(move |&(sequence, report)| {
+            let public = match report.unpack().ok()? {
+                report @ Report::SymbolAdded(spec) if spec.symbol == symbol => report,
+                report @ Report::Level(level) if level.symbol == symbol => report,
+                Report::Trade(trade) if trade.symbol == symbol => {
+                    let hidden = OrderRef { account: AccountId(0), order: OrderId(0) };
+                    let (maker, taker) = (hidden, hidden);
+                    let (maker_open, taker_open, taker_limit) = (0, 0, 0);
+                    Report::Trade(Trade {
+                        maker,
+                        taker,
+                        maker_open,
+                        taker_open,
+                        taker_limit,
+                        ..trade
+                    })
+                }
+                _ => return None,
+            };
+            Some((sequence, PackedReport::from(&public)))
+        })
     }
 
     /// Compares answers in a row with the reports from the first of their commands on.
@@ -59,8 +118,8 @@ impl Plain {
         Err(format!("the hash after {count} commands is {hash}, expected {expected}").into())
     }
 
-    /// Carries out the last commands, and compares their answers. Then lets the exchange end, and
-    /// compares its state.
+    /// Carries out the last commands, and compares the answers of their flight, of which some may be
+    /// known. Then lets the exchange end, and compares its state.
     pub(super) fn finish(
         &mut self,
         when: &str,
@@ -70,7 +129,7 @@ impl Plain {
     ) -> Result<()> {
         self.carry_out(rest);
         self.compare(when, &landed.answers)?;
-        if landed.delays.count() != rest.len() as u64 {
+        if landed.delays.count() != landed.sent as u64 {
             return Err("a command was not answered".into());
         }
         let (ended, expected) = (program.end()?, self.ended());

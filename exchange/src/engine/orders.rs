@@ -75,7 +75,7 @@ impl Engine {
     /// Returns the place of an open order in the book of a symbol.
     fn find(&self, id: OrderRef, symbol: SymbolId) -> Result<Found, Reason> {
         self.accounts.exists(id.account)?;
-        let book = self.books.get(symbol.0 as usize).and_then(Option::as_ref);
+        let book = self.books.get(symbol.0 as usize).and_then(Option::as_deref);
         book.ok_or(Reason::UnknownSymbol)?.find(id).ok_or(Reason::UnknownOrder)
     }
 
@@ -134,9 +134,9 @@ fn settling(accounts: &mut Accounts, sink: &mut impl FnMut(Report)) -> impl FnMu
     }
 }
 
-fn book_mut(books: &mut [Option<Book>], symbol: SymbolId) -> Result<&mut Book, Reason> {
+fn book_mut(books: &mut [Option<Box<Book>>], symbol: SymbolId) -> Result<&mut Book, Reason> {
     let place = books.get_mut(symbol.0 as usize);
-    place.and_then(Option::as_mut).ok_or(Reason::UnknownSymbol)
+    place.and_then(Option::as_deref_mut).ok_or(Reason::UnknownSymbol)
 }
 
 /// Returns the worst price at which a new order may trade.

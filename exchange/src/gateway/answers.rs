@@ -5,18 +5,21 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use lapwing::{EventHandler, Sequence};
 
+use super::open_orders::OpenOrders;
 use super::outbox::Outbox;
 use super::wire::Answer;
 use crate::service::Output;
-use crate::types::{AccountId, PackedReport, Report, Trade};
+use crate::types::{AccountId, Cancel, PackedReport, Report, Trade};
 
 /// Sends reports to the sessions of their commands, and trades to the makers.
 #[derive(Debug)]
 pub(super) struct Answers {
     changes: Receiver<Change>,
     outboxes: HashMap<u64, Outbox>,
-    /// Sessions that send no more, with the command after their last one.
-    ending: Vec<(u64, Sequence)>,
+    /// Sessions that send no more.
+    ending: Vec<Ending>,
+    /// The orders of the sessions that cancel theirs at the end.
+    open_orders: OpenOrders,
     /// For each account, the session whose new order was accepted last. It gets the trades of the
     /// account.
     owners: HashMap<AccountId, u64>,
@@ -28,44 +31,77 @@ pub(super) struct Answers {
 #[derive(Debug)]
 pub(super) enum Change {
     /// A session begins. It has sent no command yet.
-    Begin(u64, Box<Outbox>),
+    Begin {
+        session: u64,
+        outbox: Outbox,
+        /// Whether it will withdraw its orders.
+        cancels: bool,
+    },
+    /// A session ends, and cancels those of its orders that are open after its last command, which
+    /// has the sequence before this one.
+    Withdraw(u64, Sequence, Sender<Vec<Cancel>>),
     /// A session sends no more commands. Its last one has the sequence before this one.
     End(u64, Sequence),
+}
+
+/// A session that ends once its commands are answered.
+#[derive(Debug)]
+struct Ending {
+    session: u64,
+    /// The command after its last one.
+    end: Sequence,
+    /// Where its open orders go. The session ends later then.
+    withdraws: Option<Sender<Vec<Cancel>>>,
 }
 
 impl Answers {
     /// Returns the stage without sessions, and the way to change them. `next` is the next command.
     pub(super) fn new(next: Sequence) -> (Self, Sender<Change>) {
         let (changing, changes) = channel();
-        let (outboxes, owners) = (HashMap::new(), HashMap::new());
-        (Self { changes, outboxes, ending: Vec::new(), owners, next }, changing)
+        let answers = Self {
+            changes,
+            outboxes: HashMap::new(),
+            ending: Vec::new(),
+            open_orders: OpenOrders::default(),
+            owners: HashMap::new(),
+            next,
+        };
+        (answers, changing)
     }
 
     fn follow_changes(&mut self) {
         for change in self.changes.try_iter() {
-            match change {
-                Change::Begin(session, outbox) => {
-                    self.outboxes.insert(session, *outbox);
+            let ending = match change {
+                Change::Begin { session, outbox, cancels } => {
+                    self.outboxes.insert(session, outbox);
+                    if cancels {
+                        self.open_orders.begin(session);
+                    }
+                    continue;
                 }
-                Change::End(session, end) => self.ending.push((session, end)),
+                Change::Withdraw(session, end, reply) => {
+                    Ending { session, end, withdraws: Some(reply) }
+                }
+                Change::End(session, end) => Ending { session, end, withdraws: None },
+            };
+            self.ending.push(ending);
+        }
+        let Self { ending, outboxes, open_orders, next, .. } = self;
+        for answered in ending.extract_if(.., |ending| ending.end <= *next) {
+            match answered.withdraws {
+                // Without a receiver, the thread of the session has panicked.
+                Some(reply) => _ = reply.send(open_orders.end(answered.session)),
+                // Its thread writes what is queued, and then closes the connection.
+                None => _ = outboxes.remove(&answered.session),
             }
         }
-        let Self { ending, outboxes, next, .. } = self;
-        ending.retain(|(session, end)| {
-            let is_answered = *end <= *next;
-            if is_answered {
-                // Its thread writes what is queued, and then closes the connection.
-                outboxes.remove(session);
-            }
-            !is_answered
-        });
     }
 
     fn send(&mut self, session: u64, answer: Answer) {
         if !self.outboxes.contains_key(&session) {
             self.follow_changes();
         }
-        let Some(outbox) = self.outboxes.get_mut(&session) else { return };
+        let Some(outbox) = self.outboxes.get(&session) else { return };
         if !outbox.send(answer) {
             self.outboxes.remove(&session);
         }
@@ -86,14 +122,17 @@ impl EventHandler<Output> for Answers {
     fn on_event(&mut self, output: &Output, _: Sequence, end_of_batch: bool) {
         self.send(output.session, answer_of(output));
         self.next = output.sequence + output.is_last;
-        match output.report.unpack() {
-            Ok(Report::Accepted(order)) => {
-                self.owners.insert(order.id.account, output.session);
+        if let Ok(report) = output.report.unpack() {
+            self.open_orders.note(output.session, &report);
+            match report {
+                Report::Accepted(order) => {
+                    self.owners.insert(order.id.account, output.session);
+                }
+                Report::Trade(trade) => {
+                    self.send_to_maker(output.sequence, output.session, trade);
+                }
+                _ => {}
             }
-            Ok(Report::Trade(trade)) => {
-                self.send_to_maker(output.sequence, output.session, trade);
-            }
-            _ => {}
         }
         if end_of_batch {
             self.follow_changes();

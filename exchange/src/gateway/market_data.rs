@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use lapwing::{EventHandler, Sequence};
 
 use super::outbox::Outbox;
+use super::shared_snapshot::SharedSnapshot;
 use super::wire::Answer;
 use crate::market::Levels;
 use crate::service::Output;
@@ -19,6 +20,8 @@ use crate::types::{
 pub(super) struct MarketData {
     changes: Receiver<Change>,
     books: BTreeMap<SymbolId, Book>,
+    /// All symbols, as a subscriber gets them.
+    symbols: SharedSnapshot,
     subscribers: Vec<Subscription>,
     /// The last command whose changes have begun to arrive.
     last: Sequence,
@@ -60,18 +63,27 @@ struct Book {
     levels: Levels,
     /// The number of changes so far. The first one is the symbol itself.
     changes: u64,
+    snapshot: SharedSnapshot,
 }
 
 impl Book {
     fn of(state: &BookState) -> Self {
-        Self { terms: state.spec, levels: Levels::of(state), changes: 1 }
+        Self { levels: Levels::of(state), ..Self::new(state.spec) }
     }
 
-    /// The reports of a snapshot.
-    fn snapshot(&self) -> impl Iterator<Item = Report> {
-        let levels = self.levels.bids().chain(self.levels.asks());
-        let levels = levels.map(|level| Report::Level(*level));
-        std::iter::once(Report::SymbolAdded(self.terms)).chain(levels)
+    fn new(terms: SymbolSpec) -> Self {
+        let (levels, snapshot) = Default::default();
+        Self { terms, levels, changes: 1, snapshot }
+    }
+
+    /// Sends the book to a new subscriber. Returns false if the client is gone.
+    fn send(&mut self, to: &Outbox, sequence: Sequence) -> bool {
+        let Self { terms, levels, changes, snapshot } = self;
+        snapshot.send(to, sequence, || {
+            let levels = levels.bids().chain(levels.asks()).map(|level| Report::Level(*level));
+            let reports = std::iter::once(Report::SymbolAdded(*terms)).chain(levels);
+            reports.map(|report| record(*changes, sequence, &report)).collect()
+        })
     }
 }
 
@@ -82,15 +94,16 @@ impl MarketData {
         let (subscribing, changes) = channel();
         let books = state.books.iter().map(|book| (book.spec.symbol, Book::of(book))).collect();
         let last = next.saturating_sub(1);
-        (Self { changes, books, subscribers: Vec::new(), last }, subscribing)
+        let (symbols, subscribers) = Default::default();
+        (Self { changes, books, symbols, subscribers, last }, subscribing)
     }
 
     /// Sends a snapshot to each new subscriber, and forgets those that have gone.
     fn follow_changes(&mut self) {
         while let Ok(change) = self.changes.try_recv() {
             match change {
-                Change::Begin(mut subscription) => {
-                    if self.send_snapshot(&mut subscription) {
+                Change::Begin(subscription) => {
+                    if self.send_snapshot(&subscription) {
                         self.subscribers.push(*subscription);
                     }
                 }
@@ -100,29 +113,29 @@ impl MarketData {
     }
 
     /// Returns false if the client is gone.
-    fn send_snapshot(&self, to: &mut Subscription) -> bool {
+    fn send_snapshot(&mut self, to: &Subscription) -> bool {
+        let Self { books, symbols, last, .. } = self;
         match to.topic {
-            Topic::Book(symbol) => self.books.get(&symbol).is_none_or(|book| {
-                to.outbox.send_all(records(book.changes, self.last, book.snapshot()))
-            }),
-            Topic::Symbols => {
-                let symbols = self.books.values().map(|book| Report::SymbolAdded(book.terms));
-                to.outbox.send_all(records(0, self.last, symbols))
+            Topic::Book(symbol) => {
+                books.get_mut(&symbol).is_none_or(|book| book.send(&to.outbox, *last))
             }
+            Topic::Symbols => symbols.send(&to.outbox, *last, || {
+                let symbols = books.values().map(|book| Report::SymbolAdded(book.terms));
+                symbols.map(|report| record(0, *last, &report)).collect()
+            }),
         }
     }
 
     fn add_symbol(&mut self, terms: SymbolSpec, sequence: Sequence) {
-        let book = Book { terms, levels: Levels::default(), changes: 1 };
-        self.books.insert(terms.symbol, book);
-        self.subscribers.retain_mut(|to| {
-            let tag = match to.topic {
-                Topic::Book(symbol) if symbol == terms.symbol => 1,
-                Topic::Book(_) => return true,
-                Topic::Symbols => 0,
-            };
-            let report = PackedReport::from(&Report::SymbolAdded(terms));
-            to.outbox.send(Answer { tag, sequence, is_last: 1, report })
+        self.books.insert(terms.symbol, Book::new(terms));
+        let added = Answer { is_last: 1, ..record(0, sequence, &Report::SymbolAdded(terms)) };
+        self.symbols.note(added);
+        self.subscribers.retain(|to| match to.topic {
+            Topic::Book(symbol) if symbol == terms.symbol => {
+                to.outbox.send(Answer { tag: 1, ..added })
+            }
+            Topic::Book(_) => true,
+            Topic::Symbols => to.outbox.send(added),
         });
     }
 
@@ -133,21 +146,15 @@ impl MarketData {
         if let Report::Level(level) = report {
             book.levels.set(*level);
         }
-        let report = PackedReport::from(report);
-        let answer = Answer { tag: book.changes, sequence, is_last: 0, report };
+        let answer = record(book.changes, sequence, report);
+        book.snapshot.note(answer);
         let topic = Topic::Book(symbol);
-        self.subscribers.retain_mut(|to| to.topic != topic || to.outbox.send(answer));
+        self.subscribers.retain(|to| to.topic != topic || to.outbox.send(answer));
     }
 }
 
-/// Returns the records of a snapshot, the last one marked.
-fn records(tag: u64, sequence: Sequence, reports: impl Iterator<Item = Report>) -> Vec<Answer> {
-    let record = |report| Answer { tag, sequence, is_last: 0, report: PackedReport::from(&report) };
-    let mut records: Vec<Answer> = reports.map(record).collect();
-    if let Some(last) = records.last_mut() {
-        last.is_last = 1;
-    }
-    records
+fn record(tag: u64, sequence: Sequence, report: &Report) -> Answer {
+    Answer { tag, sequence, is_last: 0, report: PackedReport::from(report) }
 }
 
 impl EventHandler<Output> for MarketData {

@@ -4,47 +4,51 @@
 //! - [`text`]: the line protocol, for people: `nc localhost PORT`, then `help`.
 //!
 //! Each session has a thread that reads. A session that has answers to get has one more that writes.
-//! The gateway trusts its clients: a session may send commands for any account, and those of the
-//! operator. Put it behind a component that authenticates clients.
+//! [`Settings`] limits how many sessions there are, and what waits for each of them.
+//! A session logs in for an account or as the operator ([`Login`]), and sends the commands of it only.
+//! A gateway without secrets lets each session send all commands, and serves this machine only.
+//! Market data names no account, so each client may get it. Nothing is encrypted: a network that others
+//! can read needs a tunnel.
 
+mod accepting;
 mod answers;
+mod connection;
 mod error;
 mod market_data;
+mod open_orders;
 mod outbox;
+mod secrets;
 mod session;
+mod sessions;
+mod settings;
+mod shared_snapshot;
 pub mod text;
 pub mod wire;
 
-use std::collections::HashMap;
-use std::mem;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use self::answers::{Answers, Change};
 use self::market_data::{MarketData, Subscribing};
-use self::outbox::{Encode, Outbox};
-use self::session::Session;
+use self::secrets::Secrets;
+use self::sessions::{Ender, Sessions};
 use crate::Exchange;
 use crate::engine::Engine;
-use crate::service::{Entry, Opened, Service, ServiceError};
+use crate::service::{Input, Opened, Service, ServiceError};
 
 pub use self::error::GatewayError;
+pub use self::secrets::{Actor, Login, SECRET_BYTES, Secret, SecretError, SecretsError};
+pub use self::settings::{Settings, SettingsError};
 
-/// A client that takes nothing for this long is gone.
-const LONGEST_WRITE: Duration = Duration::from_secs(2);
-/// How long a shutdown goes on reading what has arrived. A client that keeps sending would hold it
-/// up without end.
-const LONGEST_ARRIVAL: Duration = Duration::from_secs(1);
 /// How long a shutdown waits until all clients have taken their answers.
 const LONGEST_DELIVERY: Duration = Duration::from_secs(5);
-/// How often a shutdown looks whether they have.
-const DELIVERY_PAUSE: Duration = Duration::from_millis(5);
-/// The pause after a client that could not be served. Without it, the thread that accepts would
-/// spin as long as the process has no free file descriptor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How often a shutdown checks whether the exchange has failed.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// An exchange that clients can reach.
 #[derive(Debug)]
@@ -52,59 +56,79 @@ pub struct Gateway {
     service: Service,
     shared: Arc<Shared>,
     accepting: JoinHandle<()>,
+    ender: Ender,
     address: SocketAddr,
 }
 
 /// What the threads of the gateway share.
 #[derive(Debug)]
 struct Shared {
+    settings: Settings,
+    /// Without them, each session may send all commands.
+    secrets: Option<Secrets>,
     changing: Sender<Change>,
     subscribing: Subscribing,
     started: Instant,
-    /// When the shutdown began.
-    stopping: OnceLock<Instant>,
-    sessions: Mutex<Sessions>,
-    /// The threads that write. They end when the stages have dropped the outboxes.
-    writers: Mutex<Vec<Client>>,
-}
-
-/// A thread that reads from or writes to a client, with its connection.
-type Client = (Arc<TcpStream>, JoinHandle<()>);
-
-/// The sessions whose threads may still run.
-#[derive(Debug, Default)]
-struct Sessions {
-    last: u64,
-    open: HashMap<u64, Client>,
+    /// Set during a shutdown, if commands are not answered any more.
+    failed: OnceLock<()>,
+    sessions: Arc<Sessions>,
 }
 
 impl Gateway {
-    /// Starts a recovered exchange, and lets clients connect to `address`.
+    /// Starts a recovered exchange with the default [`Settings`], and lets clients connect to
+    /// `address`.
     ///
     /// # Errors
     ///
     /// [`GatewayError`] if the address cannot be used, or the exchange does not start.
     pub fn start(opened: Opened, address: impl ToSocketAddrs) -> Result<Self, GatewayError> {
-        let listener = TcpListener::bind(address)?;
+        Self::start_with(opened, address, Settings::default())
+    }
+
+    /// Starts a recovered exchange, and lets clients connect to `address`.
+    ///
+    /// # Errors
+    ///
+    /// [`GatewayError`] if a setting is out of range, the address cannot be used, or the exchange
+    /// does not start.
+    pub fn start_with(
+        opened: Opened,
+        address: impl ToSocketAddrs,
+        settings: Settings,
+    ) -> Result<Self, GatewayError> {
+        let (listener, secrets) = bind(address, &settings)?;
         let address = listener.local_addr()?;
+        let (sessions, ender) = Sessions::new(settings.sessions)?;
         let next = opened.next_sequence();
         let (answers, changing) = Answers::new(next);
         let (market_data, subscribing) = MarketData::new(&opened.engine().state(), next);
-        let (service, entry) = opened.start(answers, market_data)?;
+        let memory = opened.memory_change();
+        let (service, mut entry) = opened.start(answers, market_data)?;
+        if let Some(command) = memory {
+            let input = Input::of_operator(&command);
+            entry.publish(|slot| *slot = input).map_err(GatewayError::from)?;
+        }
         let shared = Arc::new(Shared {
+            settings,
+            secrets,
             changing,
             subscribing,
             started: Instant::now(),
-            stopping: OnceLock::new(),
-            sessions: Mutex::default(),
-            writers: Mutex::default(),
+            failed: OnceLock::new(),
+            sessions,
         });
-        let accept = {
-            let shared = Arc::clone(&shared);
-            move || accept_all(&listener, &entry, &shared)
-        };
-        let accepting = thread::Builder::new().name("accept".into()).spawn(accept)?;
-        Ok(Self { service, shared, accepting, address })
+        let accepting = accepting::start(listener, entry, Arc::clone(&shared))?;
+        Ok(Self { service, shared, accepting, ender, address })
+    }
+
+    /// Checks whether a gateway could start here. It takes the address and gives it back, so that no
+    /// client connects to an exchange that does not serve yet.
+    ///
+    /// # Errors
+    ///
+    /// The error that [`start_with`](Self::start_with) would return before it starts the exchange.
+    pub fn check(address: impl ToSocketAddrs, settings: &Settings) -> Result<(), GatewayError> {
+        bind(address, settings).map(drop)
     }
 
     /// Returns the address that clients connect to.
@@ -130,97 +154,55 @@ impl Gateway {
     /// # Errors
     ///
     /// [`ServiceError`] if a stage, the journal or a snapshot has failed.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the stages and the clients, and for space on a full disk.
     pub fn shutdown(self) -> Result<Engine, ServiceError> {
-        let _ = self.shared.stopping.set(Instant::now());
-        let _ = TcpStream::connect(self.address); // wakes the thread that accepts
-        let _ = self.accepting.join();
-        for (socket, reading) in self.shared.take_sessions() {
-            let _ = socket.shutdown(Shutdown::Read);
-            let _ = reading.join();
+        let Self { service, shared, accepting, ender, .. } = self;
+        drop(ender);
+        let _ = accepting.join();
+        let sessions = &shared.sessions;
+        while !sessions.wait_until_read(PAUSE) {
+            if service.has_failed() {
+                let _ = shared.failed.set(());
+            }
         }
-        let ended = self.service.shutdown();
+        let ended = service.shutdown();
         // The stages have dropped the outboxes, also after a failure.
-        self.shared.join_writers();
+        if !sessions.wait_until_closed(LONGEST_DELIVERY) {
+            sessions.cut_off();
+            sessions.wait_until_closed(LONGEST_DELIVERY);
+        }
         ended
     }
 }
 
 impl Shared {
-    fn is_stopping(&self) -> bool {
-        self.stopping.get().is_some()
-    }
-
-    /// Whether a session must not read any more.
-    fn is_over(&self) -> bool {
-        self.stopping.get().is_some_and(|since| since.elapsed() > LONGEST_ARRIVAL)
-    }
-
-    /// Waits until each client has taken its answers, and cuts off the late ones.
-    fn join_writers(&self) {
-        let writers = mem::take(&mut *lock(&self.writers));
-        let begun = Instant::now();
-        for (socket, writing) in writers {
-            while !writing.is_finished() && begun.elapsed() < LONGEST_DELIVERY {
-                thread::sleep(DELIVERY_PAUSE);
-            }
-            if !writing.is_finished() {
-                let _ = socket.shutdown(Shutdown::Both);
-            }
-            let _ = writing.join();
-        }
-    }
-
-    fn take_sessions(&self) -> Vec<Client> {
-        let mut sessions = lock(&self.sessions);
-        sessions.open.drain().map(|(_, session)| session).collect()
-    }
-
-    /// Starts the thread that writes to a client.
-    fn start_outbox(
-        &self,
-        socket: &Arc<TcpStream>,
-        encode: Encode,
-    ) -> Result<Outbox, GatewayError> {
-        let (outbox, writing) = Outbox::start(Arc::clone(socket), encode)?;
-        let mut writers = lock(&self.writers);
-        writers.retain(|(_, writing)| !writing.is_finished());
-        writers.push((Arc::clone(socket), writing));
-        Ok(outbox)
-    }
-
-    /// Starts the session of a client.
-    fn open(self: &Arc<Self>, socket: TcpStream, entry: Entry) -> Result<(), GatewayError> {
-        socket.set_nodelay(true)?;
-        socket.set_write_timeout(Some(LONGEST_WRITE))?;
-        let socket = Arc::new(socket);
-        let mut sessions = lock(&self.sessions);
-        sessions.open.retain(|_, (_, reading)| !reading.is_finished());
-        sessions.last += 1;
-        let id = sessions.last;
-        let session = Session::new(id, Arc::clone(&socket), entry, Arc::clone(self));
-        let run = move || session.run();
-        let reading = thread::Builder::new().name(format!("session {id}")).spawn(run)?;
-        sessions.open.insert(id, (socket, reading));
-        Ok(())
+    /// Whether a shutdown has found that commands are not answered any more.
+    fn has_failed(&self) -> bool {
+        self.failed.get().is_some()
     }
 }
 
-/// Locks a value that no panic leaves half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Checks the settings, reads the secrets and takes the address. Without secrets, it must be one that
+/// no other machine can reach.
+fn bind(
+    address: impl ToSocketAddrs,
+    settings: &Settings,
+) -> Result<(TcpListener, Option<Secrets>), GatewayError> {
+    settings.check()?;
+    let secrets = settings.secrets.as_deref().map(Secrets::open).transpose()?;
+    let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
+    let is_loopback = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+    match addresses.iter().find(|address| !is_loopback(address)) {
+        Some(&address) if secrets.is_none() => Err(GatewayError::NotLoopback(address)),
+        _ => Ok((TcpListener::bind(&*addresses)?, secrets)),
+    }
 }
 
-fn accept_all(listener: &TcpListener, entry: &Entry, shared: &Arc<Shared>) {
-    for socket in listener.incoming() {
-        if shared.is_stopping() {
-            return;
-        }
-        let opened = socket
-            .map_err(GatewayError::from)
-            .and_then(|socket| shared.open(socket, entry.clone()));
-        if let Err(error) = opened {
-            eprintln!("gateway: a client was not served: {error}");
-            thread::sleep(ACCEPT_PAUSE);
-        }
-    }
+/// Tells the operator something. An error is ignored: there is no other place to tell it, and a
+/// thread that serves clients must not panic because nobody reads.
+fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "gateway: {text}");
 }

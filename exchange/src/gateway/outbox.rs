@@ -1,89 +1,199 @@
 //! What goes out of a session: a bounded queue, and the thread that writes it to the socket.
 //!
 //! A stage of the output ring never waits for a client. If the queue of a client is full, the session
-//! ends.
+//! ends. The queue has no memory of its own: it grows with what waits.
 
-use std::io::Write;
-use std::net::{Shutdown, TcpStream};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
-use lapwing::channel::{self, Receiver, SingleSender};
-
-use super::GatewayError;
+use super::accepting::STACK_BYTES;
+use super::connection::Connection;
 use super::wire::Answer;
 
-/// Answers and snapshots that may wait for a client.
-const LONGEST_QUEUE: usize = 1 << 16;
-/// Answers that are written in one call.
-const LARGEST_WRITE: usize = 512;
+/// Bytes that are written in one call.
+const WRITE_BYTES: usize = 16 << 10;
+/// What a client learns if it does not read its answers.
+const TOO_MANY: &[u8] = b"error: too many answers wait for this client\n";
 
 /// Turns answers into bytes.
 pub(super) type Encode = fn(&Answer, &mut Vec<u8>);
 
-/// The end of a session's queue that a stage holds.
-#[derive(Debug)]
+/// Bytes for a client that are no report.
+pub(super) type Words = Cow<'static, [u8]>;
+
+/// An end of a session's queue: a stage has one, and the thread that reads.
+#[derive(Clone, Debug)]
 pub(super) struct Outbox {
-    queue: SingleSender<Outgoing>,
+    queue: Sender<Outgoing>,
+    connection: Arc<Connection>,
+    /// The bytes of answers and words that wait.
+    waiting: Arc<AtomicUsize>,
+    most_waiting: usize,
 }
 
 /// What waits for a client.
 #[derive(Debug)]
 enum Outgoing {
     Answer(Answer),
-    /// All records of a snapshot. A book can have more levels than the queue has places.
-    Snapshot(Vec<Answer>),
+    /// The records of a snapshot, which subscribers share.
+    Snapshot(Arc<[Answer]>),
+    /// Words that follow the answers to the first so many commands of the session.
+    Words(u64, Words),
+    /// Nothing follows.
+    TooMany,
+}
+
+/// The thread that writes.
+struct Writer {
+    queue: Receiver<Outgoing>,
+    connection: Arc<Connection>,
+    waiting: Arc<AtomicUsize>,
+    encode: Encode,
+    bytes: Vec<u8>,
+    /// Commands that are answered.
+    answered: u64,
+    /// Words that wait for answers.
+    held: VecDeque<(u64, Words)>,
 }
 
 impl Outbox {
-    /// Starts the thread that writes to `socket`. It ends when the outbox is dropped, or if the
-    /// client is gone.
+    /// Starts the thread that writes to a connection. It ends when all outboxes of the session are
+    /// dropped, or if the client is gone. At most `most` answers may wait.
     pub(super) fn start(
-        socket: Arc<TcpStream>,
+        connection: &Arc<Connection>,
         encode: Encode,
-    ) -> Result<(Self, JoinHandle<()>), GatewayError> {
-        let (queue, waiting) = channel::spsc(LONGEST_QUEUE)?;
-        let write = move || write_all(waiting, &socket, encode);
-        let thread = thread::Builder::new().name("writer".into()).spawn(write)?;
-        Ok((Self { queue }, thread))
+        most: usize,
+    ) -> io::Result<Self> {
+        let (sender, queue) = channel();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let connection = Arc::clone(connection);
+        let writer = Writer {
+            queue,
+            connection: Arc::clone(&connection),
+            waiting: Arc::clone(&waiting),
+            encode,
+            bytes: Vec::new(),
+            answered: 0,
+            held: VecDeque::new(),
+        };
+        let thread = thread::Builder::new().name("writer".into()).stack_size(STACK_BYTES);
+        thread.spawn(move || writer.run())?;
+        let most_waiting = most.saturating_mul(size_of::<Answer>());
+        Ok(Self { queue: sender, connection, waiting, most_waiting })
     }
 
     /// Queues an answer. Returns false if the client does not read its answers, or is gone.
     #[must_use]
-    pub(super) fn send(&mut self, answer: Answer) -> bool {
-        self.queue.try_send(Outgoing::Answer(answer)).is_ok()
+    pub(super) fn send(&self, answer: Answer) -> bool {
+        self.queue(size_of::<Answer>(), Outgoing::Answer(answer))
     }
 
     /// Queues the records of a snapshot. Returns false as [`send`](Self::send) does.
     #[must_use]
-    pub(super) fn send_all(&mut self, records: Vec<Answer>) -> bool {
-        self.queue.try_send(Outgoing::Snapshot(records)).is_ok()
+    pub(super) fn send_all(&self, records: Arc<[Answer]>) -> bool {
+        self.queue(0, Outgoing::Snapshot(records))
+    }
+
+    /// Queues words behind the answers to the first `commands` commands of the session. Returns
+    /// false as [`send`](Self::send) does.
+    #[must_use]
+    pub(super) fn say(&self, commands: u64, words: Words) -> bool {
+        self.queue(cost(&words), Outgoing::Words(commands, words))
+    }
+
+    fn queue(&self, bytes: usize, outgoing: Outgoing) -> bool {
+        // Relaxed: the count carries nothing.
+        let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        if waiting + bytes > self.most_waiting {
+            let _ = self.queue.send(Outgoing::TooMany);
+            self.connection.stop_reading();
+            return false;
+        }
+        self.queue.send(outgoing).is_ok()
     }
 }
 
-fn write_all(mut waiting: Receiver<Outgoing>, mut socket: &TcpStream, encode: Encode) {
-    let mut bytes = Vec::new();
-    while let Ok(first) = waiting.recv() {
-        bytes.clear();
-        bytes.shrink_to(LARGEST_WRITE * size_of::<Answer>()); // a snapshot may be long
-        first.encode(encode, &mut bytes);
-        for next in waiting.try_iter().take(LARGEST_WRITE - 1) {
-            next.encode(encode, &mut bytes);
-        }
-        if socket.write_all(&bytes).is_err() {
-            break;
-        }
-    }
-    // Ends the thread that reads.
-    let _ = socket.shutdown(Shutdown::Both);
+/// What words take of the queue.
+fn cost(words: &Words) -> usize {
+    size_of::<Answer>() + words.len()
 }
 
-impl Outgoing {
-    fn encode(&self, encode: Encode, bytes: &mut Vec<u8>) {
-        match self {
-            Self::Answer(answer) => encode(answer, bytes),
-            Self::Snapshot(records) => records.iter().for_each(|record| encode(record, bytes)),
+impl Writer {
+    fn run(mut self) {
+        match self.write_all() {
+            Ok(()) => self.connection.finish(),
+            // The client is gone. This ends the thread that reads.
+            Err(_) => self.connection.close(),
         }
+    }
+
+    fn write_all(&mut self) -> io::Result<()> {
+        while let Ok(first) = self.queue.recv() {
+            let mut next = Some(first);
+            while let Some(outgoing) = next {
+                match outgoing {
+                    Outgoing::Answer(answer) => self.add_answer(&answer),
+                    Outgoing::Words(commands, words) => self.add_words(commands, words),
+                    Outgoing::Snapshot(records) => self.write_snapshot(&records)?,
+                    Outgoing::TooMany => {
+                        self.bytes.extend_from_slice(TOO_MANY);
+                        return self.flush();
+                    }
+                }
+                let is_full = self.bytes.len() >= WRITE_BYTES;
+                next = if is_full { None } else { self.queue.try_recv().ok() };
+            }
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn add_answer(&mut self, answer: &Answer) {
+        (self.encode)(answer, &mut self.bytes);
+        self.waiting.fetch_sub(size_of::<Answer>(), Ordering::Relaxed);
+        // Other answers are notices.
+        if answer.tag != 0 && answer.is_last == 1 {
+            self.answered += 1;
+            while self.held.front().is_some_and(|(commands, _)| *commands <= self.answered) {
+                let (_, words) = self.held.pop_front().expect("there is a front");
+                self.write_words(&words);
+            }
+        }
+    }
+
+    fn add_words(&mut self, commands: u64, words: Words) {
+        if commands <= self.answered {
+            self.write_words(&words);
+        } else {
+            self.held.push_back((commands, words));
+        }
+    }
+
+    fn write_words(&mut self, words: &Words) {
+        self.bytes.extend_from_slice(words);
+        self.waiting.fetch_sub(cost(words), Ordering::Relaxed);
+    }
+
+    /// Writes a snapshot in parts: all of it would need its memory again for each subscriber.
+    fn write_snapshot(&mut self, records: &[Answer]) -> io::Result<()> {
+        for record in records {
+            (self.encode)(record, &mut self.bytes);
+            if self.bytes.len() >= WRITE_BYTES {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.connection.write_all(&self.bytes)?;
+        self.bytes.clear();
+        Ok(())
     }
 }
 

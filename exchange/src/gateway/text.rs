@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::fmt;
 use std::io::{self, BufRead, Read, Write};
-use std::str::{FromStr, SplitWhitespace};
+use std::str::{self, FromStr, SplitWhitespace};
 
+use super::secrets::{Login, SecretError};
 use super::wire::Answer;
 use crate::types::{
     AccountId, Cancel, Cause, Command, Deposit, Limits, NewOrder, OrderId, OrderKind, OrderState,
@@ -26,8 +27,15 @@ symbol SYMBOL LOWEST-PRICE HIGHEST-PRICE MAX-ORDERS
 account ACCOUNT
 deposit AMOUNT ACCOUNT
 limits MAX-QUANTITY MAX-LONG MAX-SHORT MAX-NOTIONAL ACCOUNT
+cancel-on-disconnect
+login ACCOUNT|operator SECRET
 Words in capitals are integers. ORDER is an ID of your choice, greater than your previous one.
+The last two come before all commands. After cancel-on-disconnect, the open orders of the session are cancelled when it ends.
+An answer to a wrong line has its number. An empty line shows that you are there.
 ";
+
+/// The answer to `cancel-on-disconnect`.
+pub(super) const CANCELS: &str = "open orders of this session are cancelled when it ends\n";
 
 /// What a line means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +44,17 @@ pub enum Line {
     Nothing,
     /// The client asks for help.
     Help,
+    /// The open orders of the session are cancelled when it ends.
+    CancelOnDisconnect,
+    /// The client logs in.
+    Login(Login),
     /// A command.
     Command(Command),
 }
 
 /// Why a line is not a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LineError {
     /// It begins with an unknown word.
     Unknown(String),
@@ -56,6 +69,25 @@ pub enum LineError {
     },
     /// There are words after the command.
     Rest(String),
+    /// The line is not UTF-8.
+    NotText,
+    /// The option, or the login, comes after a command.
+    Late,
+    /// A command comes before the login.
+    NoLogin,
+    /// The words of a login have no meaning.
+    Secret(SecretError),
+    /// The line is longer than 512 bytes. This ends the session.
+    TooLong,
+    /// The connection has ended within the line. It is not carried out: its end may be missing.
+    Unfinished,
+}
+
+impl LineError {
+    /// Whether no other line can follow.
+    pub(super) fn ends_session(&self) -> bool {
+        matches!(self, Self::TooLong | Self::Unfinished)
+    }
 }
 
 impl fmt::Display for LineError {
@@ -65,20 +97,35 @@ impl fmt::Display for LineError {
             Self::Missing(word) => write!(f, "the line ends before {word}"),
             Self::Word { expected, found } => write!(f, "{expected} expected: found={found:?}"),
             Self::Rest(word) => write!(f, "the command ends before {word:?}"),
+            Self::NotText => f.write_str("the line is not UTF-8"),
+            Self::Late => f.write_str("this line must come before the first command"),
+            Self::NoLogin => f.write_str("this exchange has secrets: login comes first"),
+            Self::Secret(error) => error.fmt(f),
+            Self::TooLong => write!(f, "the line is longer than {LONGEST_LINE} bytes"),
+            Self::Unfinished => f.write_str("the connection has ended within the line"),
         }
     }
 }
 
 impl Error for LineError {}
 
-/// Reads the next line. Returns false at the end of the stream.
-pub(super) fn read_line(reader: &mut impl BufRead, line: &mut String) -> io::Result<bool> {
-    line.clear();
-    let read = reader.by_ref().take(LONGEST_LINE).read_line(line)?;
-    if read as u64 == LONGEST_LINE && !line.ends_with('\n') {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is too long"));
+crate::errors::from!(LineError: SecretError => Secret);
+
+/// Reads the next line into `bytes`. Returns what it means, and `None` at the end of the stream.
+pub(super) fn read_line(
+    reader: &mut impl BufRead,
+    bytes: &mut Vec<u8>,
+) -> io::Result<Option<Result<Line, LineError>>> {
+    bytes.clear();
+    let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', bytes)?;
+    if read == 0 {
+        return Ok(None);
     }
-    Ok(read > 0)
+    Ok(Some(match bytes.strip_suffix(b"\n") {
+        Some(line) => str::from_utf8(line).map_err(|_| LineError::NotText).and_then(parse),
+        None if read as u64 == LONGEST_LINE => Err(LineError::TooLong),
+        None => Err(LineError::Unfinished),
+    }))
 }
 
 /// Returns what a line means.
@@ -100,6 +147,11 @@ pub fn parse(line: &str) -> Result<Line, LineError> {
     let Some(word) = words.0.next() else { return Ok(Line::Nothing) };
     let line = match word {
         "help" => Line::Help,
+        "cancel-on-disconnect" => Line::CancelOnDisconnect,
+        "login" => {
+            let (actor, secret) = (words.word("ACCOUNT or operator")?, words.word("SECRET")?);
+            Line::Login(Login { actor: actor.parse()?, secret: secret.parse()? })
+        }
         "buy" => Line::Command(words.new_order(Side::Buy)?),
         "sell" => Line::Command(words.new_order(Side::Sell)?),
         "replace" => Line::Command(words.replace()?),
@@ -267,6 +319,7 @@ impl fmt::Display for Told<'_> {
                 write!(f, "deposited {} to account {}", deposit.amount, deposit.account.0)
             }
             Report::LimitsSet(account, _) => write!(f, "set limits of account {}", account.0),
+            Report::MemorySet(limit) => write!(f, "set memory to {limit} MiB"),
         }
     }
 }
@@ -317,9 +370,11 @@ mod tests {
         ];
         for (line, help) in numbers.iter().zip(HELP.lines()) {
             assert_eq!(line.split(' ').next(), help.split(' ').next());
-            assert!(matches!(parse(line), Ok(Line::Command(_))), "{line}");
+            let Ok(Line::Command(command)) = parse(line) else { panic!("{line}") };
+            assert_eq!(command.to_string(), *line);
         }
-        assert_eq!(numbers.len(), HELP.lines().count() - 1);
+        assert_eq!(HELP.lines().nth(numbers.len()), Some("cancel-on-disconnect"));
+        assert_eq!(parse("cancel-on-disconnect"), Ok(Line::CancelOnDisconnect));
     }
 
     #[test]

@@ -116,6 +116,17 @@ impl PlainAccount {
         Ok(())
     }
 
+    /// Returns the symbols of which the account has lots, or owes some.
+    pub(super) fn traded(&self) -> impl Iterator<Item = SymbolId> {
+        self.positions.iter().filter(|(_, lots)| **lots != 0).map(|(&symbol, _)| symbol)
+    }
+
+    /// Whether the account has lots or open orders of a symbol.
+    pub(super) fn has_position(&self, id: AccountId, symbol: SymbolId, books: &Books) -> bool {
+        self.traded().any(|traded| traded == symbol)
+            || books[&symbol].orders().any(|order| order.resting.id.account == id)
+    }
+
     /// Books one side of a trade.
     pub(super) fn settle(&mut self, symbol: SymbolId, side: Side, amount: i64, quantity: Quantity) {
         let lots = self.positions.entry(symbol).or_default();

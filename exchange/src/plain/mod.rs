@@ -6,14 +6,14 @@
 mod accounts;
 mod book;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Exchange;
 use crate::state::{BookState, State};
 use crate::types::{
-    AccountId, Cancel, Cause, Command, Deposit, Limits, MAX_ACCOUNTS, MAX_BAND, MAX_ORDERS,
-    MAX_PRICE, MAX_SYMBOLS, NewOrder, OrderKind, OrderRef, OrderState, Reason, Replace, Report,
-    Resting, SymbolId, SymbolSpec,
+    ACCOUNT_BYTES, AccountId, Cancel, Cause, Command, DEFAULT_MEMORY, Deposit, Limits,
+    MAX_ACCOUNTS, MAX_BAND, MAX_ORDERS, MAX_PRICE, MAX_SYMBOLS, NewOrder, OrderKind, OrderRef,
+    OrderState, POSITION_BYTES, Reason, Replace, Report, Resting, SymbolId, SymbolSpec,
 };
 
 use accounts::{PlainAccount, Wish};
@@ -21,10 +21,22 @@ use book::{Incoming, PlainBook, PlainOrder};
 
 type Sink<'a> = &'a mut dyn FnMut(Report);
 
+/// MiB that all books, accounts and positions may take.
+#[derive(Clone, Copy, Debug)]
+struct MemoryLimit(u32);
+
+impl Default for MemoryLimit {
+    fn default() -> Self {
+        Self(DEFAULT_MEMORY)
+    }
+}
+
 /// The whole exchange.
 #[derive(Clone, Debug, Default)]
 pub struct PlainExchange {
     commands: u64,
+    /// The limit of the memory.
+    memory: MemoryLimit,
     books: BTreeMap<SymbolId, PlainBook>,
     accounts: BTreeMap<AccountId, PlainAccount>,
 }
@@ -40,6 +52,11 @@ impl Exchange for PlainExchange {
             Command::AddAccount(account) => self.add_account(account, sink),
             Command::Deposit(deposit) => self.deposit(deposit, sink),
             Command::SetLimits(account, limits) => self.set_limits(account, limits, sink),
+            Command::SetMemory(limit) => {
+                self.memory = MemoryLimit(limit);
+                sink(Report::MemorySet(limit));
+                Ok(())
+            }
         };
         if let Err(reason) = result {
             sink(Report::rejected(command, reason));
@@ -49,7 +66,8 @@ impl Exchange for PlainExchange {
     fn state(&self) -> State {
         let books = self.books.values().map(PlainBook::state).collect();
         let accounts = self.accounts.iter().map(|(&id, account)| account.state(id, &self.books));
-        State { commands: self.commands, accounts: accounts.collect(), books }
+        let memory = self.memory.0;
+        State { commands: self.commands, memory, accounts: accounts.collect(), books }
     }
 }
 
@@ -57,6 +75,7 @@ impl PlainExchange {
     fn new_order(&mut self, new: &NewOrder, sink: Sink<'_>) -> Result<(), Reason> {
         let account = self.accounts.get_mut(&new.account).ok_or(Reason::UnknownAccount)?;
         account.use_up(new.order)?;
+        let account = &self.accounts[&new.account];
         let book = self.books.get(&new.symbol).ok_or(Reason::UnknownSymbol)?;
         if new.quantity == 0 {
             return Err(Reason::NoQuantity);
@@ -72,6 +91,9 @@ impl PlainExchange {
         };
         let wish = Wish { order, total: new.quantity, instead_of: None };
         account.check(&wish, &self.books)?;
+        if !account.has_position(new.account, new.symbol, &self.books) {
+            self.check_memory(POSITION_BYTES)?;
+        }
         if new.kind.may_rest() && book.len() >= book.spec.max_orders as usize {
             return Err(Reason::BookFull);
         }
@@ -196,6 +218,7 @@ impl PlainExchange {
         if spec.max_orders == 0 || spec.max_orders > MAX_ORDERS {
             return Err(Reason::BadCapacity);
         }
+        self.check_memory(spec.memory())?;
         self.books.insert(spec.symbol, PlainBook::new(spec));
         sink(Report::SymbolAdded(spec));
         Ok(())
@@ -208,9 +231,26 @@ impl PlainExchange {
         if self.accounts.contains_key(&account) {
             return Err(Reason::Exists);
         }
+        self.check_memory(ACCOUNT_BYTES)?;
         self.accounts.insert(account, PlainAccount::default());
         sink(Report::AccountAdded(account));
         Ok(())
+    }
+
+    /// Checks whether so many more bytes are within the limit.
+    fn check_memory(&self, bytes: u64) -> Result<(), Reason> {
+        let books: u64 = self.books.values().map(|book| book.spec.memory()).sum();
+        let accounts = self.accounts.len() as u64 * ACCOUNT_BYTES;
+        let mut positions: BTreeSet<(AccountId, SymbolId)> = BTreeSet::new();
+        for (&symbol, book) in &self.books {
+            positions.extend(book.orders().map(|order| (order.resting.id.account, symbol)));
+        }
+        for (&id, account) in &self.accounts {
+            positions.extend(account.traded().map(|symbol| (id, symbol)));
+        }
+        let used = books + accounts + positions.len() as u64 * POSITION_BYTES;
+        let limit = u64::from(self.memory.0) * 1024 * 1024;
+        if used + bytes <= limit { Ok(()) } else { Err(Reason::NoMemory) }
     }
 
     fn deposit(&mut self, deposit: Deposit, sink: Sink<'_>) -> Result<(), Reason> {

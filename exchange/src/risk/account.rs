@@ -3,8 +3,12 @@
 use super::Wish;
 use crate::state::{AccountState, PositionState};
 use crate::types::{
-    AccountId, Limits, OrderId, OrderState, Price, Quantity, Reason, Side, SymbolId, notional,
+    AccountId, Limits, Memory, OrderId, OrderState, POSITION_BYTES, Price, Quantity, Reason, Side,
+    SymbolId, notional,
 };
+
+/// An account keeps room for so many positions.
+const SPARE_POSITIONS: usize = 16;
 
 /// Cash, positions and limits.
 ///
@@ -19,7 +23,7 @@ pub(super) struct Account {
     open_notional: u64,
     pub(super) last_order: OrderId,
     pub(super) limits: Limits,
-    /// By ascending symbol. An account trades few symbols, so a search takes few steps.
+    /// Those with lots or open orders, by ascending symbol. An account trades few symbols, so a search takes few steps.
     positions: Vec<PositionState>,
 }
 
@@ -46,9 +50,14 @@ impl Account {
         Ok(())
     }
 
+    /// Returns the positions, by ascending symbol.
+    pub(super) fn positions(&self) -> &[PositionState] {
+        &self.positions
+    }
+
     /// Checks an order against limits and cash.
     #[inline]
-    pub(super) fn check(&self, wish: &Wish) -> Result<(), Reason> {
+    pub(super) fn check(&self, wish: &Wish, memory: &Memory) -> Result<(), Reason> {
         if wish.total > self.limits.max_order {
             return Err(Reason::OrderTooLarge);
         }
@@ -57,7 +66,8 @@ impl Account {
             Some(old) => (old.open, notional(old.price, old.open)),
             None => (0, 0),
         };
-        self.check_position(symbol, side, open, old_open)?;
+        let place = self.place_of(symbol);
+        self.check_position(place, side, open, old_open)?;
 
         let amount = notional(price, open);
         let open_notional = (self.open_notional - old_notional).checked_add(amount);
@@ -68,7 +78,7 @@ impl Account {
         if side == Side::Buy && amount > free + old_notional {
             return Err(Reason::NotEnoughCash);
         }
-        Ok(())
+        if place.is_err() { memory.check(POSITION_BYTES) } else { Ok(()) }
     }
 
     /// Checks the position that would follow if all open orders of a side traded, and none of the
@@ -76,18 +86,18 @@ impl Account {
     #[inline]
     fn check_position(
         &self,
-        symbol: SymbolId,
+        place: Result<usize, usize>,
         side: Side,
         open: Quantity,
         old_open: Quantity,
     ) -> Result<(), Reason> {
-        let position = match self.place_of(symbol) {
-            Ok(index) => self.positions[index],
-            Err(_) => PositionState::empty(symbol),
-        };
-        let (present, limit) = match side {
-            Side::Buy => (position.open_buy.cast_signed() + position.lots, self.limits.max_long),
-            Side::Sell => (position.open_sell.cast_signed() - position.lots, self.limits.max_short),
+        let present = place.map(|index| &self.positions[index]).map_or(0, |position| match side {
+            Side::Buy => position.open_buy.cast_signed() + position.lots,
+            Side::Sell => position.open_sell.cast_signed() - position.lots,
+        });
+        let limit = match side {
+            Side::Buy => self.limits.max_long,
+            Side::Sell => self.limits.max_short,
         };
         if present - i64::from(old_open) + i64::from(open) > i64::from(limit) {
             return Err(Reason::PositionLimit);
@@ -102,33 +112,57 @@ impl Account {
         if order.side == Side::Buy {
             self.reserved += amount;
         }
-        *self.position(order.symbol).open_mut(order.side) += u64::from(order.open);
+        let index = self.place_of(order.symbol).unwrap_or_else(|index| {
+            self.positions.insert(index, PositionState::empty(order.symbol));
+            index
+        });
+        *self.positions[index].open_mut(order.side) += u64::from(order.open);
     }
 
     #[inline]
     pub(super) fn release(&mut self, order: &OrderState) {
+        self.release_and_move(order, 0);
+    }
+
+    /// Books a trade of `order.open` lots at `price`, and releases what was reserved for them.
+    pub(super) fn trade(&mut self, order: &OrderState, price: Price) {
+        let amount = notional(price, order.open).cast_signed();
+        match order.side {
+            Side::Buy => {
+                self.cash -= amount;
+                self.release_and_move(order, i64::from(order.open));
+            }
+            Side::Sell => {
+                self.cash += amount;
+                self.release_and_move(order, -i64::from(order.open));
+            }
+        }
+    }
+
+    /// Releases what is reserved for an order, and changes the position. A position without lots and
+    /// open orders goes.
+    #[inline]
+    fn release_and_move(&mut self, order: &OrderState, lots: i64) {
         let amount = notional(order.price, order.open);
         self.open_notional -= amount;
         if order.side == Side::Buy {
             self.reserved -= amount;
         }
-        *self.position(order.symbol).open_mut(order.side) -= u64::from(order.open);
+        let index = self.place_of(order.symbol).expect("an open order has a position");
+        let position = &mut self.positions[index];
+        *position.open_mut(order.side) -= u64::from(order.open);
+        position.lots += lots;
+        if !position.is_used() {
+            self.forget(index);
+        }
     }
 
-    /// Books a trade of `order.open` lots at `price`, and releases what was reserved for them.
-    pub(super) fn trade(&mut self, order: &OrderState, price: Price) {
-        self.release(order);
-        let amount = notional(price, order.open).cast_signed();
-        let position = self.position(order.symbol);
-        match order.side {
-            Side::Buy => {
-                position.lots += i64::from(order.open);
-                self.cash -= amount;
-            }
-            Side::Sell => {
-                position.lots -= i64::from(order.open);
-                self.cash += amount;
-            }
+    /// Removes a position. The memory of many that are gone is given back.
+    fn forget(&mut self, index: usize) {
+        self.positions.remove(index);
+        let (len, capacity) = (self.positions.len(), self.positions.capacity());
+        if capacity > SPARE_POSITIONS && len < capacity / 4 {
+            self.positions.shrink_to(capacity / 2);
         }
     }
 
@@ -143,8 +177,8 @@ impl Account {
         }
     }
 
-    pub(super) fn state(&self, id: AccountId) -> AccountState {
-        let positions = self.positions.iter().copied();
+    /// Returns the account in its canonical form, without its positions.
+    pub(super) fn without_positions(&self, id: AccountId) -> AccountState {
         AccountState {
             id,
             cash: self.cash,
@@ -152,18 +186,8 @@ impl Account {
             open_notional: self.open_notional,
             last_order: self.last_order,
             limits: self.limits,
-            positions: positions.filter(PositionState::is_used).collect(),
+            positions: Vec::new(),
         }
-    }
-
-    /// Returns the position in a symbol. The first order in a symbol makes one.
-    #[inline]
-    fn position(&mut self, symbol: SymbolId) -> &mut PositionState {
-        let index = self.place_of(symbol).unwrap_or_else(|index| {
-            self.positions.insert(index, PositionState::empty(symbol));
-            index
-        });
-        &mut self.positions[index]
     }
 
     #[inline]

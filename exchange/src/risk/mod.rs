@@ -1,4 +1,4 @@
-//! Accounts: cash, positions, limits, and what open orders reserve.
+//! Accounts: cash, positions, limits, memory, and what open orders reserve.
 //!
 //! A check reads the account and changes nothing. [`Accounts::reserve`] follows an order that the book
 //! admits. [`Accounts::settle`] follows each report: it moves cash and lots of trades, and releases
@@ -7,20 +7,25 @@
 mod account;
 
 use account::Account;
+use bytemuck::allocation::try_zeroed_vec;
 
-use crate::state::AccountState;
+use crate::state::{AccountState, PositionState};
 use crate::types::{
-    AccountId, Deposit, Limits, MAX_ACCOUNTS, MAX_CASH, OrderId, OrderState, Quantity, Reason,
-    Report, Trade,
+    ACCOUNT_BYTES, AccountId, Deposit, Limits, MAX_ACCOUNTS, MAX_CASH, Memory, OrderId, OrderState,
+    OutOfMemory, POSITION_BYTES, Quantity, Reason, Refusal, Report, Trade,
 };
 
 /// All accounts.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Accounts {
-    /// Account `i` at `i`. An account that does not exist has no entry, or `None`.
-    accounts: Vec<Option<Account>>,
+    /// Account `i` at `i`, or `None`. The first account makes all places. Pages of places that are
+    /// not in use take no memory.
+    accounts: Vec<Option<Box<Account>>>,
+    /// The accounts that exist, in the order in which they were opened.
+    ids: Vec<AccountId>,
     /// The sum of all cash. A trade does not change it.
     deposits: i64,
+    memory: Memory,
 }
 
 /// An order that an account would like to have.
@@ -35,15 +40,31 @@ pub struct Wish {
 }
 
 impl Accounts {
-    /// Returns accounts in a state that [`State::check`](crate::state::State::check) has passed.
-    #[must_use]
-    pub fn from_state(state: &[AccountState]) -> Self {
-        let mut accounts = Self::default();
+    /// Returns accounts with so many MiB of memory in a state that [`State::check`](crate::state::State::check) has passed.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`] if the system does not give the memory.
+    pub fn from_state(state: &[AccountState], memory: u32) -> Result<Self, OutOfMemory> {
+        let mut accounts = Self { memory: Memory::new(memory), ..Self::default() };
         for account in state {
+            let positions = account.positions.len() as u64;
+            accounts.memory.take(ACCOUNT_BYTES + positions * POSITION_BYTES);
             accounts.deposits += account.cash;
-            *accounts.place(account.id) = Some(Account::from_state(account));
+            accounts.open(account.id, Account::from_state(account))?;
         }
-        accounts
+        Ok(accounts)
+    }
+
+    /// Returns what the exchange takes of its memory.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Returns the same, to count a book or to set the limit.
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        &mut self.memory
     }
 
     /// Whether the account exists.
@@ -59,16 +80,17 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Reason::IdTooLarge`] or [`Reason::Exists`]
-    pub fn add(&mut self, id: AccountId) -> Result<(), Reason> {
+    /// [`Reason::IdTooLarge`], [`Reason::Exists`] or [`Reason::NoMemory`], or [`OutOfMemory`]
+    pub fn add(&mut self, id: AccountId) -> Result<(), Refusal> {
         if id.0 >= MAX_ACCOUNTS {
-            return Err(Reason::IdTooLarge);
+            return Err(Reason::IdTooLarge.into());
         }
-        let place = self.place(id);
-        if place.is_some() {
-            return Err(Reason::Exists);
+        if self.account(id).is_ok() {
+            return Err(Reason::Exists.into());
         }
-        *place = Some(Account::default());
+        self.memory.check(ACCOUNT_BYTES)?;
+        self.open(id, Account::default())?;
+        self.memory.take(ACCOUNT_BYTES);
         Ok(())
     }
 
@@ -119,10 +141,10 @@ impl Accounts {
     /// # Errors
     ///
     /// [`Reason::UnknownAccount`], [`Reason::OrderTooLarge`], [`Reason::PositionLimit`],
-    /// [`Reason::NotionalLimit`] or [`Reason::NotEnoughCash`]
+    /// [`Reason::NotionalLimit`], [`Reason::NotEnoughCash`] or [`Reason::NoMemory`]
     #[inline]
     pub fn check(&self, wish: &Wish) -> Result<(), Reason> {
-        self.account(wish.order.id.account)?.check(wish)
+        self.account(wish.order.id.account)?.check(wish, &self.memory)
     }
 
     /// Reserves what an order needs that has passed [`check`](Self::check).
@@ -132,7 +154,7 @@ impl Accounts {
     /// If the order has not passed it, and its account does not exist.
     #[inline]
     pub fn reserve(&mut self, order: &OrderState) {
-        self.of_order(order).reserve(order);
+        self.change(order, |account| account.reserve(order));
     }
 
     /// Follows a report of a book.
@@ -152,13 +174,21 @@ impl Accounts {
         }
     }
 
-    /// Returns the accounts in their canonical form.
+    /// Copies the accounts.
     #[must_use]
-    pub fn state(&self) -> Vec<AccountState> {
-        let ids = (0..).map(AccountId);
-        let existing =
-            ids.zip(&self.accounts).filter_map(|(id, place)| Some((id, place.as_ref()?)));
-        existing.map(|(id, account)| account.state(id)).collect()
+    pub fn image(&self) -> AccountsImage {
+        let mut image = AccountsImage {
+            memory: self.memory.limit(),
+            accounts: Vec::with_capacity(self.ids.len()),
+            positions: Vec::new(),
+        };
+        let account = |&id: &AccountId| Some((id, self.account(id).ok()?));
+        for (id, account) in self.ids.iter().filter_map(account) {
+            let positions = account.positions();
+            image.accounts.push((account.without_positions(id), positions.len()));
+            image.positions.extend_from_slice(positions);
+        }
+        image
     }
 
     fn trade(&mut self, trade: &Trade) {
@@ -167,40 +197,83 @@ impl Accounts {
         let taker = OrderState { id: trade.taker, symbol, side, price: trade.taker_limit, open };
         let maker = OrderState { id: trade.maker, symbol, side: side.opposite(), price, open };
         for order in [taker, maker] {
-            self.of_order(&order).trade(&order, price);
+            self.change(&order, |account| account.trade(&order, price));
         }
     }
 
     #[inline]
     fn release(&mut self, order: &OrderState) {
-        self.of_order(order).release(order);
+        self.change(order, |account| account.release(order));
     }
 
-    /// Returns the place of an account that exists or is about to.
-    fn place(&mut self, id: AccountId) -> &mut Option<Account> {
-        let index = id.0 as usize;
-        if self.accounts.len() <= index {
-            self.accounts.resize_with(index + 1, || None);
+    /// Puts an account in its place.
+    fn open(&mut self, id: AccountId, account: Account) -> Result<(), OutOfMemory> {
+        if self.accounts.is_empty() {
+            let places = try_zeroed_vec(MAX_ACCOUNTS as usize);
+            self.accounts = places.map_err(|()| OutOfMemory::Accounts)?;
         }
-        &mut self.accounts[index]
+        self.accounts[id.0 as usize] = Some(Box::new(account));
+        self.ids.push(id);
+        Ok(())
     }
 
     #[inline]
     fn account(&self, id: AccountId) -> Result<&Account, Reason> {
         let place = self.accounts.get(id.0 as usize);
-        place.and_then(Option::as_ref).ok_or(Reason::UnknownAccount)
+        place.and_then(Option::as_deref).ok_or(Reason::UnknownAccount)
     }
 
-    /// Returns the account of an order that has passed its check.
+    /// Changes the account of an order that has passed its check, and counts its positions.
     #[inline]
-    fn of_order(&mut self, order: &OrderState) -> &mut Account {
-        let place = self.accounts[order.id.account.0 as usize].as_mut();
-        place.expect("the check has found the account, and accounts never go")
+    fn change(&mut self, order: &OrderState, change: impl FnOnce(&mut Account)) {
+        let place = self.accounts[order.id.account.0 as usize].as_deref_mut();
+        let account = place.expect("the check has found the account, and accounts never go");
+        let before = account.positions().len();
+        change(account);
+        let after = account.positions().len();
+        if after > before {
+            self.memory.take(POSITION_BYTES);
+        } else if after < before {
+            self.memory.give_back(POSITION_BYTES);
+        }
+    }
+}
+
+/// A copy of all accounts.
+#[derive(Debug)]
+pub struct AccountsImage {
+    memory: u32,
+    /// The accounts without their positions, and how many each has.
+    accounts: Vec<(AccountState, usize)>,
+    /// The positions of all accounts in a row.
+    positions: Vec<PositionState>,
+}
+
+impl AccountsImage {
+    /// Returns the limit of the memory, in MiB.
+    #[must_use]
+    pub fn memory(&self) -> u32 {
+        self.memory
+    }
+
+    /// Returns the accounts in their canonical form.
+    #[must_use]
+    pub fn into_states(self) -> Vec<AccountState> {
+        let mut rest = &self.positions[..];
+        let with_positions = |(mut account, count): (AccountState, usize)| {
+            let (positions, others) = rest.split_at(count);
+            rest = others;
+            account.positions = positions.to_vec();
+            account
+        };
+        let mut states: Vec<_> = self.accounts.into_iter().map(with_positions).collect();
+        states.sort_unstable_by_key(|account| account.id);
+        states
     }
 }
 
 /// Returns an account. It borrows only the accounts, not the sum of deposits beside them.
-fn find_mut(accounts: &mut [Option<Account>], id: AccountId) -> Result<&mut Account, Reason> {
+fn find_mut(accounts: &mut [Option<Box<Account>>], id: AccountId) -> Result<&mut Account, Reason> {
     let place = accounts.get_mut(id.0 as usize);
-    place.and_then(Option::as_mut).ok_or(Reason::UnknownAccount)
+    place.and_then(Option::as_deref_mut).ok_or(Reason::UnknownAccount)
 }

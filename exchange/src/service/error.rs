@@ -4,11 +4,56 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use lapwing::error::{BuildError, StartError};
+use lapwing::Sequence;
+use lapwing::error::{BuildError, PublishError, StartError};
 use lapwing::lifecycle::RunError;
 use lapwing_journal::error::{FileError, OpenError, ReadError, WriteError};
 
 use crate::state::{SnapshotError, StateError};
+use crate::types::{Command, OutOfMemory, UnpackError};
+
+/// Why a command in the ring or in the journal is not carried out. The exchange ends, since its state
+/// would not follow from its commands any longer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NotApplied {
+    /// Its bytes have no meaning for this program.
+    Unknown(UnpackError),
+    /// The system has no memory for it.
+    OutOfMemory(Command, OutOfMemory),
+    /// The output ring takes no more reports.
+    Closed(PublishError),
+}
+
+impl NotApplied {
+    /// Returns what the operator can do.
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => {
+                "start the version of the program that has written it, or a later one"
+            }
+            _ => "nothing is lost: give the process more memory, and start it again",
+        }
+    }
+}
+
+impl fmt::Display for NotApplied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(error) => write!(f, "the bytes are no command: {error}"),
+            Self::OutOfMemory(command, error) => write!(f, "`{command}`: {error}"),
+            Self::Closed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for NotApplied {}
+
+crate::errors::from! {
+    NotApplied:
+    UnpackError => Unknown,
+    PublishError => Closed,
+}
 
 /// Why the service does not start, or has ended before its shutdown.
 #[derive(Debug)]
@@ -26,6 +71,18 @@ pub enum ServiceError {
     Snapshot(SnapshotError),
     /// The state of a snapshot is impossible.
     State(StateError),
+    /// A command of the journal cannot be carried out again.
+    Replay {
+        /// Its sequence.
+        sequence: Sequence,
+        /// Why it cannot.
+        why: NotApplied,
+    },
+    /// The system does not give the memory that the exchange may use.
+    Memory {
+        /// What the exchange may still use, in MiB.
+        needed: u64,
+    },
     /// A ring cannot be built.
     Build(BuildError),
     /// A thread cannot be started.
@@ -45,6 +102,16 @@ impl fmt::Display for ServiceError {
             Self::File(error) => error.fmt(f),
             Self::Snapshot(error) => write!(f, "a snapshot is unusable: {error}"),
             Self::State(error) => write!(f, "a snapshot is unusable: {error}"),
+            Self::Replay { sequence, why } => write!(
+                f,
+                "the exchange cannot recover: command {sequence} of the journal: {why}; {}",
+                why.advice()
+            ),
+            Self::Memory { needed } => write!(
+                f,
+                "the exchange may use {needed} MiB more, and the system does not give them: raise \
+                 the limits of the process (such as ulimit -v), or lower --memory"
+            ),
             Self::Build(error) => error.fmt(f),
             Self::Start(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "cannot start a thread: {error}"),

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::types::{PackedCommand, PackedReport};
+use crate::types::{Command, PackedCommand, PackedReport};
 
 /// An event of the input ring, and a record of the journal: a command and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -37,6 +37,11 @@ pub struct Output {
 }
 
 impl Input {
+    /// Returns a command that no session sends.
+    pub(crate) fn of_operator(command: &Command) -> Self {
+        Self { command: PackedCommand::from(command), ..Self::empty() }
+    }
+
     /// Returns the content of a slot before its first use.
     pub(super) fn empty() -> Self {
         Self::zeroed()

@@ -1,13 +1,12 @@
 //! The stage that carries out commands. Not here: the rules (`engine`).
 
 use lapwing::consumer::Shared;
-use lapwing::error::PublishError;
 use lapwing::{EventHandler, Sequence, SingleProducer};
 
+use super::error::NotApplied;
 use super::events::{Input, Output};
 use super::hooks::Watch;
 use super::snapshotting::Snapshotting;
-use crate::Exchange;
 use crate::engine::Engine;
 use crate::types::PackedReport;
 
@@ -36,10 +35,10 @@ impl Matching {
     }
 
     /// Publishes all reports of a command, the last one marked.
-    fn carry_out(&mut self, input: &Input, sequence: Sequence) -> Result<(), PublishError> {
+    fn carry_out(&mut self, input: &Input, sequence: Sequence) -> Result<(), NotApplied> {
         let Self { engine, output, .. } = self;
-        // The gateway admits only commands that have a meaning.
-        let Ok(command) = input.command.unpack() else { return Ok(()) };
+        // The gateway admits only commands that have a meaning. A leader may be of a later version.
+        let command = input.command.unpack()?;
         let mut held: Option<Output> = None;
         let mut result = Ok(());
         let mut publish = |next: Output| {
@@ -47,21 +46,22 @@ impl Matching {
                 result = output.publish(|slot| *slot = next).map(drop);
             }
         };
-        engine.apply(&command, &mut |report| {
+        let applied = engine.try_apply(&command, &mut |report| {
             let next = Output::new(input, sequence, PackedReport::from(&report));
             if let Some(earlier) = held.replace(next) {
                 publish(earlier);
             }
         });
+        applied.map_err(|error| NotApplied::OutOfMemory(command, error))?;
         if let Some(last) = held {
             publish(Output { is_last: 1, ..last });
         }
-        result
+        Ok(result?)
     }
 }
 
-impl EventHandler<Input, Shared, Result<(), PublishError>> for Matching {
-    fn on_event(&mut self, input: &Input, sequence: Sequence, _: bool) -> Result<(), PublishError> {
+impl EventHandler<Input, Shared, Result<(), NotApplied>> for Matching {
+    fn on_event(&mut self, input: &Input, sequence: Sequence, _: bool) -> Result<(), NotApplied> {
         self.carry_out(input, sequence)?;
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.offer(sequence + 1, &self.engine);

@@ -46,9 +46,10 @@ use self::hooks::{AfterSynced, Hooks};
 use self::matching::Matching;
 use self::snapshotting::{Snapshotting, Writing};
 use crate::engine::Engine;
+use crate::types::Command;
 
 pub use self::confirmed::{Confirmed, NotConfirmed};
-pub use self::error::ServiceError;
+pub use self::error::{NotApplied, ServiceError};
 pub use self::events::{Input, Output};
 pub use self::hooks::HookError;
 pub use self::recovery::Recovery;
@@ -88,6 +89,12 @@ impl Opened {
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Returns the command that sets the limit of the memory as the settings say, if it differs.
+    pub(crate) fn memory_change(&self) -> Option<Command> {
+        let wanted = self.settings.memory.filter(|&limit| limit != self.engine.memory().limit());
+        wanted.map(Command::SetMemory)
     }
 
     /// Starts the threads. `answers` and `market_data` get each report.
@@ -143,6 +150,7 @@ impl Service {
     pub fn open(settings: Settings) -> Result<Opened, ServiceError> {
         let Some(folder) = &settings.folder else {
             let (engine, recovery) = Default::default();
+            settings.check_memory(&engine)?;
             return Ok(Opened { settings, store: None, engine, recovery, hooks: Hooks::default() });
         };
         let journal = Journal::open(folder.join("journal"))?;
@@ -161,6 +169,7 @@ impl Service {
         snapshots: Snapshots,
     ) -> Result<Opened, ServiceError> {
         let (engine, recovery) = recovery::recover(&journal, &snapshots)?;
+        settings.check_memory(&engine)?;
         let store = Some((Arc::new(journal), snapshots));
         Ok(Opened { settings, store, engine, recovery, hooks: Hooks::default() })
     }

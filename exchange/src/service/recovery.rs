@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use lapwing::Sequence;
 use lapwing_journal::{Journal, Snapshots};
 
-use super::error::ServiceError;
+use super::error::{NotApplied, ServiceError};
 use super::events::Input;
-use crate::Exchange;
 use crate::engine::Engine;
 use crate::state::State;
 
@@ -25,6 +24,13 @@ pub struct Recovery {
     pub damaged: Vec<PathBuf>,
 }
 
+/// Carries out a command that was answered before.
+fn replay(engine: &mut Engine, input: &Input) -> Result<(), NotApplied> {
+    let command = input.command.unpack()?;
+    let applied = engine.try_apply(&command, &mut |_| {});
+    applied.map_err(|error| NotApplied::OutOfMemory(command, error))
+}
+
 /// Returns the engine after all commands of the journal.
 pub(super) fn recover(
     journal: &Journal<Input>,
@@ -38,13 +44,16 @@ pub(super) fn recover(
         }
         None => (0, Engine::default()),
     };
-    let mut replayed = 0;
-    journal.read(snapshot)?.for_each(Input::empty(), |_, input| {
-        if let Ok(command) = input.command.unpack() {
-            engine.apply(&command, &mut |_| {}); // answered before
+    let (mut replayed, mut failed) = (0, None);
+    journal.read(snapshot)?.for_each(Input::empty(), |sequence, input| {
+        if failed.is_none() {
+            failed = replay(&mut engine, input).err().map(|why| (sequence, why));
         }
         replayed += 1;
     })?;
+    if let Some((sequence, why)) = failed {
+        return Err(ServiceError::Replay { sequence, why });
+    }
     let cut_bytes = journal.recovered().cut_bytes;
     Ok((engine, Recovery { snapshot, replayed, cut_bytes, damaged: latest.damaged }))
 }

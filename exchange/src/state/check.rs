@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::{AccountState, BookState, PositionState, RestingOrder, State};
 use crate::types::{
-    AccountId, MAX_ACCOUNTS, MAX_CASH, MAX_SYMBOLS, OrderRef, Side, SymbolId, notional,
+    AccountId, MAX_ACCOUNTS, MAX_CASH, MAX_SYMBOLS, OrderRef, OutOfMemory, Side, SymbolId, notional,
 };
 
 /// Why no exchange can be in a state.
@@ -18,7 +18,11 @@ pub enum StateError {
     Account(AccountId, &'static str),
     /// The sums over all accounts break a rule.
     Sum(&'static str),
+    /// The state is possible, and this system has no memory for it.
+    OutOfMemory(OutOfMemory),
 }
+
+crate::errors::from!(StateError: OutOfMemory => OutOfMemory);
 
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,6 +30,7 @@ impl fmt::Display for StateError {
             Self::Book(symbol, rule) => write!(f, "{rule}: symbol={}", symbol.0),
             Self::Account(account, rule) => write!(f, "{rule}: account={}", account.0),
             Self::Sum(rule) => f.write_str(rule),
+            Self::OutOfMemory(error) => error.fmt(f),
         }
     }
 }

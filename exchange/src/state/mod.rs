@@ -7,21 +7,30 @@ mod check;
 mod snapshot;
 
 use crate::types::{
-    AccountId, Limits, OrderId, OrderRef, Price, Quantity, Side, SymbolId, SymbolSpec,
+    AccountId, DEFAULT_MEMORY, Limits, OrderId, OrderRef, Price, Quantity, Side, SymbolId,
+    SymbolSpec,
 };
 
 pub use check::StateError;
 pub use snapshot::SnapshotError;
 
 /// The state after a number of commands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// The number of commands that have led to this state.
     pub commands: u64,
+    /// The limit of the memory, in MiB.
+    pub memory: u32,
     /// The books, by ascending symbol.
     pub books: Vec<BookState>,
     /// The accounts, by ascending id.
     pub accounts: Vec<AccountState>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self { commands: 0, memory: DEFAULT_MEMORY, books: Vec::new(), accounts: Vec::new() }
+    }
 }
 
 /// A book.

@@ -17,7 +17,7 @@ use bytemuck::{Pod, Zeroable};
 use twox_hash::XxHash3_64;
 
 use super::{AccountState, BookState, PositionState, RestingOrder, State};
-use crate::types::{AccountId, Limits, OrderId, OrderRef, SymbolId, SymbolSpec};
+use crate::types::{AccountId, DEFAULT_MEMORY, Limits, OrderId, OrderRef, SymbolId, SymbolSpec};
 
 const _: () = assert!(cfg!(target_endian = "little"), "snapshots are little-endian");
 
@@ -31,7 +31,8 @@ struct Header {
     version: u32,
     books: u32,
     accounts: u32,
-    unused: u32,
+    /// The limit of the memory above the default, wrapping: 0 in a snapshot of before there were limits.
+    memory: u32,
     commands: u64,
 }
 
@@ -95,7 +96,9 @@ impl State {
     /// Returns the snapshot: all parts and their hash.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut length = size_of::<u64>();
+        self.write_parts(&mut |part| length += part.len());
+        let mut bytes = Vec::with_capacity(length);
         self.write_parts(&mut |part| bytes.extend_from_slice(part));
         let hash = XxHash3_64::oneshot(&bytes);
         bytes.extend_from_slice(&hash.to_le_bytes());
@@ -122,6 +125,7 @@ impl State {
         }
         let state = Self {
             commands: header.commands,
+            memory: header.memory.wrapping_add(DEFAULT_MEMORY),
             books: reader.many(header.books, Reader::book)?,
             accounts: reader.many(header.accounts, Reader::account)?,
         };
@@ -135,7 +139,7 @@ impl State {
             version: VERSION,
             books: count(self.books.len()),
             accounts: count(self.accounts.len()),
-            unused: 0,
+            memory: self.memory.wrapping_sub(DEFAULT_MEMORY),
             commands: self.commands,
         }));
         for book in &self.books {

@@ -1,5 +1,7 @@
 //! What clients and operators ask for.
 
+use std::fmt;
+
 use bytemuck::{CheckedBitPattern, NoUninit};
 
 use super::{
@@ -23,6 +25,65 @@ pub enum Command {
     Deposit(Deposit),
     /// Set all limits of an account. Open orders stay, whatever the new limits.
     SetLimits(AccountId, Limits),
+    /// Limit the memory that all books, accounts and positions may take, in MiB. What exists stays.
+    SetMemory(u32),
+}
+
+/// Which sessions may send a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authority {
+    /// Those of this account, and those of the operator.
+    Account(AccountId),
+    /// Those of the operator.
+    Operator,
+    /// None: the program sends it when it starts.
+    Start,
+}
+
+impl Command {
+    /// Returns which sessions may send the command.
+    #[must_use]
+    pub const fn authority(&self) -> Authority {
+        match self {
+            Self::New(new) => Authority::Account(new.account),
+            Self::Cancel(cancel) => Authority::Account(cancel.account),
+            Self::Replace(replace) => Authority::Account(replace.account),
+            Self::AddSymbol(_) | Self::AddAccount(_) | Self::Deposit(_) | Self::SetLimits(..) => {
+                Authority::Operator
+            }
+            // The start checks that the system has the memory.
+            Self::SetMemory(_) => Authority::Start,
+        }
+    }
+}
+
+/// Writes the line of the gateway's line protocol. It has no word for the prevention of self-trades.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::New(new) => new.fmt(f),
+            Self::Cancel(Cancel { account, order, symbol }) => {
+                write!(f, "cancel {} {} {}", symbol.0, account.0, order.0)
+            }
+            Self::Replace(replace) => replace.fmt(f),
+            Self::AddSymbol(SymbolSpec { symbol, lowest, highest, max_orders }) => {
+                write!(f, "symbol {} {lowest} {highest} {max_orders}", symbol.0)
+            }
+            Self::AddAccount(account) => write!(f, "account {}", account.0),
+            Self::Deposit(Deposit { account, amount }) => {
+                write!(f, "deposit {amount} {}", account.0)
+            }
+            Self::SetLimits(account, limits) => {
+                let Limits { max_order, max_long, max_short, max_open_notional } = limits;
+                write!(
+                    f,
+                    "limits {max_order} {max_long} {max_short} {max_open_notional} {}",
+                    account.0
+                )
+            }
+            Self::SetMemory(limit) => write!(f, "memory {limit}"),
+        }
+    }
 }
 
 /// A new order.
@@ -44,6 +105,25 @@ pub struct NewOrder {
     pub price: Price,
     /// How much.
     pub quantity: Quantity,
+}
+
+impl fmt::Display for NewOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { account, order, symbol, side, kind, price, quantity, .. } = self;
+        let side = if *side == Side::Buy { "buy" } else { "sell" };
+        write!(f, "{side} {quantity} at ")?;
+        match kind {
+            OrderKind::Market => f.write_str("market")?,
+            _ => write!(f, "{price}")?,
+        }
+        write!(f, " {} {} {}", symbol.0, account.0, order.0)?;
+        f.write_str(match kind {
+            OrderKind::Limit | OrderKind::Market => "",
+            OrderKind::PostOnly => " post-only",
+            OrderKind::ImmediateOrCancel => " ioc",
+            OrderKind::FillOrKill => " fok",
+        })
+    }
 }
 
 /// What may happen to a new order.
@@ -113,6 +193,15 @@ pub struct Replace {
     /// under way never makes the account trade more than it asks for. If the total has traded, the
     /// rest is cancelled.
     pub quantity: Quantity,
+}
+
+impl fmt::Display for Replace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { account, order, symbol, kind, price, quantity, .. } = self;
+        let kind = if *kind == Resting::PostOnly { " post-only" } else { "" };
+        let (symbol, account, order) = (symbol.0, account.0, order.0);
+        write!(f, "replace {quantity} at {price} {symbol} {account} {order}{kind}")
+    }
 }
 
 /// The kinds of order that may enter the book.

@@ -6,15 +6,21 @@
 
 mod command;
 mod ids;
+mod memory;
 mod packed_command;
 mod packed_report;
 mod reason;
 mod report;
 
 pub use command::{
-    Cancel, Command, Deposit, Limits, NewOrder, OrderKind, Replace, Resting, SelfTrade, SymbolSpec,
+    Authority, Cancel, Command, Deposit, Limits, NewOrder, OrderKind, Replace, Resting, SelfTrade,
+    SymbolSpec,
 };
 pub use ids::{AccountId, OrderId, Price, Quantity, Side, SymbolId, notional};
+pub use memory::{
+    ACCOUNT_BYTES, DEFAULT_MEMORY, Memory, ORDER_BYTES, OutOfMemory, POSITION_BYTES, PRICE_BYTES,
+    Refusal, SYMBOL_BYTES,
+};
 pub use packed_command::{PackedCommand, UnpackError};
 pub use packed_report::PackedReport;
 pub use reason::{Reason, Request};

@@ -9,6 +9,7 @@
 //! | 4 add account | | account | | | | |
 //! | 5 deposit | | account | | amount | | |
 //! | 6 set limits | | account | longest | open notional | one order | shortest |
+//! | 7 set memory | | | | | MiB | |
 //!
 //! A new order uses all four bytes of the first word, a replacement those of terms and self-trade. A
 //! field without a meaning is 0, so each command has one packed form.
@@ -29,6 +30,7 @@ const ADD_SYMBOL: u8 = 3;
 const ADD_ACCOUNT: u8 = 4;
 const DEPOSIT: u8 = 5;
 const SET_LIMITS: u8 = 6;
+const SET_MEMORY: u8 = 7;
 
 /// A [`Command`] as plain data. Any 32 bytes are one; [`unpack`](Self::unpack) says whether they mean
 /// something.
@@ -77,6 +79,7 @@ impl From<&Command> for PackedCommand {
                 extra: limits.max_short,
                 ..Self::empty(SET_LIMITS)
             },
+            Command::SetMemory(limit) => Self { quantity: limit, ..Self::empty(SET_MEMORY) },
         }
     }
 }
@@ -104,6 +107,7 @@ impl PackedCommand {
             ADD_ACCOUNT => Command::AddAccount(account),
             DEPOSIT => Command::Deposit(Deposit { account, amount: self.number.cast_signed() }),
             SET_LIMITS => Command::SetLimits(account, self.unpack_limits()),
+            SET_MEMORY => Command::SetMemory(self.quantity),
             found => return Err(UnpackError::Field { name: "kind", found }),
         };
         if Self::from(&command) == *self { Ok(command) } else { Err(UnpackError::NotZero) }

@@ -22,6 +22,7 @@ const SYMBOL_ADDED: u8 = 7;
 const ACCOUNT_ADDED: u8 = 8;
 const DEPOSITED: u8 = 9;
 const LIMITS_SET: u8 = 10;
+const MEMORY_SET: u8 = 11;
 
 /// A [`Report`] as plain data. Any 56 bytes are one; [`unpack`](Self::unpack) says whether they mean
 /// something.
@@ -39,7 +40,8 @@ pub struct PackedReport {
     price: u32,
     /// The order, in a trade of the taker. The quantity of a level, an amount, the open notional.
     number: u64,
-    /// The number of orders of a level or book; the limit for one order.
+    /// The number of orders of a level or book; the limit for one order; that of
+    /// the memory.
     quantity: u32,
     maker_account: u32,
     maker_order: u64,
@@ -93,6 +95,7 @@ impl From<&Report> for PackedReport {
                 ..Self::empty(DEPOSITED)
             },
             Report::LimitsSet(account, limits) => Self::limits(account, &limits),
+            Report::MemorySet(limit) => Self { quantity: limit, ..Self::empty(MEMORY_SET) },
         }
     }
 }
@@ -127,6 +130,7 @@ impl PackedReport {
             ACCOUNT_ADDED => Report::AccountAdded(account),
             DEPOSITED => Report::Deposited(Deposit { account, amount: self.number.cast_signed() }),
             LIMITS_SET => Report::LimitsSet(account, self.unpack_limits()),
+            MEMORY_SET => Report::MemorySet(self.quantity),
             found => return Err(UnpackError::Field { name: "kind", found }),
         };
         if Self::from(&report) == *self { Ok(report) } else { Err(UnpackError::NotZero) }

@@ -22,6 +22,8 @@ pub enum Request {
     Deposit,
     /// New limits.
     SetLimits,
+    /// A new limit of the memory.
+    SetMemory,
 }
 
 /// Why a command is rejected. A rejected command changes nothing, except that a new order uses up its
@@ -67,6 +69,10 @@ pub enum Reason {
     NoAmount,
     /// The sum of all deposits would be too large.
     TooMuchCash,
+    /// The exchange would take more memory than the operator allows.
+    NoMemory,
+    /// The session may not send this command. It is in no journal, and has no sequence.
+    NotPermitted,
 }
 
 impl fmt::Display for Reason {
@@ -91,6 +97,10 @@ impl fmt::Display for Reason {
             Self::BadCapacity => "the number of resting orders is out of range",
             Self::NoAmount => "the amount must not be 0",
             Self::TooMuchCash => "the sum of all deposits would be too large",
+            Self::NotPermitted => {
+                "the session must not send this command: log in for the account, or as the operator"
+            }
+            Self::NoMemory => "the memory that the operator allows is used up",
         })
     }
 }

@@ -50,6 +50,8 @@ pub enum Report {
     Deposited(Deposit),
     /// Limits are set.
     LimitsSet(AccountId, Limits),
+    /// The limit of the memory is set, in MiB.
+    MemorySet(u32),
 }
 
 impl Report {
@@ -66,6 +68,7 @@ impl Report {
             Command::AddAccount(account) => (Request::AddAccount, account, no_order, no_symbol),
             Command::Deposit(deposit) => (Request::Deposit, deposit.account, no_order, no_symbol),
             Command::SetLimits(account, _) => (Request::SetLimits, account, no_order, no_symbol),
+            Command::SetMemory(_) => (Request::SetMemory, no_account, no_order, no_symbol),
         };
         Self::Rejected { request, account, order, symbol, reason }
     }

@@ -3,9 +3,9 @@
 
 use exchange::state::{BookState, RestingOrder, State};
 use exchange::types::{
-    AccountId, Cancel, Command, Deposit, Limits, MAX_ACCOUNTS, MAX_BAND, MAX_CASH, MAX_ORDERS,
-    MAX_PRICE, MAX_SYMBOLS, NewOrder, OrderId, OrderKind, OrderRef, Replace, Resting, SelfTrade,
-    Side, SymbolId, SymbolSpec,
+    AccountId, Cancel, Command, DEFAULT_MEMORY, Deposit, Limits, MAX_ACCOUNTS, MAX_BAND, MAX_CASH,
+    MAX_ORDERS, MAX_PRICE, MAX_SYMBOLS, NewOrder, OrderId, OrderKind, OrderRef, Replace, Resting,
+    SelfTrade, Side, SymbolId, SymbolSpec,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -73,6 +73,10 @@ pub(crate) const RULES: &[&str] = &[
     "Deposit TooMuchCash",
     "Deposit NotEnoughCash",
     "SetLimits UnknownAccount",
+    "MemorySet",
+    "New NoMemory",
+    "AddSymbol NoMemory",
+    "AddAccount NoMemory",
 ];
 
 /// Returns the commands that open the books and accounts.
@@ -261,8 +265,16 @@ fn admin() -> impl Strategy<Value = Command> {
         spec(5, 1, MAX_BAND + 1, 10),
         spec(5, 1, 10, 0),
         spec(5, 1, 10, MAX_ORDERS + 1),
+        // With the other books of the opening, it leaves two positions of one MiB.
+        spec(6, 1, 1, 4_368),
         Command::AddAccount(AccountId(1)),
         Command::AddAccount(AccountId(6)),
         Command::AddAccount(AccountId(MAX_ACCOUNTS)),
+        // What is open takes more. So nothing is added until the next command.
+        Command::SetMemory(0),
+        Command::SetMemory(0),
+        Command::SetMemory(1),
+        Command::SetMemory(DEFAULT_MEMORY),
+        Command::SetMemory(u32::MAX),
     ])
 }

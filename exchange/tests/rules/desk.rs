@@ -5,8 +5,8 @@ use exchange::engine::Engine;
 use exchange::plain::PlainExchange;
 use exchange::state::{AccountState, State};
 use exchange::types::{
-    AccountId, Cancel, Command, Deposit, Limits, NewOrder, OrderId, OrderKind, OrderRef, Replace,
-    Report, Resting, SelfTrade, Side, SymbolId, SymbolSpec,
+    AccountId, Cancel, Command, Deposit, Limits, Memory, NewOrder, OrderId, OrderKind, OrderRef,
+    Replace, Report, Resting, SelfTrade, Side, SymbolId, SymbolSpec,
 };
 
 pub(crate) const ANN: AccountId = AccountId(1);
@@ -90,6 +90,10 @@ impl Desk {
         let (symbol, self_trade) = (SYMBOL, SelfTrade::CancelOldest);
         let terms = Replace { account, order, symbol, kind, self_trade, price, quantity };
         self.send(Command::Replace(terms))
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        self.engine.memory()
     }
 
     pub(crate) fn state(&self) -> State {

@@ -2,6 +2,7 @@
 #![cfg(not(miri))]
 
 mod desk;
+mod memory;
 mod orders;
 mod packed;
 mod priority;

@@ -55,7 +55,7 @@ fn bytes_without_a_meaning_are_refused() {
         bytemuck::cast::<_, PackedCommand>(bytes).unpack()
     };
     let field = |name, found| Err(UnpackError::Field { name, found });
-    assert_eq!(with(0, 7), field("kind", 7));
+    assert_eq!(with(0, 8), field("kind", 8));
     assert_eq!(with(1, 2), field("side", 2));
     assert_eq!(with(2, 5), field("terms", 5));
     assert_eq!(with(3, 3), field("self-trade", 3));

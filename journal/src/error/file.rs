@@ -6,6 +6,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 /// A call that the system refused, with its file.
 ///
 /// ```
@@ -54,6 +56,22 @@ impl FileError {
     pub fn is_full(&self) -> bool {
         matches!(self.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
     }
+
+    /// Returns whether the system was short of something that may come back: space on the disk, or
+    /// file descriptors. The same call may succeed later.
+    ///
+    /// ```
+    /// use lapwing_journal::Snapshots;
+    ///
+    /// let error = Snapshots::open("/proc/no/such/folder").unwrap_err();
+    /// assert!(!error.is_shortage());
+    /// ```
+    #[must_use]
+    pub fn is_shortage(&self) -> bool {
+        const NO_DESCRIPTOR: [Errno; 2] = [Errno::MFILE, Errno::NFILE]; // the process, the system
+        let errno = Errno::from_io_error(&self.source);
+        self.is_full() || errno.is_some_and(|errno| NO_DESCRIPTOR.contains(&errno))
+    }
 }
 
 impl fmt::Display for FileError {
@@ -66,5 +84,25 @@ impl fmt::Display for FileError {
 impl Error for FileError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&*self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_limit_of_descriptors_may_pass() {
+        for (errno, is_full, is_shortage) in [
+            (Errno::NOSPC, true, true),
+            (Errno::DQUOT, true, true),
+            (Errno::MFILE, false, true),
+            (Errno::NFILE, false, true),
+            (Errno::IO, false, false),
+            (Errno::NOENT, false, false),
+        ] {
+            let error = FileError::new("make a segment", PathBuf::new(), errno.into());
+            assert_eq!((error.is_full(), error.is_shortage()), (is_full, is_shortage), "{error}");
+        }
     }
 }

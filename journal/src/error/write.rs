@@ -12,7 +12,7 @@ use super::FileError;
 #[non_exhaustive]
 pub enum WriteError {
     /// The system refused a call, for instance because the disk is full. The same batch may be
-    /// written again: see [`is_full`](Self::is_full).
+    /// written again: see [`is_shortage`](Self::is_shortage).
     File(FileError),
     /// A sync has failed, so the journal takes no more events.
     SyncFailed(FileError),
@@ -54,6 +54,19 @@ impl WriteError {
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self, Self::File(error) if error.is_full())
+    }
+
+    /// Returns whether the system was short of something that may come back: space on the disk, or
+    /// file descriptors. The batch can be written later.
+    ///
+    /// ```
+    /// use lapwing_journal::error::WriteError;
+    ///
+    /// assert!(!WriteError::Closed.is_shortage());
+    /// ```
+    #[must_use]
+    pub fn is_shortage(&self) -> bool {
+        matches!(self, Self::File(error) if error.is_shortage())
     }
 }
 

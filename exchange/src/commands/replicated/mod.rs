@@ -13,15 +13,13 @@
 mod parts;
 mod round;
 
-use std::process::exit;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
 use std::time::Duration;
 
 pub(crate) use self::parts::CannotRun;
 use self::parts::{Driver, build};
 use self::round::Round;
 use super::Result;
+use super::deadline::within;
 use super::flight::commands_of_two;
 
 /// A check that takes longer has a part that hangs. The build has no limit.
@@ -52,12 +50,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let replica = build()?;
     let commands = commands_of_two(rate, seconds, seed);
     println!("exchange replicated: {rate} commands per second, {seconds} s to each kill");
-    within(LIMIT, || {
+    within(LIMIT, |progress| {
+        progress.wait_for("the media driver");
         let driver = Driver::start()?;
         let longest = Duration::from_secs_f64(seconds);
         let round =
             Round { replica: &replica, driver: &driver, commands: &commands, rate, longest };
         for acknowledge in ["follower", "journal"] {
+            progress.wait_for(format!("the round with --acknowledge {acknowledge}"));
             println!("\nanswers wait for the journal of the {}", name_of(acknowledge));
             round.run(acknowledge)?;
         }
@@ -68,18 +68,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn name_of(acknowledge: &str) -> &str {
     if acknowledge == "journal" { "leader only" } else { "follower, too" }
-}
-
-/// Ends the program if `check` takes too long. Its programs end with it.
-fn within(limit: Duration, check: impl FnOnce() -> Result<()>) -> Result<()> {
-    let (done, finished) = channel::<()>();
-    thread::spawn(move || {
-        if finished.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("exchange: the check has not ended within {limit:?}");
-            exit(1);
-        }
-    });
-    let result = check();
-    drop(done);
-    result
 }

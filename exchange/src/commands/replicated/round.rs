@@ -32,7 +32,7 @@ impl Round<'_> {
             start_leader(replica, driver, leader_folder.path(), acknowledge)?;
         let mut follower = start_follower(replica, driver, folder.path())?;
 
-        let flight = Flight { commands, first_tag: 1, rate, longest };
+        let flight = Flight { commands, first_tag: 1, rate, longest, login: None, pace: None };
         let before = flight.fly(address, || leader.kill())?;
         before.print("before the kill");
         let of_leader = states(leader.last_lines());
@@ -47,8 +47,14 @@ impl Round<'_> {
         plain.expect(count, &promoted.hash)?;
 
         let rest = &commands[count..];
-        let flight =
-            Flight { commands: rest, first_tag: count as u64 + 1, rate, longest: Duration::MAX };
+        let flight = Flight {
+            commands: rest,
+            first_tag: count as u64 + 1,
+            rate,
+            longest: Duration::MAX,
+            login: None,
+            pace: None,
+        };
         let after = flight.fly(follower.line("listening: ")?.parse()?, || {})?;
         after.print("after the takeover");
         plain.finish("after the takeover", rest, &after, &mut follower)

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use exchange::client;
+use exchange::gateway::Login;
 use exchange::gateway::wire::Answer;
 use exchange::market::FollowError;
 use exchange::types::{Report, SymbolId};
@@ -21,9 +22,18 @@ const LARGEST_UPDATE: usize = 100_000;
 
 /// The connections to an exchange, or the way to them.
 pub(super) struct Link {
-    address: String,
-    probes: u32,
+    target: Target,
     state: State,
+}
+
+/// An exchange, and how it is probed.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub(super) address: String,
+    /// For the probes. Market data needs none.
+    pub(super) login: Option<Login>,
+    /// Probes per second.
+    pub(super) probes: u32,
 }
 
 enum State {
@@ -41,9 +51,9 @@ struct Connections {
 
 impl Link {
     /// Connects.
-    pub(super) fn open(address: &str, symbol: SymbolId, probes: u32) -> io::Result<Self> {
-        let state = State::Open(Connections::open(address, symbol, probes)?);
-        Ok(Self { address: address.to_owned(), probes, state })
+    pub(super) fn open(target: Target, symbol: SymbolId) -> io::Result<Self> {
+        let state = State::Open(Connections::open(&target, symbol)?);
+        Ok(Self { target, state })
     }
 
     /// Shows a symbol from its snapshot on.
@@ -55,9 +65,9 @@ impl Link {
     /// Connects on a thread, since the exchange may not answer.
     fn opening(&self, symbol: SymbolId) -> State {
         let (done, opening) = channel();
-        let (address, probes) = (self.address.clone(), self.probes);
+        let target = self.target.clone();
         // The result is of no use if another symbol was selected meanwhile.
-        thread::spawn(move || done.send(Connections::open(&address, symbol, probes)));
+        thread::spawn(move || done.send(Connections::open(&target, symbol)));
         State::Opening(opening)
     }
 
@@ -91,14 +101,15 @@ impl Link {
 }
 
 impl Connections {
-    fn open(address: &str, symbol: SymbolId, probes: u32) -> io::Result<Self> {
+    fn open(target: &Target, symbol: SymbolId) -> io::Result<Self> {
+        let address = &*target.address;
         let book = Feed::start(client::subscribe(address, symbol.0)?, Some)?;
         let symbols =
             Feed::start(client::symbols(address)?, |answer| match answer.report.unpack() {
                 Ok(Report::SymbolAdded(terms)) => Some(terms.symbol),
                 _ => None,
             })?;
-        let probes = (probes > 0).then(|| probing::start(address, probes)).transpose()?;
+        let probes = (target.probes > 0).then(|| probing::start(target)).transpose()?;
         Ok(Self { book, symbols, probes })
     }
 

@@ -1,7 +1,7 @@
 //! `exchange watch`: book, trades, traffic and delays of a running exchange.
 //!
 //! The view is a client like any other. It rebuilds the book from market data. For the delays it sends
-//! probes: cancellations of an account that cannot exist. The exchange rejects them, but they pass
+//! probes: cancellations of an order that cannot exist. The exchange rejects them, but they pass
 //! through the gateway, the ring, the journal and the engine as each command does.
 
 mod feed;
@@ -17,7 +17,8 @@ use exchange::types::SymbolId;
 use exchange::view::{Screen, View};
 
 use super::Result;
-use link::Link;
+use super::secret::LoginArguments;
+use link::{Link, Target};
 
 /// How long `--once` waits for the book and the first probes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,6 +39,8 @@ pub(crate) struct Arguments {
     /// Probes per second, at most 1000. Each is a command in the journal. 0 sends none.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(..=1000))]
     probes: u32,
+    #[command(flatten)]
+    login: LoginArguments,
     /// Print one screen as text, and end.
     #[arg(long)]
     once: bool,
@@ -50,7 +53,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let Arguments { address, symbol, probes, .. } = arguments;
     let mut view = View::new(address.clone(), SymbolId(*symbol));
-    let link = Link::open(address, SymbolId(*symbol), *probes)
+    let target =
+        Target { address: address.clone(), login: arguments.login.read()?, probes: *probes };
+    let link = Link::open(target, SymbolId(*symbol))
         .map_err(|error| format!("cannot connect to {address}: {error}"))?;
     if arguments.once { print_once(&mut view, link, *probes) } else { terminal::show(view, link) }
 }

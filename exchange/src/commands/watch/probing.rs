@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use exchange::client;
 use exchange::gateway::wire::Order;
+use exchange::gateway::{Actor, Login};
 use exchange::types::{AccountId, Cancel, Command, OrderId, PackedCommand, SymbolId};
 
 use super::feed::Feed;
+use super::link::Target;
 
 /// The answer to a probe.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +22,10 @@ pub(super) struct Probe {
 }
 
 /// Starts the threads that send and receive. They end with the feed.
-pub(super) fn start(address: &str, per_second: u32) -> io::Result<Feed<Probe>> {
-    let (mut sender, receiver) = client::connect(address)?;
+pub(super) fn start(target: &Target) -> io::Result<Feed<Probe>> {
+    let Target { address, login, probes: per_second } = target.clone();
+    let (mut sender, receiver) = client::connect_as(&*address, login.as_ref())?;
+    let command = probe(login.as_ref());
     let start = Instant::now();
     // A probe that is sent late counts from when it should be sent.
     let due = move |tag: u64| Duration::from_secs(tag - 1) / per_second;
@@ -33,7 +37,7 @@ pub(super) fn start(address: &str, per_second: u32) -> io::Result<Feed<Probe>> {
     let send = move || {
         for tag in 1.. {
             thread::sleep(due(tag).saturating_sub(start.elapsed()));
-            if sender.send(&[Order { tag, command: probe() }]).is_err() {
+            if sender.send(&[Order { tag, command }]).is_err() {
                 break;
             }
         }
@@ -42,8 +46,12 @@ pub(super) fn start(address: &str, per_second: u32) -> io::Result<Feed<Probe>> {
     Ok(feed)
 }
 
-/// A command that changes nothing: no account has this number.
-fn probe() -> PackedCommand {
-    let (account, symbol, order) = (AccountId(u32::MAX), SymbolId(u32::MAX), OrderId(0));
+/// A command that changes nothing: no symbol has this number, and no account but one that logs in.
+fn probe(login: Option<&Login>) -> PackedCommand {
+    let account = match login.map(|login| login.actor) {
+        Some(Actor::Account(account)) => account,
+        _ => AccountId(u32::MAX),
+    };
+    let (symbol, order) = (SymbolId(u32::MAX), OrderId(0));
     PackedCommand::from(&Command::Cancel(Cancel { account, symbol, order }))
 }

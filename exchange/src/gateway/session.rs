@@ -11,7 +11,7 @@ use lapwing::Sequence;
 use super::answers::Change;
 use super::connection::Connection;
 use super::market_data::{self, Subscription, Topic};
-use super::outbox::{Outbox, Words, encode_binary};
+use super::outbox::{Encode, Outbox, Words, encode_binary};
 use super::secrets::{Actor, Login};
 use super::text::{self, Line, LineError};
 use super::wire::{self, Answer, Credentials, Hello, Order};

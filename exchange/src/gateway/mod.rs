@@ -202,7 +202,7 @@ fn bind(
 }
 
 /// Tells the operator something. An error is ignored: there is no other place to tell it, and a
-/// thread that serves clients must not panic because nobody reads.
+/// thread that serves clients must not panic because its standard error is closed.
 fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "gateway: {text}");
 }

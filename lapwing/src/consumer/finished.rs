@@ -72,6 +72,14 @@ impl Outcome {
         matches!(self, Self::Detached { .. } | Self::Failed { .. } | Self::Panicked { .. })
     }
 
+    /// The outcome after a late `panic`, if there was one. The first failure counts.
+    pub(super) fn or_panic(self, panic: Option<String>, sequence: Sequence) -> Self {
+        match panic {
+            Some(message) if !self.is_failure() => Self::Panicked { message, sequence },
+            _ => self,
+        }
+    }
+
     /// The outcome after the consumer has left. With `is_last`, that has halted the ring.
     pub(super) fn after_leaving(self, is_last: bool) -> Self {
         if is_last && self == Self::Stopped { Self::Halted } else { self }

@@ -87,15 +87,17 @@ where
             Ok(handler) => (handler, None),
             Err(panic) => (None, Some(panic)),
         };
-        let dropped = drop_all(source, recovery);
-        if let Some(message) = panic.or(lost).or(dropped.err())
-            && !outcome.is_failure()
-        {
-            outcome = Outcome::Panicked { message, sequence: next };
-        }
+        outcome = outcome.or_panic(panic.or(lost), next);
+        // The source frees the seat of a guest, so this is the last record of what it does.
+        source.activity().set(match outcome {
+            Outcome::Failed { .. } | Outcome::Panicked { .. } => Doing::Failed,
+            Outcome::Drained => Doing::Drained,
+            Outcome::Halted | Outcome::Stopped | Outcome::Detached { .. } => Doing::Halted,
+        });
+        outcome = outcome.or_panic(drop_all(source, recovery).err(), next);
         match outcome {
             Outcome::Failed { .. } | Outcome::Panicked { .. } => lifeline.fail(),
-            _ => lifeline.release(outcome == Outcome::Drained),
+            _ => lifeline.release(),
         }
         let (skipped, handler) = (self.skipped, handler.into());
         Finished { name, outcome, processed, given_up, skipped, handler }

@@ -605,8 +605,8 @@ MUTANTS = {
         ("O36", "|| [[self.has_transfer()]] ||", "false", "loom_a_worker_that_sleeps_gives_its_state"),
     ],
     "consumer/stage_loop/mod.rs": [
-        ("O17", "[[self.source.mark_failed(events.clone());\n        self.let_go(events.end)]]",
-         "{ let ended = self.let_go(events.end); self.source.mark_failed(events.clone()); ended }",
+        ("O17", "[[self.mark_skipped(&events);\n        self.let_go(events.end)]]",
+         "{ let ended = self.let_go(events.end); self.mark_skipped(&events); ended }",
          "loom_failed_event_is_seen_downstream"),
     ],
     "channel/sender.rs": [

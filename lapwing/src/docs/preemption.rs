@@ -28,7 +28,7 @@
 //! | a consumer within a batch | downstream stages stop before the batch; parallel stages continue | continue until the ring is full |
 //! | a consumer that shares its thread | as above; the other stages on the thread stop as well | as above |
 //! | a worker of a group | the other workers take the other events; stages after the group stop before the worker's event | continue until the ring is full |
-//! | a thread in a close or a halt | may get no further event, and parked ones stay parked, until it runs again or another thread closes the ring | do not wait: a producer that finds the close in progress fixes the end of the ring itself, and its call says whether the event counts |
+//! | a thread in a close or a halt | may get no further event, and parked ones stay parked, until it runs again | do not wait: a producer that finds the close in progress fixes the end of the ring itself, and its call says whether the event counts |
 //! | a thread that holds the lock of the queue of turns | no difference: a consumer, a close and a halt do not wait for the lock | those that wait on a full ring continue when it does; `try_` calls do not use the queue |
 //! | a thread that was woken and has no CPU yet | as for a consumer that is at the start of its batch | the next wake-ups cost nothing: the thread that woke it has cleared the mark |
 //!

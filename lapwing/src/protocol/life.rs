@@ -96,7 +96,8 @@ impl Life {
 
     /// Returns the first sequence that the ring does not accept, once it is fixed.
     pub(crate) fn end(&self) -> Option<Sequence> {
-        // O9, Acquire: pairs with the Release in `fix_end`; brings what came before the close.
+        // O9, Acquire: pairs with the Release in `fix_end`; brings that no more claims are granted,
+        // and what came before the close.
         let end = self.end.load(Ordering::Acquire);
         (end != NOT_FIXED).then_some(end)
     }
@@ -120,8 +121,8 @@ impl Life {
 
     /// Fixes the end at `end`, unless it is fixed already. Returns the end.
     pub(crate) fn fix_end(&self, end: Sequence) -> Sequence {
-        // O9, Release: pairs with the Acquire in `end`; carries what came before the close. Relaxed
-        // on failure: only the number is used.
+        // O9, Release: pairs with the Acquire in `end`; carries that no more claims are granted, and
+        // what came before the close. Relaxed on failure: only the number is used.
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
         match self.end.compare_exchange(NOT_FIXED, end, success, failure) {
             Ok(_) => end,

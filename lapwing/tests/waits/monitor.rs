@@ -608,7 +608,9 @@ fn a_consumer_that_drained_the_ring_in_its_seat_wrote_the_state_of_the_next_one<
 
 /// A strategy whose last copy blocks when it is dropped.
 #[derive(Clone)]
-struct DroppedSlowly(Option<Arc<Mutex<Box<dyn FnMut(u64) + Send>>>>);
+struct DroppedSlowly(Option<Arc<Mutex<Pass>>>);
+
+type Pass = Box<dyn FnMut(u64) + Send>;
 
 impl WaitStrategy for DroppedSlowly {
     const PARKS: bool = false;

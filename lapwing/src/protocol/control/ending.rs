@@ -11,6 +11,10 @@ use crate::sync::Ordering;
 impl Control {
     /// Closes the ring: it accepts no further event. Consumers still get every accepted event.
     pub(crate) fn close(&self) {
+        if self.life.end().is_some() {
+            // The ring is closed or halted. The thread that has begun it wakes the others.
+            return;
+        }
         self.life.begin_close();
         self.fix_end();
         self.wake_all();

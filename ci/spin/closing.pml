@@ -2,12 +2,13 @@
  *
  * The producer stores the cursor and then loads the flag of the close, with a compiler fence between them: the store may
  * still be in its buffer. The closer raises the flag, runs `membarrier`, which empties the buffer of the producer's CPU,
- * and reads the cursor (O8). The window is opened in the same way (O33). Loom and Miri do not see this fence: they
- * run a full fence on both sides.
+ * and reads the cursor (O8). The window is opened in the same way (O33). A producer that finds the flag fixes the end
+ * itself if the closer has not done so (O9). Loom and Miri do not see this fence: they run a full fence on both sides.
  *
  * FAULT=1  no `membarrier`
  * FAULT=2  the closer reads the cursor before it raises the flag
  * FAULT=3  a producer that sees the flag does not ask whether its event was counted
+ * FAULT=4  the closer overwrites an end that the producer has fixed
  */
 #ifndef FAULT
 #define FAULT 0
@@ -26,6 +27,16 @@ inline apply(which, value) {
     :: which == CURSOR -> cursor = value
     :: which == WINDOW -> window = value
     fi
+}
+
+/* The first one to fix the end counts: a compare-and-swap. */
+inline fix_end(value) {
+    atomic {
+        if
+        :: !is_closed -> end = value; is_closed = true
+        :: else
+        fi
+    }
 }
 
 active proctype StoreBuffer() {
@@ -66,7 +77,8 @@ active proctype Producer() {
 #if FAULT == 3
             said_ok = published;
 #else
-            (is_closed);
+            own_window = 0; buffer ! WINDOW, 0;
+            fix_end(published);
             if
             :: published <= end -> said_ok = published
             :: else -> said_closed = true
@@ -94,8 +106,12 @@ active proctype Closer() {
 #if FAULT != 2
     seen = cursor;
 #endif
+#if FAULT == 4
     end = seen;
     is_closed = true
+#else
+    fix_end(seen)
+#endif
 }
 
 /* What the producer was told is what consumers get: the events below the end. */

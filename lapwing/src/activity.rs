@@ -73,6 +73,9 @@ const DOING_MASK: u64 = (1 << DOING_BITS) - 1;
 
 /// The words of one stage, on a cache line of their own. Only the stage's consumer stores them, so
 /// it uses a load and a store instead of a read-modify-write. Monitors load them.
+///
+/// A seat has one consumer after another. A consumer that gives its seat back gets words that no
+/// monitor loads (`Reader::leave`), and `Seating` orders its last store before the next consumer.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     /// The activity, and above it the number of finished batches.

@@ -20,12 +20,17 @@
 //! queued producer sleeps for a bounded time, and then waits as usual. A producer that finds a free
 //! slot does not check the queue. So turns are not part of the protocol, and a stale figure costs
 //! at most one turn.
+//!
+//! Only a producer that waits takes the lock of the queue. A consumer and a thread that ends the
+//! ring try it: if another thread has it, that thread does the rest. A queued producer sleeps on a
+//! condition variable of its own, because the wake-up token of `thread::park` belongs to the
+//! program.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::atomic::fence;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::deadline::{earlier, has_passed};
@@ -47,20 +52,28 @@ pub(crate) struct Turns {
     made_at: Instant,
     /// When the turn ends, in nanoseconds since `made_at`; 0 while producers take no turns.
     ends_ns: Figure,
-    /// The ticket of the producer that has the turn.
+    /// The number of the ticket of the producer that has the turn.
     called: Figure,
+    /// Whether the queue is to be woken because the ring ends: 1 until a thread has done it.
+    is_to_end: Figure,
     queue: Mutex<Queue>,
 }
 
 #[derive(Default)]
 struct Queue {
-    last: Ticket,
-    waiting: VecDeque<(Ticket, Thread)>,
+    /// Number of the last ticket.
+    last: u64,
+    /// The numbers and the bells of the producers that wait.
+    waiting: VecDeque<(u64, Arc<Condvar>)>,
 }
 
 /// A place in the queue. Each producer keeps its last one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
+#[derive(Debug, Default)]
+pub(crate) struct Ticket {
+    number: u64,
+    /// Wakes the producer when it is called.
+    bell: Arc<Condvar>,
+}
 
 impl Turns {
     /// Reserves space in the queue for this number of `producers`, so that a wait does not allocate.
@@ -68,19 +81,19 @@ impl Turns {
     /// Nothing is allocated or freed under the lock: a global allocator may publish, and then waits
     /// for a turn.
     pub(crate) fn reserve(&self, producers: usize) {
-        let has_room = |queue: &Queue| queue.waiting.capacity() >= producers;
-        if has_room(&self.lock()) {
+        let has_room = |queue: &mut Queue| queue.waiting.capacity() >= producers;
+        if self.with_queue(has_room) {
             return;
         }
+        // Freed after the lock, like the old memory after the swap.
         let mut room = VecDeque::with_capacity(2 * producers);
-        let mut queue = self.lock();
-        // Another thread may have made room in between.
-        if !has_room(&queue) {
-            room.extend(queue.waiting.drain(..));
-            mem::swap(&mut queue.waiting, &mut room);
-        }
-        // Unlocks before `room` frees the old memory.
-        drop(queue);
+        self.with_queue(|queue| {
+            // Another thread may have made room in between.
+            if !has_room(queue) {
+                room.extend(queue.waiting.drain(..));
+                mem::swap(&mut queue.waiting, &mut room);
+            }
+        });
     }
 
     /// Calls the next producer if the turn is over. A consumer runs this between two batches.
@@ -98,11 +111,36 @@ impl Turns {
         self.end_of_turn().map_or(deadline, |end| Some(earlier(deadline, end)))
     }
 
-    /// Wakes the producers in the queue, since the ring accepts no more events.
+    /// Wakes the producers in the queue, since the ring accepts no more events. Never waits for the
+    /// lock: a thread that has it wakes them afterwards.
     pub(crate) fn end(&self) {
-        let mut queue = self.lock();
-        self.set_end(0);
-        queue.waiting.drain(..).for_each(|(_, thread)| thread.unpark());
+        // O13, Relaxed: a figure.
+        self.is_to_end.store(1, Ordering::Relaxed);
+        self.end_if_asked();
+    }
+
+    /// Wakes the queue if the ring ends. Runs after each use of the lock.
+    fn end_if_asked(&self) {
+        // O13: between the store of the figure, or the release of the lock, and the two loads. Of
+        // two threads, one then sees what the other has done. The standard library's fence, so that
+        // it hides nothing in a model.
+        fence(Ordering::SeqCst);
+        while self.is_to_end()
+            && let Ok(mut queue) = self.queue.try_lock()
+        {
+            // O13, Relaxed: a figure.
+            self.is_to_end.store(0, Ordering::Relaxed);
+            self.set_end(0);
+            queue.waiting.drain(..).for_each(|(_, bell)| bell.notify_one());
+            drop(queue);
+            // O13: as above, for a thread that ends the ring once more.
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    fn is_to_end(&self) -> bool {
+        // O13, Relaxed: a figure.
+        self.is_to_end.load(Ordering::Relaxed) != 0
     }
 
     fn ends_ns(&self) -> u64 {
@@ -130,14 +168,14 @@ impl Turns {
     }
 
     /// Whether `ticket` has the turn, and the turn is not over.
-    fn is_turn_of(&self, ticket: Ticket) -> bool {
+    fn is_turn_of(&self, ticket: &Ticket) -> bool {
         self.is_last_turn_of(ticket) && !self.is_over()
     }
 
     /// Whether no other producer has had a turn since `ticket`.
-    fn is_last_turn_of(&self, ticket: Ticket) -> bool {
+    fn is_last_turn_of(&self, ticket: &Ticket) -> bool {
         // O13, Relaxed: a figure.
-        self.called.load(Ordering::Relaxed) == ticket.0
+        self.called.load(Ordering::Relaxed) == ticket.number
     }
 
     #[cold]
@@ -150,32 +188,48 @@ impl Turns {
             let next = self.call_next(&mut queue);
             drop(queue);
             wake(next);
+            self.end_if_asked();
         }
     }
 
-    /// Gives the next turn to the first producer in the queue. Returns its thread, which the caller
-    /// wakes.
-    fn call_next(&self, queue: &mut Queue) -> Option<Thread> {
+    /// Gives the next turn to the first producer in the queue. Returns its bell, which the caller
+    /// rings.
+    fn call_next(&self, queue: &mut Queue) -> Option<Arc<Condvar>> {
         let end = (now() - self.made_at) + queue.length_of_turn();
         let next = queue.waiting.pop_front();
         let ends_ns = if next.is_some() { end.as_nanos() as u64 } else { 0 };
         self.set_end(ends_ns);
-        let (ticket, thread) = next?;
+        let (number, bell) = next?;
         // O13, Relaxed: a figure.
-        self.called.store(ticket.0, Ordering::Relaxed);
-        Some(thread)
+        self.called.store(number, Ordering::Relaxed);
+        Some(bell)
     }
 
     /// Sleeps in the queue, until `deadline` at most. Returns whether the producer was called.
-    fn sleep_until_called(&self, ticket: Ticket, deadline: Instant) -> bool {
-        while self.lock().has(ticket) {
-            let left = deadline.saturating_duration_since(now());
-            if left.is_zero() {
-                return !self.lock().remove(ticket);
+    fn sleep_until_called(&self, ticket: &Ticket, deadline: Instant) -> bool {
+        let mut queue = self.lock();
+        let is_called = loop {
+            if !queue.has(ticket.number) {
+                break true;
             }
-            thread::park_timeout(left);
-        }
-        true
+            let left = deadline.saturating_duration_since(now());
+            if left.is_zero() || self.is_to_end() {
+                queue.remove(ticket.number);
+                break false;
+            }
+            let woken = ticket.bell.wait_timeout(queue, left);
+            queue = woken.unwrap_or_else(PoisonError::into_inner).0;
+        };
+        drop(queue);
+        self.end_if_asked();
+        is_called
+    }
+
+    /// Runs `step` with the queue.
+    fn with_queue<R>(&self, step: impl FnOnce(&mut Queue) -> R) -> R {
+        let result = step(&mut self.lock());
+        self.end_if_asked();
+        result
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -189,6 +243,7 @@ impl Default for Turns {
             made_at: now(),
             ends_ns: Figure::new(0),
             called: Figure::new(0),
+            is_to_end: Figure::new(0),
             queue: Mutex::default(),
         }
     }
@@ -201,16 +256,12 @@ impl fmt::Debug for Turns {
 }
 
 impl Queue {
-    /// Adds `thread`, at the front if it has `missed` its turn.
-    fn join(&mut self, thread: Thread, missed: bool) -> Ticket {
-        self.last.0 += 1;
-        let place = (self.last, thread);
-        if missed {
-            self.waiting.push_front(place)
-        } else {
-            self.waiting.push_back(place)
-        }
-        self.last
+    /// Adds the producer of `ticket` with a new number, at the front if it has `missed` its turn.
+    fn join(&mut self, ticket: &mut Ticket, missed: bool) {
+        self.last += 1;
+        ticket.number = self.last;
+        let place = (self.last, Arc::clone(&ticket.bell));
+        if missed { self.waiting.push_front(place) } else { self.waiting.push_back(place) }
     }
 
     /// How long the next turn takes.
@@ -226,15 +277,12 @@ impl Queue {
         LONGEST_SLEEP + (2 * self.length_of_turn()).saturating_mul(producers)
     }
 
-    fn has(&self, ticket: Ticket) -> bool {
-        self.waiting.iter().any(|&(other, _)| other == ticket)
+    fn has(&self, number: u64) -> bool {
+        self.waiting.iter().any(|(other, _)| *other == number)
     }
 
-    /// Removes `ticket`. Returns whether it was there.
-    fn remove(&mut self, ticket: Ticket) -> bool {
-        let before = self.waiting.len();
-        self.waiting.retain(|&(other, _)| other != ticket);
-        self.waiting.len() < before
+    fn remove(&mut self, number: u64) {
+        self.waiting.retain(|(other, _)| *other != number);
     }
 }
 
@@ -285,24 +333,23 @@ impl<'a> Turn<'a> {
             self.patience = self.patience.saturating_mul(2);
         }
         self.has_asked = true;
-        if self.turns.is_turn_of(*self.ticket) {
+        let Self { turns, ticket, missed, .. } = self;
+        if turns.is_turn_of(ticket) {
             return;
         }
-        let thread = thread::current(); // may allocate, so it comes before the lock
-        let mut queue = self.turns.lock();
-        if queue.waiting.is_empty() && !is_starving && self.turns.is_last_turn_of(*self.ticket) {
-            self.turns.call_next(&mut queue);
-            return;
-        }
-        *self.ticket = queue.join(thread, self.missed);
-        let next = if self.turns.is_over() { self.turns.call_next(&mut queue) } else { None };
-        let is_called = !queue.has(*self.ticket);
-        let longest_sleep = queue.longest_sleep();
-        drop(queue);
-        if !is_called {
+        let (next, longest_sleep) = turns.with_queue(|queue| {
+            if queue.waiting.is_empty() && !is_starving && turns.is_last_turn_of(ticket) {
+                return (turns.call_next(queue), None);
+            }
+            queue.join(ticket, *missed);
+            let next = if turns.is_over() { turns.call_next(queue) } else { None };
+            (next, queue.has(ticket.number).then(|| queue.longest_sleep()))
+        });
+        // `None`: it was called at once, or no other producer waits.
+        if let Some(longest_sleep) = longest_sleep {
             wake(next);
             let end = earlier(deadline, now() + longest_sleep);
-            self.missed |= self.turns.sleep_until_called(*self.ticket, end);
+            *missed |= turns.sleep_until_called(ticket, end);
         }
     }
 
@@ -314,14 +361,17 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn wake(thread: Option<Thread>) {
-    if let Some(thread) = thread {
-        thread.unpark();
+fn wake(bell: Option<Arc<Condvar>>) {
+    if let Some(bell) = bell {
+        bell.notify_one();
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
     use super::*;
 
     /// A turn that begins at once, since its producer starves.
@@ -335,7 +385,7 @@ mod tests {
 
     /// Whether the producer of `turn` has the turn at present.
     fn is_on(turn: &Turn<'_>) -> bool {
-        turn.turns.is_turn_of(*turn.ticket)
+        turn.turns.is_turn_of(turn.ticket)
     }
 
     fn end_turn(turns: &Turns) {
@@ -410,7 +460,7 @@ mod tests {
             }
             end_turn(turns);
             turn.take(Some(Instant::now()));
-            assert!(!turn.turns.is_last_turn_of(*turn.ticket), "another producer was called");
+            assert!(!turn.turns.is_last_turn_of(turn.ticket), "another producer was called");
         });
         assert_eq!(queued(turns), 0);
     }
@@ -428,9 +478,13 @@ mod tests {
     #[test]
     fn a_producer_that_has_missed_its_turn_joins_at_the_front() {
         let mut queue = Queue::default();
-        let [first, second] = [(), ()].map(|()| queue.join(thread::current(), false));
-        let missed = queue.join(thread::current(), true);
-        let order: Vec<_> = queue.waiting.iter().map(|&(ticket, _)| ticket).collect();
+        let mut join = |missed| {
+            let mut ticket = Ticket::default();
+            queue.join(&mut ticket, missed);
+            ticket.number
+        };
+        let (first, second, missed) = (join(false), join(false), join(true));
+        let order: Vec<_> = queue.waiting.iter().map(|&(number, _)| number).collect();
         assert_eq!(order, [missed, first, second]);
     }
 
@@ -447,6 +501,54 @@ mod tests {
             turns.end();
         });
         assert!(!turns.are_taken());
+    }
+
+    /// A thread that holds the lock may have lost its CPU.
+    #[test]
+    fn the_end_of_the_ring_waited_for_the_lock_of_the_queue() {
+        let turns = &Turns::default();
+        let mut ticket = Ticket::default();
+        let _first = starve(turns, &mut ticket);
+        thread::scope(|scope| {
+            scope.spawn(|| Turn::new(turns, &mut Ticket::default()).take(None));
+            while queued(turns) == 0 {
+                thread::yield_now();
+            }
+            let (ended, end) = mpsc::channel();
+            let (hold, held) = mpsc::channel::<()>();
+            scope.spawn(move || {
+                turns.with_queue(|_| {
+                    ended.send(None).unwrap();
+                    let _ = held.recv();
+                });
+                ended.send(Some(queued(turns))).unwrap();
+            });
+            assert_eq!(end.recv(), Ok(None), "the lock is held");
+            let (returned, returns) = mpsc::channel();
+            scope.spawn(move || {
+                turns.end();
+                returned.send(()).unwrap();
+            });
+            let result = returns.recv_timeout(Duration::from_secs(30));
+            drop(hold);
+            assert_eq!(result, Ok(()), "it has not waited for the lock");
+            assert_eq!(end.recv(), Ok(Some(0)), "the thread with the lock has woken the queue");
+        });
+        assert!(!turns.are_taken());
+    }
+
+    /// A program may use `thread::park` in its own loop.
+    #[test]
+    fn a_wait_for_a_turn_used_up_a_wake_up_of_the_program() {
+        let turns = &Turns::default();
+        let mut ticket = Ticket::default();
+        let _first = starve(turns, &mut ticket);
+        thread::current().unpark();
+        Turn::new(turns, &mut Ticket::default()).take(Some(Instant::now() + SHORTEST_TURN));
+        let start = Instant::now();
+        let limit = Duration::from_secs(10);
+        thread::park_timeout(limit);
+        assert!(start.elapsed() < limit, "the wake-up is still there");
     }
 
     #[test]
@@ -470,7 +572,7 @@ mod tests {
             turns.reserve(producers);
             assert!(turns.lock().waiting.capacity() >= producers);
         }
-        turns.lock().join(thread::current(), false);
+        turns.lock().join(&mut Ticket::default(), false);
         turns.reserve(1_000);
         assert!(turns.lock().waiting.capacity() >= 1_000);
         assert_eq!(queued(&turns), 1, "those that wait stay in the queue");
@@ -481,7 +583,7 @@ mod tests {
         let mut queue = Queue::default();
         let mut length_with = |producers| {
             while queue.waiting.len() < producers {
-                queue.join(thread::current(), false);
+                queue.join(&mut Ticket::default(), false);
             }
             queue.length_of_turn()
         };

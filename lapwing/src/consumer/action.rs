@@ -68,7 +68,36 @@ pub enum Action {
     /// workers of its [group](crate::graph::Workers) handle them. Otherwise, downstream stages then
     /// depend on the stages that this one depended on. The ring halts if this was the last
     /// consumer, or the last worker of its group.
+    ///
+    /// **An event that no worker can handle stops all of them.** The worker that stops leaves it to
+    /// the next one, which stops in turn, and the last one halts the ring. If the event itself may
+    /// be the cause, return [`SkipAndStop`](Self::SkipAndStop), which loses the event with the
+    /// worker, or [`Skip`](Self::Skip), which loses the event only.
     Stop,
+    /// The event has failed, and the stage leaves the graph and ends.
+    ///
+    /// The stage skips the event as [`Skip`](Self::Skip) does, and then leaves as
+    /// [`Stop`](Self::Stop) does. So a worker takes this event with it, and the other workers of its
+    /// group handle only the later ones. After a panic between two batches, it skips no event.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("send").on_panic(Action::SkipAndStop).workers(2)
+    ///     .read(|_| |price: &u64, _, _| assert_ne!(*price, 9, "no such price"))
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// for price in [7, 9, 8] {
+    ///     producer.publish(|event| *event = price)?;
+    /// }
+    /// let report = running.shutdown().unwrap_err().into_report(); // one worker has panicked
+    /// let sum = |count: fn(&lapwing::consumer::Finished) -> u64| report.stages().map(count).sum();
+    /// let (handled, skipped): (u64, u64) = (sum(|one| one.handled()), sum(|one| one.skipped()));
+    /// assert_eq!((handled, skipped), (3, 1)); // a skipped event counts as handled
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    SkipAndStop,
     /// The stage releases the events before this one, halts the ring, and ends.
     ///
     /// This event and all later ones do not count as handled by it. The other stages stop after

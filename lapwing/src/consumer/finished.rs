@@ -36,10 +36,11 @@ pub enum Outcome {
     /// This is also the outcome of the last worker of a group that stops, because that halts the
     /// ring.
     Halted,
-    /// The stage stopped and has left the graph. Its handler returned [`Action::Stop`], or a
-    /// [`StopHandle`](crate::consumer::StopHandle) stopped it.
+    /// The stage stopped and has left the graph. Its handler returned [`Action::Stop`] or
+    /// [`Action::SkipAndStop`], or a [`StopHandle`](crate::consumer::StopHandle) stopped it.
     Stopped,
-    /// The handler failed, and its policy returned [`Action::Stop`]. The stage has left the graph.
+    /// The handler failed, and its policy returned [`Action::Stop`] or [`Action::SkipAndStop`]. The
+    /// stage has left the graph.
     Detached {
         /// Message of the error or of the panic.
         message: String,
@@ -70,6 +71,14 @@ impl Outcome {
     /// Whether the handler failed.
     pub(super) fn is_failure(&self) -> bool {
         matches!(self, Self::Detached { .. } | Self::Failed { .. } | Self::Panicked { .. })
+    }
+
+    /// The outcome after a late `panic`, if there was one. The first failure counts.
+    pub(super) fn or_panic(self, panic: Option<String>, sequence: Sequence) -> Self {
+        match panic {
+            Some(message) if !self.is_failure() => Self::Panicked { message, sequence },
+            _ => self,
+        }
     }
 
     /// The outcome after the consumer has left. With `is_last`, that has halted the ring.
@@ -121,7 +130,7 @@ pub struct Finished {
 pub(crate) enum Handler {
     Present(Unshared<Box<dyn Any + Send>>),
     Taken,
-    /// The stage has no handler to return, or a panic has lost it.
+    /// The stage has no handler to return, or a panic has ended it.
     Absent,
 }
 
@@ -245,7 +254,8 @@ impl Finished {
         self.processed - self.given_up
     }
 
-    /// Returns the number of events that the stage has skipped as failed: [`Action::Skip`].
+    /// Returns the number of events that the stage has skipped as failed: [`Action::Skip`] and
+    /// [`Action::SkipAndStop`].
     ///
     /// ```
     /// use lapwing::{Action, Disruptor};
@@ -270,7 +280,8 @@ impl Finished {
     /// Takes the handler out of the result.
     ///
     /// A closure cannot be taken, nor can a handler that was made on the thread of its stage. After
-    /// an error or a panic, the handler is returned as the failure left it.
+    /// an error, the handler is returned as the failure left it. After a panic that ended the stage,
+    /// there is [none](crate::EventHandler#panics-of-a-handler).
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence, error::TakeError};

@@ -40,8 +40,8 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 /// # What is not handed over
 ///
 /// - A worker that a panic has ended gives nothing, even if its [policy](crate::Stage::on_panic)
-///   lets the group continue. Its state is in the handler that the [report](crate::Report::take)
-///   returns.
+///   lets the group continue. Its states are [dropped](crate::EventHandler#panics-of-a-handler) with
+///   its handler, and its keys begin anew with their next worker.
 /// - A worker takes back what it gave if it leaves when no event is left, or as the last worker of
 ///   its group.
 /// - When the ring halts, states that are not taken yet are dropped with it.

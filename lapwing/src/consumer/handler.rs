@@ -42,6 +42,11 @@ use crate::Sequence;
 /// and [`on_shutdown`](Self::on_shutdown). A panic in the first two halts the ring. So does a panic
 /// in the third, unless the handler has failed before and the stage has left the graph.
 ///
+/// A handler whose panic ends its stage gets no further call. The library drops it on its thread,
+/// before the stage ends, and the report does not return it. So what it owns is closed even if no
+/// thread takes the report: a receiver sees that its sender is gone, and a file is closed. State
+/// that must outlive a panic belongs behind an `Arc`.
+///
 /// # Several handlers in one stage
 ///
 /// A pair of handlers is a handler, and so is a `Vec` of handlers. Each call goes to all of them,
@@ -358,7 +363,10 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///
     /// A stage ends when its ring is closed and drained, when the ring halts, or when the stage
     /// stops. This method is also called after an error that ends the stage, but not after a panic
-    /// that ends it.
+    /// that ends it, which [drops the handler](#panics-of-a-handler) instead.
+    ///
+    /// The report keeps a handler that did not panic. If another thread waits for the end of
+    /// something that the handler owns, such as a sender, close it here.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};

@@ -42,7 +42,7 @@ where
     fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished> {
         let Self { mut post, make, hand_back, access: _ } = *self;
         let (control, stage) = (post.source.control(), post.source.stage());
-        post.lifeline.arm(control, stage);
+        post.lifeline.arm(control);
         let here = on_this_thread::enter(control, stage, post.source.group());
         post.source.activity().set(Doing::Handling);
         match catch(make) {
@@ -55,6 +55,7 @@ where
                 let (processed, given_up) = (source.processed(), source.given_up());
                 let outcome = Outcome::Panicked { message, sequence: source.next() };
                 // Before the rest is dropped, which may take long.
+                source.activity().set(Doing::Failed);
                 lifeline.fail();
                 // The panic of the factory is the cause, so panics of these drops are not reported.
                 let _ = drop_all(source, recovery);

@@ -72,7 +72,9 @@ impl Recovery {
         error: BoxError,
     ) -> Result<(Action, String), String> {
         let action = catch(|| self.decide(stage, sequence, batch, Cause::Error(&*error)));
-        let is_told = matches!(action, Ok(Action::Stop | Action::Halt));
+        let ends =
+            |action: &Action| matches!(action, Action::Stop | Action::SkipAndStop | Action::Halt);
+        let is_told = action.as_ref().is_ok_and(ends);
         let message = if is_told { catch(|| error.to_string()) } else { Ok(String::new()) };
         // Caught on its own: a second panic during an unwind aborts the process.
         let dropped = catch(|| drop(error));

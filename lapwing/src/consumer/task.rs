@@ -94,7 +94,7 @@ impl<S> Post<S> {
     {
         // A consumer that joined may be dropped without having run.
         let is_missed = !source.is_guest();
-        let lifeline = (Arc::clone(source.control()), source.stage());
+        let lifeline = (Arc::clone(source.control()), Some(source.stage()));
         let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
         Self { source, timeout, recovery, lifeline }
     }
@@ -113,20 +113,20 @@ pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), Str
 }
 
 /// Halts the ring of its stage when dropped, unless released before.
-pub(super) struct HaltOnDrop(Option<(Arc<Control>, StageIndex)>);
+///
+/// It outlives the source of the stage. So it records a failure for a stage of the graph only: the
+/// words of a seat may belong to another consumer by then.
+pub(super) struct HaltOnDrop(Option<(Arc<Control>, Option<StageIndex>)>);
 
 impl HaltOnDrop {
-    /// Makes its drop halt the ring, if it does not already.
-    pub(super) fn arm(&mut self, control: &Arc<Control>, stage: StageIndex) {
-        self.0.get_or_insert_with(|| (Arc::clone(control), stage));
+    /// Makes its drop halt the ring, if it does not already. Called for a consumer in a seat.
+    pub(super) fn arm(&mut self, control: &Arc<Control>) {
+        self.0.get_or_insert_with(|| (Arc::clone(control), None));
     }
 
-    /// Disarms it: the stage ended by itself. `is_drained` says whether it handled all events.
-    pub(super) fn release(mut self, is_drained: bool) {
-        if let Some((control, stage)) = self.0.take() {
-            let doing = if is_drained { Doing::Drained } else { Doing::Halted };
-            control.stages[stage].activity.set(doing);
-        }
+    /// Disarms it: the stage ended by itself.
+    pub(super) fn release(mut self) {
+        self.0 = None;
     }
 
     /// The stage failed, and its panic, if any, was caught.
@@ -136,7 +136,9 @@ impl HaltOnDrop {
 
     fn halt(&mut self, cause: HaltCause) {
         if let Some((control, stage)) = self.0.take() {
-            control.stages[stage].activity.set(Doing::Failed);
+            if let Some(stage) = stage {
+                control.stages[stage].activity.set(Doing::Failed);
+            }
             control.halt(cause);
         }
     }

@@ -48,6 +48,7 @@
 //! | `after(a).handleEventsWith(b)` | [`Graph`](crate::graph::Graph), [`Stage::after`](crate::Stage::after), [`Side::chain`](crate::graph::Side::chain) | checked when built |
 //! | `EventHandler` | a closure, or [`EventHandler`](crate::EventHandler) | the same calls; a handler is returned at the end |
 //! | exception, `ExceptionHandler` | `Result` or [`Action`](crate::Action), [`Stage::on_error`](crate::Stage::on_error), [`on_panic`](crate::Stage::on_panic) | by default an error halts the ring; in LMAX the thread ends and producers hang |
+//! | a handler that threw stays alive, with what it holds | a handler [whose panic ended its stage](crate::EventHandler#panics-of-a-handler) is dropped on its thread | its senders and files are closed; the report has only handlers that did not panic |
 //! | `RewindableException`, `BatchRewindStrategy` | [`Action::Rewind`](crate::Action::Rewind), [`Retries::of_batch`](crate::consumer::Retries::of_batch) | one event can be retried too |
 //! | `setSequenceCallback` | [`Action::ReleaseNow`](crate::Action::ReleaseNow), [`Stage::acknowledged`](crate::Stage::acknowledged) | events can be released late as well as early |
 //! | `BatchEventProcessorBuilder.setMaxBatchSize` | [`Stage::max_batch`](crate::Stage::max_batch) | for every stage |
@@ -107,7 +108,7 @@
 //! | handlers get `&E` | [`write`](crate::Stage::write) gives `&mut E` | no `UnsafeCell` in events |
 //! | `try_publish` returns `RingBufferFull` | [`TryPublishError`](crate::error::TryPublishError) | also `Closed` and `Halted` |
 //! | `publish` spins on a full ring | waits with [`producer_wait`](crate::Builder::producer_wait), or with a timeout | |
-//! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | |
+//! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | the handler is dropped on its thread if its stage ends |
 //! | `handle_events_and_state_with` | [`read_local`](crate::Stage::read_local) | or a handler by value, which is returned at the end |
 //! | `new_event_poller()`, `poll()` | [`poller`](crate::Stage::poller), [`Poller`](crate::Poller) | can wait; releases the events that were consumed |
 //! | dropping the producer joins | [`Running::shutdown`](crate::Running::shutdown) | returns a report; dropping `Running` drains and joins as well, for at most 10 s |
@@ -152,3 +153,4 @@
 //! | unbounded | none: a full ring applies back-pressure | |
 //! | any capacity | a power of two | |
 //! | dropping the receiver disconnects | dropping the last consumer halts the ring: producers get `Halted` | |
+//! | a thread that panics drops its ends | a handler whose panic ended its stage is [dropped](crate::EventHandler#panics-of-a-handler), with the ends that it owns | without a panic, the report keeps it: close its ends in [`on_shutdown`](crate::EventHandler::on_shutdown) |

@@ -1,8 +1,9 @@
 //! What happens when a thread loses its CPU at a critical moment, and how the API shortens that
 //! moment. Also what to do if more threads are runnable than there are CPUs.
 //!
-//! No call of a producer takes a lock, and a claim is a few instructions. But consumers see an
-//! event only once it is published, and events are ordered. Between the claim and the publication
+//! A claim and a publication are a few instructions and take no lock. Several producers that wait on
+//! a full ring take the [lock](crate::docs::locks) of the queue in which they take turns. But consumers see
+//! an event only once it is published, and events are ordered. Between the claim and the publication
 //! there is a window in which one stopped thread holds up other threads:
 //!
 //! ```text
@@ -28,6 +29,8 @@
 //! | a consumer that shares its thread | as above; the other stages on the thread stop as well | as above |
 //! | a worker of a group | the other workers take the other events; stages after the group stop before the worker's event | continue until the ring is full |
 //! | a worker that is about to claim events, or a consumer that is taking a seat | no difference | may find the ring full although slots are free: such a thread first stores a sequence that holds producers back, and it may be stopped while that sequence is out of date. `try_` calls return `Full`, and [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew) drops |
+//! | a thread in a close or a halt | may get no further event, and parked ones stay parked, until it runs again | do not wait: a producer that finds the close in progress fixes the end of the ring itself, and its call says whether the event counts |
+//! | a thread that holds the lock of the queue of turns | no difference: a consumer, a close and a halt do not wait for the lock | those that wait on a full ring continue when it does; `try_` calls do not use the queue |
 //! | a thread that was woken and has no CPU yet | as for a consumer that is at the start of its batch | the next wake-ups cost nothing: the thread that woke it has cleared the mark |
 //!
 //! In none of these cases is an event lost or delivered twice. All threads continue when the
@@ -166,6 +169,13 @@
 //!   strategies that park: a spinning thread of that priority lets no other thread run on its CPU.
 //!
 //! # What no library can do
+//!
+//! Without `membarrier`, a library cannot order the stores of a thread on another CPU. If a
+//! system-call filter refuses `membarrier` after a ring with one producer was built, a close or a
+//! halt sleeps for 20 ms instead. In that time a CPU empties its store buffer by itself, and the
+//! interrupts of the system clock empty it for certain. A CPU of `nohz_full` that runs one thread
+//! gets no such interrupt, so only its hardware is left, and no manual says how long it takes. So
+//! install such a filter before you build rings: they then run full fences and need no sleep.
 //!
 //! No library can take a claim back from a stopped thread: the thread may write to the slot at the
 //! next moment, and a reader would see half an event. So a claim has no timeout, and a

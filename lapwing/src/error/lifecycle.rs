@@ -117,7 +117,7 @@ pub enum TakeError {
     },
     /// The stage has nothing of this type. It has no poller or no acknowledger, or its poller has
     /// the other access. Or it has a handler of another type, or none to hand back: a closure, or a
-    /// handler that was made on its thread or lost in a panic.
+    /// handler that was made on its thread, or that was dropped after a panic that ended its stage.
     WrongType {
         /// The stage.
         name: String,

@@ -103,8 +103,9 @@ impl Report {
     /// - [`TakeError::UnknownName`] if no stage of the report has this name. A poller is not part
     ///   of the report, and a worker group is listed by the names of its workers.
     /// - [`TakeError::WrongType`] if the handler is not an `H`, which then stays in the report.
-    ///   Also if the stage returns no handler: it has a closure or a handler made on its thread, or
-    ///   it left no result.
+    ///   Also if the stage returns no handler: it has a closure or a handler made on its thread, a
+    ///   panic ended it and [dropped its handler](crate::EventHandler#panics-of-a-handler), or it
+    ///   left no result.
     /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
         match self.stages.iter().position(|stage| stage.name() == name) {

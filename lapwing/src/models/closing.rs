@@ -10,6 +10,7 @@ use super::{
 use crate::error::{BatchError, HaltCause, PollError, PublishError, RingError, TryPublishError};
 use crate::producer::{Sequencer, Single};
 use crate::protocol::control::Control;
+use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::tuning::own_count::COUNTS;
 use crate::{Poller, Producer, Sequence, SingleProducer};
 
@@ -312,6 +313,27 @@ fn loom_a_second_closer_counts_no_refused_event() {
         producer.close();
         closer.join().unwrap();
         assert_both_agree(result, drain(&mut poller));
+        drop(producer);
+    });
+}
+
+/// O9: a consumer that has drained the ring sees what the thread that closed it did before.
+#[test]
+fn loom_what_came_before_a_close_is_seen_at_its_end() {
+    check_without_fences(|| {
+        let (producer, mut poller) = single(1);
+        let (ring, before) = (producer.shared(), Arc::new(AtomicU64::new(0)));
+        let stored = Arc::clone(&before);
+        let closer = thread::spawn(move || {
+            // O9, Relaxed: the end of the ring carries it.
+            stored.store(1, Ordering::Relaxed);
+            ring.control.close();
+        });
+        if take(&mut poller) == Err(PollError::Closed) {
+            // O9, Relaxed: ordered by the load of the end.
+            assert_eq!(before.load(Ordering::Relaxed), 1);
+        }
+        closer.join().unwrap();
         drop(producer);
     });
 }

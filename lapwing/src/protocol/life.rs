@@ -2,28 +2,33 @@
 //! Not here: the steps of a close or a halt (`control::ending`).
 //!
 //! ```text
-//! open ──close──> closing ──the end is known──> closed    consumers drain up to `end`, then finish
+//! open ──close──> closing ──the end is fixed──> closed    consumers drain up to `end`, then finish
 //!   └─────────────── halt, from any state ────> halted    consumers stop after their batch
 //! ```
 //!
 //! A halt also fixes the end. A producer can then tell an event that was published before the halt
 //! from one that no consumer will see.
+//!
+//! Each thread that closes or halts the ring computes an end, and so does the only producer that
+//! sees a close in progress. The first one to store it fixes the end. So no thread waits for
+//! another one that has begun a close and lost its CPU.
 
 use crate::Sequence;
 use crate::error::{HaltCause, RingError};
-use crate::sync::{AtomicU32, AtomicU64, Ordering, yield_now};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// A close or a halt has begun; `end` may not be known yet.
+/// A close or a halt has begun; `end` may not be fixed yet.
 const CLOSING: u32 = 1;
-/// The ring is closed or halted, and `end` is known.
-const CLOSED: u32 = 2;
 /// The ring is halted. The bits from [`CAUSE_SHIFT`] on give the reason.
-const HALTED: u32 = 4;
+const HALTED: u32 = 2;
 /// Bit position of the code of the [`HaltCause`].
-const CAUSE_SHIFT: u32 = 3;
+const CAUSE_SHIFT: u32 = 2;
+
+/// The value of `end` until it is fixed. No sequence is as large.
+const NOT_FIXED: Sequence = Sequence::MAX;
 
 /// The state of a ring, on a cache line that is rarely written and often read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Life {
     /// The bits of the constants above. Written by a close or a halt, read by all threads.
@@ -31,8 +36,18 @@ pub(crate) struct Life {
     /// Number of producers and other endpoints that can publish, leaked ones included. Dropping the
     /// last one closes the ring.
     producers: AtomicU64,
-    /// First sequence that the ring does not accept; valid once `CLOSED` is set.
+    /// First sequence that the ring does not accept, or [`NOT_FIXED`]. Written once.
     end: AtomicU64,
+}
+
+impl Default for Life {
+    fn default() -> Self {
+        Self {
+            state: AtomicU32::new(0),
+            producers: AtomicU64::new(0),
+            end: AtomicU64::new(NOT_FIXED),
+        }
+    }
 }
 
 impl Life {
@@ -79,56 +94,40 @@ impl Life {
         self.halt_cause().map_or(RingError::Closed, RingError::Halted)
     }
 
-    /// Returns the first sequence that the ring does not accept, once it is known.
+    /// Returns the first sequence that the ring does not accept, once it is fixed.
     pub(crate) fn end(&self) -> Option<Sequence> {
-        // O9, Acquire: pairs with the Release in `finish_close`; brings `end`.
-        let state = self.state.load(Ordering::Acquire);
-        // O9, Relaxed: stored before `CLOSED`.
-        (state & CLOSED != 0).then(|| self.end.load(Ordering::Relaxed))
+        // O9, Acquire: pairs with the Release in `fix_end`; brings that no more claims are granted,
+        // and what came before the close.
+        let end = self.end.load(Ordering::Acquire);
+        (end != NOT_FIXED).then_some(end)
     }
 
-    /// Returns the end, for a caller that saw a close or a halt begin. Waits until the end is
-    /// known.
-    ///
-    /// # Blocking
-    ///
-    /// Waits until the thread that closes or halts the ring completes the last steps of
-    /// [`Control::close`](crate::protocol::control::Control::close): a few instructions and one
-    /// `membarrier`. [`end`](Self::end) does not wait.
-    #[cold]
-    pub(crate) fn settled_end(&self) -> Sequence {
-        loop {
-            if let Some(end) = self.end() {
-                return end;
-            }
-            yield_now();
-        }
-    }
-
-    /// Begins to close the ring. Returns true to the one caller that must determine the end.
-    pub(crate) fn begin_close(&self) -> bool {
+    /// Begins to close the ring. The caller then fixes the end.
+    pub(crate) fn begin_close(&self) {
         // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the
         // cursor.
-        self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
+        self.state.fetch_or(CLOSING, Ordering::Relaxed);
     }
 
-    /// Begins to halt the ring, unless it is halted already. Returns true to the one caller that
-    /// must determine the end.
-    pub(crate) fn begin_halt(&self, cause: HaltCause) -> bool {
+    /// Begins to halt the ring, unless it is halted already. The caller then fixes the end.
+    pub(crate) fn begin_halt(&self, cause: HaltCause) {
         let halted = HALTED | CLOSING | cause.code() << CAUSE_SHIFT;
         let halt = |state| (state & HALTED == 0).then_some(state | halted);
         // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the
-        // cursor. O10: parked threads see it with the epoch, which advances after it (O7).
-        let before = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, halt);
-        before.is_ok_and(|state| state & CLOSING == 0)
+        // cursor. O10: parked threads see it with the epoch, which advances after it (O7). An error
+        // means that the ring is halted already.
+        let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, halt);
     }
 
-    /// Publishes the end.
-    pub(crate) fn finish_close(&self, end: Sequence) {
-        // O9, Relaxed: released by the next line.
-        self.end.store(end, Ordering::Relaxed);
-        // O9, Release: pairs with the Acquire in `end`; carries `end`.
-        self.state.fetch_or(CLOSED, Ordering::Release);
+    /// Fixes the end at `end`, unless it is fixed already. Returns the end.
+    pub(crate) fn fix_end(&self, end: Sequence) -> Sequence {
+        // O9, Release: pairs with the Acquire in `end`; carries that no more claims are granted, and
+        // what came before the close. Relaxed on failure: only the number is used.
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+        match self.end.compare_exchange(NOT_FIXED, end, success, failure) {
+            Ok(_) => end,
+            Err(fixed) => fixed,
+        }
     }
 
     /// Counts one more producer; returns how many there are.

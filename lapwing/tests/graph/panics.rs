@@ -2,15 +2,18 @@
 //! other stages end, and no thread remains. Not here: panics of callers (`panics_of_callers.rs`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Kind, ON_PURPOSE, quiet_panics, unique_prefix, wait_until_no_thread_named};
+use crate::common::{
+    Kind, ON_PURPOSE, PATIENCE, quiet_panics, unique_prefix, wait_until_no_thread_named,
+};
 use lapwing::consumer::Outcome;
-use lapwing::error::{HaltCause, PublishError, TryPublishError};
+use lapwing::error::{HaltCause, PublishError, TakeError, TryPublishError};
 use lapwing::lifecycle::RunError;
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
-use lapwing::{Builder, EventHandler, Sequence, Stage};
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
     miri_panic_in_on_event_ends_every_stage,
@@ -29,7 +32,8 @@ crate::common::for_both_producers! {
     panic_in_the_destructor_of_a_wait_strategy_is_reported,
     panic_of_a_producers_wait_strategy_claims_nothing,
     panics_of_two_stages_are_both_reported,
-    panicked_handler_is_returned,
+    a_handler_that_panicked_kept_its_ends_open_until_the_report_was_dropped,
+    a_handler_that_panicked_is_not_in_the_report,
 }
 
 /// The call in which a handler panics.
@@ -322,7 +326,48 @@ fn panics_of_two_stages_are_both_reported<K: Kind>() {
     );
 }
 
-fn panicked_handler_is_returned<K: Kind>() {
+/// A handler that owns an end of a channel and panics in one of its calls.
+struct OwnsAnEnd {
+    point: Point,
+    _end: mpsc::Sender<()>,
+}
+
+impl EventHandler<u64> for OwnsAnEnd {
+    fn on_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
+        assert!(self.point != Point::Event(sequence), "{ON_PURPOSE}");
+    }
+
+    fn on_shutdown(&mut self) {
+        assert!(self.point != Point::Shutdown, "{ON_PURPOSE}");
+    }
+}
+
+/// A thread that waits for the other end of what a handler owns must not wait for the report, which
+/// it may take only afterwards.
+fn a_handler_that_panicked_kept_its_ends_open_until_the_report_was_dropped<K: Kind>() {
+    quiet_panics();
+    for (point, policy) in [
+        (Point::Event(0), None),
+        (Point::Event(0), Some(Action::Stop)),
+        (Point::Event(0), Some(Action::SkipAndStop)),
+        (Point::Shutdown, None),
+    ] {
+        let (end, other_end) = mpsc::channel();
+        let stage = Stage::new("bad");
+        let stage = policy.into_iter().fold(stage, |stage, policy| stage.on_panic(policy));
+        let handler = OwnsAnEnd { point, _end: end };
+        let (mut producer, consumers) =
+            K::ring(1, || 0_u64).stage(stage).read_handler(handler).build().unwrap();
+        producer.publish(|_| {}).unwrap();
+        producer.close();
+        let running = consumers.start().unwrap();
+        let told = other_end.recv_timeout(PATIENCE);
+        assert_eq!(told, Err(RecvTimeoutError::Disconnected), "{policy:?}");
+        assert!(running.join().is_err());
+    }
+}
+
+fn a_handler_that_panicked_is_not_in_the_report<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
         K::ring(1, || 0_u64).stage("bad").read_handler(Bad(Point::Event(0))).build().unwrap();
@@ -331,5 +376,5 @@ fn panicked_handler_is_returned<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     let running = consumers.start().unwrap();
     let mut report = running.shutdown().unwrap_err().into_report();
-    assert!(report.take::<Bad>("bad").unwrap().0 == Point::Event(0));
+    assert!(matches!(report.take::<Bad>("bad").err(), Some(TakeError::WrongType { .. })));
 }

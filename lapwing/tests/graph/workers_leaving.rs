@@ -27,6 +27,7 @@ crate::common::for_both_producers! {
     a_panic_halts_the_ring_and_names_the_worker,
     a_panic_may_cost_one_event,
     a_panic_may_cost_one_worker,
+    an_event_that_no_worker_could_handle_stopped_the_whole_group,
     a_panic_may_cost_another_try,
     a_restart_puts_the_handler_in_order,
     an_error_asks_the_policy_of_the_group,
@@ -483,6 +484,39 @@ fn a_panic_may_cost_one_worker<K: Kind>() {
     assert_eq!(outcomes, [Outcome::Detached { message, sequence: 3 }, Outcome::Drained]);
     assert_eq!(skipped, 0);
     counts.assert_once_each();
+}
+
+/// With `Stop` the event goes on to the next worker, until the last one halts the ring.
+fn an_event_that_no_worker_could_handle_stopped_the_whole_group<K: Kind>() {
+    quiet_panics();
+    let counts = Arc::new(Counts::new(20));
+    let stage = Stage::new("work").max_batch(1).on_panic(Action::SkipAndStop);
+    let (mut producer, consumers) = K::ring(32, || 0_u64)
+        .stage(stage)
+        .workers(3)
+        .write(|_| {
+            let counts = Arc::clone(&counts);
+            move |_: &mut u64, sequence, _| {
+                assert!(sequence != 3, "{ON_PURPOSE}");
+                counts.add(sequence);
+            }
+        })
+        .stage("book")
+        .read_handler(Book::default())
+        .build()
+        .unwrap();
+    for value in 0..20 {
+        producer.publish(|event| *event = value).unwrap();
+    }
+    let mut report = consumers.start().unwrap().shutdown().unwrap_err().into_report();
+    let workers: Vec<_> = report.stages().filter(|stage| stage.name() != "book").collect();
+    let left = Outcome::Detached { message: ON_PURPOSE.to_owned(), sequence: 3 };
+    assert_eq!(workers.iter().filter(|worker| *worker.outcome() == left).count(), 1);
+    assert_eq!(workers.iter().filter(|worker| *worker.outcome() == Outcome::Drained).count(), 2);
+    assert_eq!(workers.iter().map(|worker| worker.skipped()).sum::<u64>(), 1);
+    assert!((0..20).all(|event| counts.of(event) == u64::from(event != 3)));
+    let book: Book = report.take("book").unwrap();
+    assert_eq!((book.accepted.len(), book.rejected), (19, vec![3]));
 }
 
 fn a_panic_may_cost_another_try<K: Kind>() {

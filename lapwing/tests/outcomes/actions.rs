@@ -31,7 +31,7 @@ common::for_both_producers! {
 
 const EVENTS: u64 = 5;
 
-const ACTIONS: [Action; 8] = [
+const ACTIONS: [Action; 9] = [
     Action::Continue,
     Action::ReleaseNow,
     Action::Skip,
@@ -39,6 +39,7 @@ const ACTIONS: [Action; 8] = [
     Action::Rewind(Duration::ZERO),
     Action::Restart(Duration::ZERO),
     Action::Stop,
+    Action::SkipAndStop,
     Action::Halt,
 ];
 
@@ -90,8 +91,8 @@ impl Case {
     fn expected_outcome(self) -> Outcome {
         let sequence = self.bad_events().start;
         match (self.action, self.how) {
-            (Action::Stop, How::Says) => Outcome::Stopped,
-            (Action::Stop, _) => detached_at(sequence),
+            (Action::Stop | Action::SkipAndStop, How::Says) => Outcome::Stopped,
+            (Action::Stop | Action::SkipAndStop, _) => detached_at(sequence),
             (Action::Halt, How::Says) => Outcome::Halted,
             (Action::Halt, How::Errs) => failed_at(sequence),
             (Action::Halt, How::Panics) => panicked_at(sequence),
@@ -103,6 +104,7 @@ impl Case {
         let bad = self.bad_events();
         match self.action {
             Action::Skip => (EVENTS, bad.end - bad.start),
+            Action::SkipAndStop => (bad.end, bad.end - bad.start),
             Action::Stop | Action::Halt => (bad.start, 0),
             _ => (EVENTS, 0),
         }
@@ -111,7 +113,7 @@ impl Case {
     fn expected_book(self) -> Book {
         match self.action {
             Action::Halt => Book::default(),
-            Action::Skip => {
+            Action::Skip | Action::SkipAndStop => {
                 let is_failed = |sequence: &Sequence| self.bad_events().contains(sequence);
                 let (failed, done) = (0..EVENTS).partition(is_failed);
                 Book { done, failed }
@@ -159,7 +161,7 @@ impl Case {
         assert_eq!(log.count(&Call::Start), 1, "{self:?}");
         let is_restarted = matches!(self.action, Action::Restart(_));
         assert_eq!(log.count(&Call::Restart), usize::from(is_restarted), "{self:?}");
-        let is_ended = matches!(self.action, Action::Stop | Action::Halt);
+        let is_ended = matches!(self.action, Action::Stop | Action::SkipAndStop | Action::Halt);
         let is_ended_by_panic = is_ended && self.how == How::Panics;
         assert_eq!(log.count(&Call::Shutdown), usize::from(!is_ended_by_panic), "{self:?}");
     }

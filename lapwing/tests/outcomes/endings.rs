@@ -18,7 +18,7 @@ common::for_both_producers! {
     the_report_says_how_each_stage_ended,
     the_report_counts_the_other_failures,
     a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage,
-    a_handler_is_returned_however_its_stage_ended,
+    a_handler_is_returned_unless_a_panic_ended_its_stage,
     a_policy_that_panics_halts_the_ring,
     a_panic_in_on_restart_halts_the_ring,
     a_panic_in_on_start_halts_the_ring_whatever_the_policy,
@@ -148,21 +148,24 @@ fn a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage<K: Kind>(
     assert_eq!(report.take::<Book>("stays").unwrap().done.len(), 100);
 }
 
-fn a_handler_is_returned_however_its_stage_ended<K: Kind>() {
+fn a_handler_is_returned_unless_a_panic_ended_its_stage<K: Kind>() {
     quiet_panics();
+    const PANICS: usize = 1;
     let at_first: [fn(&Call) -> crate::Said; 4] = [
         |call| if call.includes(0) { Err(ON_PURPOSE) } else { Ok(Action::Continue) },
         |call| if call.includes(0) { panic!("{ON_PURPOSE}") } else { Ok(Action::Continue) },
         |call| if call.includes(0) { Ok(Action::Stop) } else { Ok(Action::Continue) },
         |call| if call.includes(0) { Ok(Action::Halt) } else { Ok(Action::Continue) },
     ];
-    for action in [Action::Continue, Action::Skip, Action::Stop, Action::Halt] {
-        for act in at_first {
+    let actions = [Action::Continue, Action::Skip, Action::Stop, Action::SkipAndStop, Action::Halt];
+    for action in actions {
+        for (index, act) in at_first.into_iter().enumerate() {
             let stage = stage().on_error(action).on_panic(action);
             let spy = Spy::new(&Log::default(), act);
             let mut finished = drain_one(K::ring(8, || 0).stage(stage).read_handler(spy), 1);
             let home = finished.take_handler::<Spy<fn(&Call) -> crate::Said>>();
-            assert!(home.is_ok(), "{action:?}");
+            let ends = !matches!(action, Action::Continue | Action::Skip);
+            assert_eq!(home.is_ok(), !(index == PANICS && ends), "{action:?}");
         }
     }
 }

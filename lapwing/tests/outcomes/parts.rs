@@ -91,6 +91,11 @@ fn expected(how: How, action: Action, part: u64) -> Expected {
             counts.1 = EVENTS - part;
             book = self::book(0..part, rest);
         }
+        Action::SkipAndStop => {
+            outcome = if how == How::Says { Outcome::Stopped } else { detached_at(part) };
+            counts.1 = EVENTS - part;
+            book = self::book(0..part, rest);
+        }
         Action::Stop => {
             outcome = if how == How::Says { Outcome::Stopped } else { detached_at(part) };
             counts.0 = part;
@@ -123,6 +128,7 @@ fn check<K: Kind>(how: How, add: fn(Ring<K>, Stage, Part) -> Ring<K>) {
         Action::Rewind(ZERO),
         Action::Restart(ZERO),
         Action::Stop,
+        Action::SkipAndStop,
         Action::Halt,
     ];
     for action in actions {

@@ -32,7 +32,7 @@ struct Script(Lcg);
 
 impl Script {
     fn action(&mut self) -> Action {
-        match self.0.below(20) {
+        match self.0.below(21) {
             0..4 => Action::Continue,
             4..7 => Action::ReleaseNow,
             7..10 => Action::Skip,
@@ -40,6 +40,7 @@ impl Script {
             13..16 => Action::Rewind(ZERO),
             16..18 => Action::Restart(ZERO),
             18 => Action::Stop,
+            19 => Action::SkipAndStop,
             _ => Action::Halt,
         }
     }
@@ -149,7 +150,7 @@ impl Model {
         };
         match action {
             Action::Continue | Action::ReleaseNow => self.next = end,
-            Action::Skip => {
+            Action::Skip | Action::SkipAndStop => {
                 self.skipped.extend(sequence..end);
                 self.next = end;
             }
@@ -161,8 +162,10 @@ impl Model {
                 self.calls.push(Call::Restart);
                 None
             }
-            (Action::Stop, None) => Some(Outcome::Stopped),
-            (Action::Stop, Some(_)) => Some(Outcome::Detached { message, sequence }),
+            (Action::Stop | Action::SkipAndStop, None) => Some(Outcome::Stopped),
+            (Action::Stop | Action::SkipAndStop, Some(_)) => {
+                Some(Outcome::Detached { message, sequence })
+            }
             (Action::Halt, None) => Some(Outcome::Halted),
             (Action::Halt, Some(Verdict::Errs)) => Some(Outcome::Failed { message, sequence }),
             (Action::Halt, Some(_)) => Some(Outcome::Panicked { message, sequence }),
@@ -279,7 +282,7 @@ fn surviving(
 ) -> (Stage, Spy<impl FnMut(&Call) -> crate::Said + Send + use<>>) {
     let action = |script: &Arc<Mutex<Script>>| loop {
         match script.lock().unwrap().action() {
-            Action::Stop | Action::Halt => {}
+            Action::Stop | Action::SkipAndStop | Action::Halt => {}
             action => return action,
         }
     };
@@ -309,7 +312,9 @@ fn surviving(
         trace.lock().unwrap().calls.push((sequence, matches!(call, Call::Failed(_))));
         let verdict = script.lock().unwrap().verdict();
         match verdict {
-            Verdict::Says(Action::Stop | Action::Halt | Action::Continue) => Ok(Action::Continue),
+            Verdict::Says(Action::Stop | Action::SkipAndStop | Action::Halt | Action::Continue) => {
+                Ok(Action::Continue)
+            }
             Verdict::Says(action) => {
                 if action == Action::Skip {
                     trace.lock().unwrap().skipped.insert(sequence);

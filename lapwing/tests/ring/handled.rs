@@ -124,6 +124,9 @@ fn event_at_which_a_stage_ends_is_not_handled<K: Kind>() {
         let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(action)), 5);
         assert_eq!((finished.processed(), finished.handled()), (2, 2), "{action:?}");
     }
+    let skips = fails_once(Action::SkipAndStop);
+    let finished = drain_one(K::ring(8, || 0).stage("all").read(skips), 5);
+    assert_eq!((finished.processed(), finished.handled(), finished.skipped()), (3, 3, 1));
     let panics = |_: &u64, sequence, _| assert!(sequence < 2, "{}", ON_PURPOSE);
     assert_eq!(drain_one(K::ring(8, || 0).stage("all").read(panics), 5).handled(), 2);
 }

@@ -349,6 +349,7 @@ fn each_release_is_notified_once<K: Kind>() {
         (Action::Rewind(ZERO), "e0 e1 e0 e1 e2 r3 e3 e4 e5 r6 end"),
         (Action::Restart(ZERO), "e0 e1 r1 restart e1 e2 e3 r4 e4 e5 r6 end"),
         (Action::Stop, "e0 e1 end"),
+        (Action::SkipAndStop, "e0 e1 end"),
         (Action::Halt, "e0 e1 end"),
     ];
     for run in RUNS {
@@ -356,7 +357,7 @@ fn each_release_is_notified_once<K: Kind>() {
         assert_eq!(text, "e0 e1 e2 r3 e3 e4 e5 r6 end");
         for (action, expected) in cases {
             for way in [Way::Returns(action), Way::Errs, Way::Panics] {
-                let is_ended = matches!(action, Action::Stop | Action::Halt);
+                let is_ended = matches!(action, Action::Stop | Action::SkipAndStop | Action::Halt);
                 let expected = match (action, way) {
                     (Action::Continue, Way::Returns(_)) => "e0 e1 e2 r3 e3 e4 e5 r6 end",
                     // A panic that ends the stage ends its handler.
@@ -388,6 +389,7 @@ fn a_panic_of_the_call_repeats_no_event<K: Kind>() {
         (Action::Rewind(ZERO), all),
         (Action::Restart(ZERO), "e0 e1 e2 r3 restart e3 e4 e5 r6 end"),
         (Action::Stop, "e0 e1 e2 r3"),
+        (Action::SkipAndStop, "e0 e1 e2 r3"),
         (Action::Halt, "e0 e1 e2 r3"),
     ];
     for run in RUNS {
@@ -396,7 +398,7 @@ fn a_panic_of_the_call_repeats_no_event<K: Kind>() {
             assert_eq!(text, expected, "{policy:?}");
             let (message, sequence) = (ON_PURPOSE.to_owned(), 3);
             let (outcome, processed) = match policy {
-                Action::Stop => (Outcome::Detached { message, sequence }, 3),
+                Action::Stop | Action::SkipAndStop => (Outcome::Detached { message, sequence }, 3),
                 Action::Halt => (Outcome::Panicked { message, sequence }, 3),
                 _ => (Outcome::Drained, 6),
             };

@@ -1,16 +1,17 @@
 //! Tests what a monitor shows of each state of a ring and its stages, and the texts that it prints.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use crate::common::{Kind, Ledger, Many, One, ProducerOf, Turnstile, repeats, wait_until, watched};
+use lapwing::consumer::{Outcome, Shared};
 use lapwing::error::{HaltCause, PollError};
 use lapwing::graph::{Graph, StartAt};
 use lapwing::monitor::{Monitor, RingState, Snapshot, StageSnapshot, StageState};
 use lapwing::producer::WhenFull;
-use lapwing::wait::{Blocking, Yielding};
+use lapwing::wait::{Blocking, WaitStrategy, Waiting, Yielding};
 use lapwing::{Action, Consumers, Disruptor, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
@@ -38,6 +39,8 @@ crate::common::for_both_producers! {
     miri_a_poller_that_left_shows_what_those_before_it_have_finished,
     a_consumer_in_a_seat_hides_no_worker_that_stands_still,
     a_consumer_in_a_seat_shows_its_own_name_and_figures,
+    a_consumer_that_stopped_in_its_seat_wrote_the_state_of_the_next_one,
+    a_consumer_that_drained_the_ring_in_its_seat_wrote_the_state_of_the_next_one,
     a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits,
     a_closed_ring_shows_closed_and_a_halted_one_halted,
     the_relations_of_a_snapshot_hold_while_the_ring_runs,
@@ -548,6 +551,83 @@ fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
 }
 
 /// A consumer that joins has not finished earlier events, and does not change what others show.
+/// A consumer that stops leaves its seat before the last call of its handler, which may take long.
+fn a_consumer_that_stopped_in_its_seat_wrote_the_state_of_the_next_one<K: Kind>() {
+    let (turnstile, pass) = Turnstile::new();
+    let (mut producer, mut consumers) =
+        K::ring(8, || 0_u64).seats(1).stage("all").poller().build().unwrap();
+    let _all = consumers.take_poller("all").unwrap();
+    let (seats, monitor) = (consumers.seats(), producer.monitor());
+    let first = seats.take("first", StartAt::Now).unwrap().read_handler(StopsSlowly(pass));
+    producer.publish(|_| {}).unwrap();
+    let thread = thread::spawn(move || first.run());
+    turnstile.wait_for(1);
+    let mut second = seats.take("second", StartAt::Oldest).unwrap().poller();
+    let batch = second.poll().unwrap();
+    turnstile.let_go();
+    assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
+    assert_eq!(state(&monitor, "second"), StageState::HasBatch);
+    drop(batch);
+}
+
+/// Stops at its first event, and blocks in its last call.
+struct StopsSlowly<F>(F);
+
+impl<F: FnMut(u64)> EventHandler<u64, Shared, Action> for StopsSlowly<F> {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) -> Action {
+        Action::Stop
+    }
+
+    fn on_shutdown(&mut self) {
+        self.0(1);
+    }
+}
+
+/// A consumer that has drained the ring frees its seat when its source is dropped, which may take
+/// long, since its wait strategy is user code.
+fn a_consumer_that_drained_the_ring_in_its_seat_wrote_the_state_of_the_next_one<K: Kind>() {
+    let (turnstile, pass) = Turnstile::new();
+    let (mut producer, mut consumers) =
+        K::ring(8, || 0_u64).seats(1).stage("all").poller().build().unwrap();
+    let _all = consumers.take_poller("all").unwrap();
+    let (seats, monitor) = (consumers.seats(), producer.monitor());
+    let strategy = DroppedSlowly(Some(Arc::new(Mutex::new(Box::new(pass)))));
+    let stage = Stage::new("first").wait(strategy);
+    let first = seats.take(stage, StartAt::Now).unwrap().read(|_, _, _| {});
+    producer.publish(|_| {}).unwrap();
+    producer.close();
+    let thread = thread::spawn(move || first.run());
+    turnstile.wait_for(1);
+    let mut second = seats.take("second", StartAt::Oldest).unwrap().poller();
+    let batch = second.poll().unwrap();
+    turnstile.let_go();
+    assert_eq!(*thread.join().unwrap().outcome(), Outcome::Drained);
+    assert_eq!(state(&monitor, "second"), StageState::HasBatch);
+    drop(batch);
+}
+
+/// A strategy whose last copy blocks when it is dropped.
+#[derive(Clone)]
+struct DroppedSlowly(Option<Arc<Mutex<Pass>>>);
+
+type Pass = Box<dyn FnMut(u64) + Send>;
+
+impl WaitStrategy for DroppedSlowly {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, _: &Waiting<'_>) {
+        thread::yield_now();
+    }
+}
+
+impl Drop for DroppedSlowly {
+    fn drop(&mut self) {
+        if let Some(pass) = self.0.take().and_then(Arc::into_inner) {
+            pass.into_inner().unwrap()(1);
+        }
+    }
+}
+
 fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
     let (go, gate) = mpsc::channel::<()>();
     let gate = Mutex::new(gate);

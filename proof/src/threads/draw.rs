@@ -193,6 +193,7 @@ fn action() -> impl Strategy<Value = Action> {
         3 => pause().prop_map(Action::Rewind),
         3 => pause().prop_map(Action::Restart),
         1 => Just(Action::Stop),
+        1 => Just(Action::SkipAndStop),
         1 => Just(Action::Halt),
     ]
 }

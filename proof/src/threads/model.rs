@@ -333,7 +333,10 @@ impl<'a> Replay<'a> {
                 Ok(())
             }
             _ => {
-                self.finish(batch.start..events.start);
+                // Of the actions that end a stage, one takes the event with it.
+                let end = if action == Action::SkipAndStop { events.end } else { events.start };
+                self.past.skipped.extend(events.start..end);
+                self.finish(batch.start..end);
                 self.is_broken = failure.as_ref().is_some_and(|failure| failure.is_panic);
                 self.end(Ending::Own(outcome(action, failure, events.start)))
             }
@@ -357,8 +360,10 @@ impl<'a> Replay<'a> {
 /// How a stage ends by its own action.
 fn outcome(action: Action, failure: Option<Failure>, sequence: Sequence) -> Outcome {
     match (action, failure) {
-        (Action::Stop, None) => Outcome::Stopped,
-        (Action::Stop, Some(Failure { message, .. })) => Outcome::Detached { message, sequence },
+        (Action::Stop | Action::SkipAndStop, None) => Outcome::Stopped,
+        (Action::Stop | Action::SkipAndStop, Some(Failure { message, .. })) => {
+            Outcome::Detached { message, sequence }
+        }
         (_, None) => Outcome::Halted,
         (_, Some(Failure { message, is_panic: true })) => Outcome::Panicked { message, sequence },
         (_, Some(Failure { message, is_panic: false })) => Outcome::Failed { message, sequence },

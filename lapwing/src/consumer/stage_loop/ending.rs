@@ -49,6 +49,12 @@ fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
     outcome
 }
 
+/// Drops a handler that a panic has ended. The report gets none.
+fn drop_broken(work: impl Sized) -> Option<Box<dyn Any + Send>> {
+    drop(work);
+    None
+}
+
 impl<E, A, S, H, B> StageLoop<E, A, S, H, B>
 where
     A: Access,
@@ -56,8 +62,8 @@ where
     B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
     H: Work<E, A>,
 {
-    /// Ends the stage: makes the last call of the handler, returns or drops it, and drops the
-    /// source with its wait strategy.
+    /// Ends the stage: makes the last call of the handler, returns it, or drops it after a panic,
+    /// and drops the source with its wait strategy.
     pub(super) fn end(self) -> Finished {
         let Self { name, mut source, mut work, hand_back, recovery, lifeline, .. } = self;
         let mut outcome = self.outcome.unwrap_or(Outcome::Halted);
@@ -78,24 +84,31 @@ where
             }
             Outcome::Drained | Outcome::Halted => {}
         }
-        let mut panic = None;
         if !is_broken {
             source.activity().set(Doing::Handling);
-            panic = catch(|| work.on_shutdown()).err();
+            let panic = catch(|| work.on_shutdown()).err();
+            is_broken = panic.is_some();
+            outcome = outcome.or_panic(panic, next);
         }
-        let (handler, lost) = match catch(|| hand_back(work)) {
-            Ok(handler) => (handler, None),
-            Err(panic) => (None, Some(panic)),
+        // After a panic no call lets the handler close what it owns, so it is dropped here: another
+        // thread may wait for that before the report is taken.
+        let handler = match catch(|| if is_broken { drop_broken(work) } else { hand_back(work) }) {
+            Ok(handler) => handler,
+            Err(panic) => {
+                outcome = outcome.or_panic(Some(panic), next);
+                None
+            }
         };
-        let dropped = drop_all(source, recovery);
-        if let Some(message) = panic.or(lost).or(dropped.err())
-            && !outcome.is_failure()
-        {
-            outcome = Outcome::Panicked { message, sequence: next };
-        }
+        // The source frees the seat of a guest, so this is the last record of what it does.
+        source.activity().set(match outcome {
+            Outcome::Failed { .. } | Outcome::Panicked { .. } => Doing::Failed,
+            Outcome::Drained => Doing::Drained,
+            Outcome::Halted | Outcome::Stopped | Outcome::Detached { .. } => Doing::Halted,
+        });
+        outcome = outcome.or_panic(drop_all(source, recovery).err(), next);
         match outcome {
             Outcome::Failed { .. } | Outcome::Panicked { .. } => lifeline.fail(),
-            _ => lifeline.release(outcome == Outcome::Drained),
+            _ => lifeline.release(),
         }
         let (skipped, handler) = (self.skipped, handler.into());
         Finished { name, outcome, processed, given_up, skipped, handler }

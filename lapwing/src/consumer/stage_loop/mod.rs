@@ -353,9 +353,10 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
                 let ended = self.let_go(sequence);
                 ended.or_else(|| self.pause(Pause::new(pause, true)))
             }
-            Action::Stop => {
-                self.source.release(sequence);
-                Some(failure.map_or(Outcome::Stopped, Outcome::into_detached))
+            Action::Stop => Some(self.stop_at(sequence, failure)),
+            Action::SkipAndStop => {
+                self.mark_skipped(&events);
+                Some(self.stop_at(events.end, failure))
             }
             Action::Halt => {
                 self.source.release(sequence);
@@ -367,8 +368,19 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
 
     /// Skips `events` as failed. Returns how the stage ends, if it does.
     fn skip(&mut self, events: Range<Sequence>) -> Option<Outcome> {
+        self.mark_skipped(&events);
+        self.let_go(events.end)
+    }
+
+    /// Marks and counts `events` as failed, before their release.
+    fn mark_skipped(&mut self, events: &Range<Sequence>) {
         self.skipped += events.end - events.start;
         self.source.mark_failed(events.clone());
-        self.let_go(events.end)
+    }
+
+    /// Releases everything below `sequence`, and returns the outcome of a stage that stops there.
+    fn stop_at(&mut self, sequence: Sequence, failure: Option<Outcome>) -> Outcome {
+        self.source.release(sequence);
+        failure.map_or(Outcome::Stopped, Outcome::into_detached)
     }
 }

@@ -122,10 +122,13 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
 }
 
 /// Checks that the events up to `end`, just published, precede the close or halt that the caller
-/// saw.
+/// saw. If the thread that ends the ring has not fixed the end yet, fixes it behind these events:
+/// no later event is accepted, since only the caller could publish it.
 fn accepted(control: &Control, end: Sequence) -> Result<(), RingError> {
+    control.window.close();
     let why = why_ended(control);
-    if control.life.settled_end() >= end { Ok(()) } else { Err(why) }
+    // O8: whichever thread fixes the end, the events count or this producer learns that they do not.
+    if control.life.fix_end(end) >= end { Ok(()) } else { Err(why) }
 }
 
 /// Checks the flag for the end of the ring. After an error, no further claim is granted, even if the

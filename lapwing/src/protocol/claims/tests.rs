@@ -1,6 +1,10 @@
 //! Claims and publications on one thread. Each case in `for_both!` runs with one producer and with
 //! several.
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use super::*;
 use crate::Sequence;
 use crate::error::{HaltCause, RingError, TryPublishError};
@@ -11,7 +15,7 @@ use crate::protocol::parking::event_count::ENDED;
 use crate::protocol::reading::Barrier;
 use crate::protocol::seats::Seating;
 use crate::protocol::stamps::{Span, Stamps};
-use crate::sync::Ordering;
+use crate::sync::{Arc, Ordering};
 
 type Single = SingleClaims<Plain>;
 type Multi = MultiClaims<Plain>;
@@ -173,6 +177,7 @@ for_both!(
     a_ring_whose_consumers_left_grants_nothing,
     a_claim_that_a_close_refused_is_the_last_one,
     a_claim_without_a_consumer_is_the_last_one,
+    a_second_close_waited_for_the_first,
 );
 
 /// A thread that ends a ring first says so, and then stops the grants. A producer that was refused in between was
@@ -180,7 +185,7 @@ for_both!(
 fn a_claim_that_a_close_refused_is_the_last_one<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     claim_and_publish(&mut sequencer, &control, 1);
-    assert!(control.life.begin_close());
+    control.life.begin_close();
     assert_eq!(sequencer.try_claim(&control, 4), Err(TryPublishError::Closed));
     assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Closed));
     assert_eq!(sequencer.try_claim_up_to(&control, 1), Err(TryPublishError::Closed));
@@ -203,10 +208,49 @@ fn a_claim_without_a_consumer_is_the_last_one<S: Tested>() {
 fn a_claim_that_saw_the_end_is_the_last_one() {
     let (mut sequencer, control) = ring::<Single>(4);
     claim_and_publish(&mut sequencer, &control, 1);
-    assert!(control.life.begin_close());
+    control.life.begin_close();
     control.published.raise(ENDED);
     assert_eq!(sequencer.try_claim_up_to(&control, 1), Err(TryPublishError::Closed));
     assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Closed));
+}
+
+/// Runs `call` on a thread of its own, which must not wait for the thread that closes the ring.
+fn returns_while_a_closer_stands_still<R: Send + 'static>(
+    call: impl FnOnce() -> R + Send + 'static,
+) -> R {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(call()));
+    result.recv_timeout(Duration::from_secs(60)).expect("it waits for the closer")
+}
+
+/// The thread that closes the ring has said so and loses its CPU. A producer of real-time priority
+/// on the same CPU would have spun forever.
+#[test]
+fn a_publication_spun_behind_a_closer_that_was_not_running() {
+    let (mut sequencer, control) = ring::<Single>(4);
+    let control = Arc::new(control);
+    let first = sequencer.try_claim(&control, 2).unwrap();
+    control.life.begin_close();
+    control.published.raise(ENDED);
+    let shared = Arc::clone(&control);
+    let publish = move || (sequencer.publish(&shared, first, 2), sequencer.try_claim(&shared, 1));
+    let (published, claimed) = returns_while_a_closer_stands_still(publish);
+    assert_eq!((published, claimed), (Ok(()), Err(TryPublishError::Closed)));
+    control.close(); // the closer runs again
+    assert_eq!(control.life.end(), Some(2), "the accepted events count");
+}
+
+fn a_second_close_waited_for_the_first<S: Tested>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    claim_and_publish(&mut sequencer, &control, 3);
+    let control = Arc::new(control);
+    control.life.begin_close();
+    let shared = Arc::clone(&control);
+    returns_while_a_closer_stands_still(move || shared.close());
+    assert_eq!(control.life.end(), Some(3));
+    let shared = Arc::clone(&control);
+    returns_while_a_closer_stands_still(move || shared.halt(HaltCause::Requested));
+    assert_eq!(control.life.end(), Some(3), "the first end counts");
 }
 
 #[test]
@@ -539,7 +583,7 @@ fn claims_of_other_threads_are_not_ones_own() {
     let control = control::<Multi>(8);
     let mut first = Multi::of(&control);
     first.try_claim(&control, 1).unwrap();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(|| assert_eq!(oldest_own_claim(&control), None));
     });
     assert_eq!(oldest_own_claim(&control), Some(0));

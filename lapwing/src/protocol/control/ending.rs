@@ -11,31 +11,30 @@ use crate::sync::Ordering;
 impl Control {
     /// Closes the ring: it accepts no further event. Consumers still get every accepted event.
     pub(crate) fn close(&self) {
-        let is_first = self.life.begin_close();
-        self.settle_end(is_first);
-        if is_first {
-            self.wake_all();
+        if self.life.end().is_some() {
+            // The ring is closed or halted. The thread that has begun it wakes the others.
+            return;
         }
+        self.life.begin_close();
+        self.fix_end();
+        self.wake_all();
     }
 
     /// Halts the ring: consumers stop after their batch, producers get an error.
     pub(crate) fn halt(&self, cause: HaltCause) {
-        let is_first = self.life.begin_halt(cause);
-        self.settle_end(is_first);
+        self.life.begin_halt(cause);
+        self.fix_end();
         self.wake_all();
     }
 
-    /// Stops granting claims, and publishes the end: the first sequence that is not accepted.
+    /// Stops granting claims, and fixes the end: the first sequence that is not accepted. Before
+    /// that, consumers get no event, so a poll by the caller would miss accepted events.
     ///
-    /// A caller that is not the first waits until the first has published the end. Before that,
-    /// consumers get no event, so a poll by this caller would miss accepted events.
-    fn settle_end(&self, is_first: bool) {
+    /// If another thread has begun to close the ring, it may have lost its CPU. So the caller does
+    /// not wait for it, and takes all steps itself. The first end that is stored counts.
+    fn fix_end(&self) {
         let end = self.close_claims();
-        if is_first {
-            self.life.finish_close(end);
-        } else {
-            self.life.settled_end();
-        }
+        self.life.fix_end(end);
     }
 
     /// Stops granting claims, after the caller has set the state. Returns the first sequence that

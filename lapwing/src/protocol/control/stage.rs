@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::StageIndex;
 #[cfg(doc)]
-use super::{DETACHED, IDLE};
+use super::IDLE;
+use super::{DETACHED, StageIndex};
 use crate::Sequence;
 use crate::activity::Activity;
 use crate::padded::Padded;
@@ -52,6 +52,11 @@ impl StageControl {
     pub(crate) fn set_workers(&mut self, workers: &[StageIndex]) {
         self.workers = workers.into();
         self.watch = Watch::new(workers.len());
+    }
+
+    /// Creates the words of a consumer that has left its seat.
+    pub(crate) fn unshared() -> Self {
+        Self::new(DETACHED, Box::default(), Box::default(), None)
     }
 
     pub(super) fn new(

@@ -75,7 +75,8 @@ use crate::sync::{Ordering, fence};
 ///
 /// A CPU empties its store buffer within microseconds, and at once when it is interrupted. The
 /// system clock interrupts each CPU that is in use every 10 ms or more often, except those of
-/// `nohz_full`.
+/// `nohz_full`, where only the first sentence holds. Decision 6 compares this with other ways, and
+/// `docs::preemption` tells users to refuse `membarrier` before they build a ring, if at all.
 const LONGEST_BUFFERING: Duration = Duration::from_millis(20);
 
 /// The kind of fence. A ring detects it when it is built; it never changes.

@@ -266,8 +266,13 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     pub(crate) fn leave(&mut self) {
         match self.place.take() {
             Some(Place::Graph(stage)) => self.ring.control.detach(stage),
-            // Dropping the guest leaves its seat. A drop of this reader would do the same.
-            Some(Place::Seat(guest)) => drop(guest),
+            Some(Place::Seat(guest)) => {
+                // The next consumer of the seat uses its words. What this one still records about
+                // itself, such as the last call of its handler, goes to words that no thread reads.
+                self.words = Arc::new(StageControl::unshared());
+                // Leaves the seat. A drop of this reader would do the same.
+                drop(guest);
+            }
             None => {}
         }
     }

@@ -58,9 +58,9 @@ impl Guest {
         start: StartAt,
     ) -> Result<Self, SeatError> {
         let joined = control.join(start)?;
-        name.sits_at(joined.seat);
-        // Clears the activity of the last consumer in this seat.
+        // Clears the activity of the last consumer in this seat, before monitors find this one there.
         control.stages[joined.seat].activity.reset();
+        name.sits_at(joined.seat);
         Ok(Self { control: Arc::clone(control), joined, name })
     }
 

@@ -157,7 +157,8 @@ impl Control {
     }
 
     /// Begins to hold producers back at `seat`, from `wish` on. If `wish` may have been overwritten
-    /// and `start` does not name a sequence, begins at the oldest event instead.
+    /// and `start` does not name a sequence, begins at the oldest event, or at the first one that is
+    /// not published by now.
     fn sit_down(
         &self,
         seat: StageIndex,
@@ -181,7 +182,13 @@ impl Control {
             return Err(SeatError::OutOfRange { requested, oldest, newest });
         }
         self.advance(seat, oldest);
-        Ok(oldest)
+        if start == StartAt::Oldest {
+            return Ok(oldest);
+        }
+        // Producers are held back from `oldest` on, so this one holds.
+        let newest = self.first_unpublished(oldest);
+        self.advance(seat, newest);
+        Ok(newest)
     }
 
     /// Returns the oldest sequence that no producer was allowed to overwrite. It never goes back.
@@ -209,5 +216,28 @@ impl Control {
             next = end;
         }
         next
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::protocol::seats::Seating;
+
+    /// A producer was granted a lap beyond the wish of a consumer before its sequence was seen.
+    #[test]
+    fn a_consumer_that_joins_now_began_at_the_oldest_event() {
+        let (stage, seat) = (0, 1);
+        let upstream = vec![Box::default(), Box::default()];
+        let seating = Seating::new(1, seat, 1);
+        let control = Control::new(4, None, upstream, vec![None, None], seating, false);
+        let wish = control.wish(StartAt::Now).unwrap();
+        for (start, expected) in [(StartAt::Now, 11), (StartAt::Oldest, 8)] {
+            control.seating.raise_granted(12);
+            control.cursor.store(11, Ordering::Relaxed);
+            control.advance(stage, 9);
+            assert_eq!(control.sit_down(seat, start, wish), Ok(expected));
+            assert_eq!(control.sequence_of(seat), expected);
+        }
     }
 }

@@ -214,8 +214,8 @@ impl<P> Stage<P> {
     /// stage before the start.
     ///
     /// A stage leaves the graph if it is [stopped](crate::consumer::StopHandle), if its handler or
-    /// failure policy returns [`Stop`](crate::Action::Stop), or if its poller is dropped. It then
-    /// holds back no producer and no other stage. All events go on to downstream stages,
+    /// failure policy returns [`Stop`](crate::Action::Stop) or
+    /// [`SkipAndStop`](crate::Action::SkipAndStop), or if its poller is dropped. It then holds back no producer and no other stage. All events go on to downstream stages,
     /// acknowledged or not.
     ///
     /// A [shutdown](crate::Running::shutdown) waits for stages. It does not wait for
@@ -282,7 +282,8 @@ impl<P> Stage<P> {
     /// [local](Self::read_local) handler always does.
     ///
     /// The handler is in the state in which the panic left it. So is the event, if the stage
-    /// changes events. If a call between batches panics, such as `on_timeout`, no event is skipped.
+    /// changes events. A handler whose stage ends is
+    /// [dropped](crate::EventHandler#panics-of-a-handler) on its thread. If a call between batches panics, such as `on_timeout`, no event is skipped.
     /// A poller has no handler, so [`build`](crate::Builder::build) returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///

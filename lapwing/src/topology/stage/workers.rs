@@ -57,7 +57,9 @@ impl<'env, P: Position<'env>> Stage<P> {
 ///   worker: strategy, longest batch, timeout and failure policies. Each worker has its [own
 ///   clone](crate::consumer::FailurePolicy) of a policy.
 /// - **Leaving.** A worker that [stops](crate::Action::Stop) leaves its claimed, unfinished events
-///   to the others, including the event at which it stopped. If the last worker leaves, the ring
+///   to the others, including the event at which it stopped. After
+///   [`SkipAndStop`](crate::Action::SkipAndStop) it leaves only the later ones. An event that makes
+///   each handler fail therefore needs a policy other than `Stop`. If the last worker leaves, the ring
 ///   halts. The outcome of that worker is [`Halted`](crate::consumer::Outcome::Halted), or
 ///   [`Detached`](crate::consumer::Outcome::Detached) if it left after a failure.
 ///
@@ -146,7 +148,8 @@ impl<P, E> Workers<P, E> {
     /// [`write_keyed_handlers`](Self::write_keyed_handlers).
     ///
     /// A worker that [stops](crate::Action::Stop) leaves its events to another one in their order,
-    /// including the event at which it stopped. Later events of its keys go to the remaining
+    /// including the event at which it stopped, unless it
+    /// [skips](crate::Action::SkipAndStop) that one. Later events of its keys go to the remaining
     /// workers.
     ///
     /// If `key` panics, the ring halts, whatever the failure policy says, since the owner of the

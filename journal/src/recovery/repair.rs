@@ -98,8 +98,8 @@ pub(crate) fn repair(
     Ok((recovered, End { file, header, offset, is_proven }))
 }
 
-/// Removes the segments that are no part of the journal. A crash before the folder is synced leaves a journal that is
-/// cut at the same place.
+/// Removes the segments that are no part of the journal. A crash before the folder is synced leaves a
+/// journal that is cut at the same place.
 fn remove_others(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
     for &other in &survey.others {
         let name = name::segment(other);

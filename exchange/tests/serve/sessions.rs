@@ -64,7 +64,10 @@ fn a_client_that_is_silent_is_disconnected_unless_it_subscribes_or_sends_heartbe
         let mut bytes = [0; 100];
         match silent.read(&mut bytes) {
             Ok(read) => told.push_str(std::str::from_utf8(&bytes[..read]).unwrap()),
-            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            // A signal may end a call with a time limit.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) => panic!("{error}: told={told:?}"),
         }
     }
     assert_eq!(told, "error: nothing has arrived for 4s\n");

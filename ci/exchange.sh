@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks that the exchange as a program keeps what it has answered: it serves commands over TCP, is killed under load,
-# recovers, goes on, and must have the reports and the state of a plain exchange. The tests of its rules and of its
+# recovers, goes on, and must have the reports, the market data and the state of a plain exchange. It cannot see a
+# missing sync, since a process that is killed loses nothing that it has written. The tests of its rules and of its
 # gateway are in `cargo test --workspace`.
 #
 # The short run uses what `ci/test.sh` has built. EXCHANGE=long is the whole minute in a release build, and runs

@@ -34,7 +34,11 @@ enum Command {
     Watch(watch::Arguments),
     /// Measure delays and throughput without a network.
     Bench(bench::Arguments),
-    /// Serve, send, kill, recover, go on, and compare every report with a plain exchange.
+    /// Serve, send, kill, recover, go on, and compare all answers and market data.
+    ///
+    /// The plain exchange carries out the same commands. The check ends within a minute, or two times
+    /// --seconds and 20 s if that is more. A busy machine compares fewer commands in that time. The
+    /// check cannot see a missing sync: a process that is killed loses nothing that it has written.
     Check(check::Arguments),
     /// Kill a leader under load, let its follower take over, and compare both with a plain exchange.
     Replicated(replicated::Arguments),

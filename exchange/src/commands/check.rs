@@ -31,10 +31,10 @@ const SNAPSHOT_EVERY: u64 = 50_000;
 /// What the check takes at most, if the time to the kill leaves enough of it.
 const LIMIT: Duration = Duration::from_secs(60);
 /// What the check takes at most besides the time before and after the kill.
-const ALLOWANCE: Duration = Duration::from_secs(16);
-/// What is left after the restart for the end of the check.
-const LAST_PART: Duration = Duration::from_secs(10);
-/// How long commands are sent at least after the restart.
+const ALLOWANCE: Duration = Duration::from_secs(20);
+/// What is left after either part for the recovery, or for the end of the check.
+const RESERVE: Duration = Duration::from_secs(10);
+/// How long commands are sent at least.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// How much is checked.
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
 
 impl Default for Arguments {
     fn default() -> Self {
-        Self { rate: 10_000.0, seconds: 22.0, seed: 1 }
+        Self { rate: 10_000.0, seconds: 20.0, seed: 1 }
     }
 }
 
@@ -85,6 +85,7 @@ fn check(
     let subscriber = Subscriber::start(server.address)?;
     progress.wait_for("answers before the kill");
     let pace = Pace::new(progress);
+    let longest = longest.min(left(end).saturating_sub(2 * RESERVE) / 2).max(SHORTEST);
     let flight =
         Flight { commands: &commands, first_tag: 1, rate, longest, login: None, pace: Some(&pace) };
     let before = fly(&flight, &mut plain, server.address, || server.program.kill())?;
@@ -106,9 +107,7 @@ fn check(
     let (rest, first) = (&commands[recovered..], recovered as u64);
     let pace = Pace::new(progress);
     let (first_tag, pace) = (first + 1, Some(&pace));
-    // A busy machine has taken longer for what came before.
-    let left = end.saturating_duration_since(Instant::now()).saturating_sub(LAST_PART);
-    let longest = longest.min(left).max(SHORTEST);
+    let longest = longest.min(left(end).saturating_sub(RESERVE)).max(SHORTEST);
     let flight = Flight { commands: rest, first_tag, rate, longest, login: None, pace };
     let after = fly(&flight, &mut plain, server.address, || {})?;
     after.print("after it");
@@ -124,6 +123,11 @@ fn check(
          power cut does, which the tests of the journal simulate"
     );
     Ok(())
+}
+
+/// Returns the time up to `end`. A busy machine has taken longer for what came before.
+fn left(end: Instant) -> Duration {
+    end.saturating_duration_since(Instant::now())
 }
 
 /// Flies, while the plain exchange carries out the commands that are answered.

@@ -21,7 +21,7 @@ use super::delays::Delays;
 /// Commands that are sent in one call.
 const LARGEST_SEND: usize = 1_000;
 /// How many commands may be sent beyond those whose right answers are known.
-const LARGEST_LEAD: usize = 10_000;
+const LARGEST_LEAD: usize = 2_000;
 /// How long the sender sleeps if no command is due.
 const PAUSE: Duration = Duration::from_micros(50);
 

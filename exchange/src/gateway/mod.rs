@@ -7,7 +7,7 @@
 //! [`Settings`] limits how many sessions there are, and what waits for each of them.
 //! A session logs in for an account or as the operator ([`Login`]), and sends the commands of it only.
 //! A gateway without secrets lets each session send all commands, and serves this machine only.
-//! Market data names no account, so everybody gets it. Nothing is encrypted: a network that others
+//! Market data names no account, so each client may get it. Nothing is encrypted: a network that others
 //! can read needs a tunnel.
 
 mod accepting;

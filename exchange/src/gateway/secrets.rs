@@ -1,6 +1,6 @@
 //! Secrets: which sessions may act for an account, and which for the operator.
 //!
-//! A secret is 32 random bytes, so nobody can guess it. The file of the exchange therefore keeps
+//! A secret is 32 random bytes, too many to be guessed. The file of the exchange therefore keeps
 //! their SHA-256, without a salt and without a slow hash for passwords: a reader of the file cannot
 //! log in, and a login takes a microsecond, so many of them hold up nothing.
 //!
@@ -195,7 +195,7 @@ impl Secrets {
     }
 
     /// Whether a login is right. An error says that the file, which has changed, cannot be read: then
-    /// nobody can log in.
+    /// no client can log in.
     pub(super) fn admit(&self, login: &Login) -> Result<bool, SecretsError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let metadata = fs::metadata(&self.path).map_err(|error| self.error(error.into()))?;

@@ -16,17 +16,17 @@ DROP = ""
 
 MUTANTS = {
     "protocol/claims/gate.rs": [
-        ("I1", "let is_open = |first| [[!stamps.is_settled(first) && control.gate() <= first]];",
-         "control.gate() <= first && !stamps.is_settled(first)",
-         "loom_a_claim_whose_slot_is_claimed_again_is_not_open"),
         ("O12", "    [[fence(Ordering::Acquire);]]\n", DROP, "loom_halt_against_claim"),
         ("O12", "control.life.check_open()?;", DROP, "loom_two_closers_multi"),
         ("O14", "if [[is_joining]] {", "false", "loom_claim_as_one_leaves_and_another_joins"),
         ("O15", "if [[claim.end > limit]] { Err(TryPublishError::Full) } else", "false",
          "loom_join_at_the_oldest_against_publish_multi"),
         ("O7", "[[!control.life.is_open()]]\n        || match", "false", "loom_fused_halt_against_full_ring"),
-        ("O38", "[[!stamps.is_settled(first) && control.gate() <= first]]",
-         "control.gate() <= first && !stamps.is_settled(first)",
+        ("O38", "[[control.claimed() <= first + control.capacity]];",
+         "control.gate().free_up_to(0).is_none_or(|gate| gate <= first)",
+         "loom_a_claim_is_not_open_when_the_gate_goes_back"),
+        ("O38", "[[!stamps.is_settled(first) && control.claimed() <= first + control.capacity]]",
+         "control.claimed() <= first + control.capacity && !stamps.is_settled(first)",
          "loom_a_claim_whose_slot_is_claimed_again_is_not_open"),
     ],
     "protocol/claims/mod.rs": [
@@ -388,6 +388,7 @@ MUTANTS = {
         ("I15", "[[if self.advice]].wants_lines_of(",
          "if $M { self.ring.control.advance(self.stage, sequence); } $T",
          "loom_lines_are_taken_while_nobody_else_has_them"),
+        ("I15", "if [[ring.notices.is_some()]] {", "false", "loom_lines_are_left_where_a_notice_may_be_late"),
         ("I15", "end.min([[self.ring.control.finished_by_all(beside)]])", "u64::MAX",
          "loom_lines_are_taken_by_the_last_of_stages_side_by_side"),
     ],
@@ -688,7 +689,7 @@ MUTANTS = {
 # more of about 150, at two preemptions. `mutants.py --search survivors` tries all of them.
 SURVIVORS = {
     "protocol/claims/gate.rs": [
-        ("O14", "DETACHED => [[!control.seating.has_consumers()]],", "false",
+        ("O14", "None => [[!control.seating.has_consumers()]],", "false",
          "The last consumer to leave halts the ring next, which makes it passable: only a delay."),
     ],
     "protocol/control/mod.rs": [

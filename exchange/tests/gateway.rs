@@ -159,6 +159,35 @@ fn market_data_leads_to_the_levels_of_the_book() {
 }
 
 #[test]
+fn subscribers_at_any_time_get_the_same_book() {
+    let (gateway, address) = start();
+    let (mut sender, mut receiver) = client::connect(address).unwrap();
+    let orders = orders(&commands(4_000));
+    let mut subscribers = Vec::new();
+    for part in orders.chunks(100) {
+        sender.send(part).unwrap();
+        let last = part.last().unwrap().tag;
+        while receiver.receive().unwrap().is_some_and(|answer| answer.tag < last) {}
+        subscribers.push(client::subscribe(address, 0).unwrap());
+    }
+    // The last one has its snapshot.
+    let first = subscribers.last_mut().unwrap().receive().unwrap().unwrap();
+    drop(sender);
+    let engine = in_time(move || gateway.shutdown()).unwrap();
+    let expected = Levels::of(&engine.state().books[0]);
+    for (index, subscriber) in subscribers.iter_mut().enumerate().rev() {
+        let mut follower = Follower::new(SymbolId(0));
+        if index + 1 == orders.len().div_ceil(100) {
+            follower.follow(&first).unwrap();
+        }
+        while let Some(answer) = subscriber.receive().unwrap() {
+            follower.follow(&answer).unwrap();
+        }
+        assert!(*follower.levels() == expected, "subscriber {index}");
+    }
+}
+
+#[test]
 fn a_subscriber_gets_a_symbol_that_is_added_later() {
     let (gateway, address) = start();
     let mut symbols = client::symbols(address).unwrap();

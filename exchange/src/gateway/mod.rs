@@ -4,7 +4,9 @@
 //! - [`text`]: the line protocol, for people: `nc localhost PORT`, then `help`.
 //!
 //! Each session has a thread that reads. A session that has answers to get has one more that writes.
-//! [`Settings`] limits how many sessions there are, and what waits for each of them.
+//! A stage of the output ring never waits for a client: it puts answers into a queue that grows, up to
+//! a limit. [`Settings`] limits how many sessions there are, and what waits for each of them.
+//!
 //! A session logs in for an account or as the operator ([`Login`]), and sends the commands of it only.
 //! A gateway without secrets lets each session send all commands, and serves this machine only.
 //! Market data names no account, so each client may get it. Nothing is encrypted: a network that others
@@ -202,7 +204,7 @@ fn bind(
 }
 
 /// Tells the operator something. An error is ignored: there is no other place to tell it, and a
-/// thread that serves clients must not panic because nobody reads.
+/// thread that serves clients must not panic because its reader has left.
 fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "gateway: {text}");
 }

@@ -201,3 +201,71 @@ impl Writer {
 pub(super) fn encode_binary(answer: &Answer, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(bytemuck::bytes_of(answer));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::gateway::connection::prepare;
+    use crate::gateway::sessions::Sessions;
+
+    const ANSWER: Answer = Answer { tag: 1, is_last: 1, ..Answer::HEARTBEAT };
+
+    /// An outbox for `most` answers, and the client.
+    fn start(most: usize) -> (Outbox, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        prepare(&socket).unwrap();
+        let (sessions, ender) = Sessions::new(1).unwrap();
+        std::mem::forget(ender); // the gateway does not end
+        let (connection, _) = sessions.enter(socket).unwrap();
+        (Outbox::start(&connection, encode_binary, most).unwrap(), client)
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_told_so_behind_what_was_queued() {
+        let (outbox, mut client) = start(10);
+        let mut sent = 0;
+        while outbox.send(ANSWER) {
+            sent += size_of::<Answer>();
+            assert!(sent < 1 << 30, "the system holds too much");
+        }
+        assert!(!outbox.connection.is_read());
+        drop(outbox);
+        let mut got = Vec::new();
+        client.read_to_end(&mut got).unwrap();
+        assert_eq!(got.split_off(sent), TOO_MANY);
+    }
+
+    #[test]
+    fn words_wait_for_the_answers_before_them() {
+        let (outbox, mut client) = start(100);
+        assert!(outbox.say(2, b"behind".as_slice().into()));
+        assert!(outbox.say(0, b"at once".as_slice().into()));
+        let notice = Answer { tag: 0, ..ANSWER };
+        for answer in [ANSWER, notice, ANSWER, ANSWER] {
+            assert!(outbox.send(answer));
+        }
+        drop(outbox);
+        let mut got = Vec::new();
+        client.read_to_end(&mut got).unwrap();
+        let record = |answer: &Answer| bytemuck::bytes_of(answer).to_vec();
+        let before = [record(&ANSWER), record(&notice), record(&ANSWER)].concat();
+        let expected = [b"at once".to_vec(), before, b"behind".to_vec(), record(&ANSWER)];
+        assert_eq!(got, expected.concat());
+    }
+
+    #[test]
+    fn words_take_place_in_the_queue_until_they_are_written() {
+        let (outbox, client) = start(10);
+        let mut count = 0;
+        while outbox.say(1, vec![b'x'; 100].into()) {
+            count += 1;
+        }
+        assert_eq!(count, 4); // 80 bytes each beside the words
+        drop(client);
+    }
+}

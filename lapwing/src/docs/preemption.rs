@@ -27,6 +27,7 @@
 //! | a consumer within a batch | downstream stages stop before the batch; parallel stages continue | continue until the ring is full |
 //! | a consumer that shares its thread | as above; the other stages on the thread stop as well | as above |
 //! | a worker of a group | the other workers take the other events; stages after the group stop before the worker's event | continue until the ring is full |
+//! | a worker that is about to claim events, or a consumer that is taking a seat | no difference | may find the ring full although slots are free: such a thread first stores a sequence that holds producers back, and it may be stopped while that sequence is out of date. `try_` calls return `Full`, and [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew) drops |
 //! | a thread that was woken and has no CPU yet | as for a consumer that is at the start of its batch | the next wake-ups cost nothing: the thread that woke it has cleared the mark |
 //!
 //! In none of these cases is an event lost or delivered twice. All threads continue when the

@@ -146,6 +146,30 @@ fn loom_notices_of_a_batch_come_with_its_first() {
     check(|| arrive_while_polled_for(8, |sender| sender.send_batch(&mut vec![1, 2]).unwrap()));
 }
 
+/// I15 and O30: a sender gives the notice of a value after its publication, when the receiver may
+/// have finished a batch with that value. The receiver leaves the cache lines of the batch, since
+/// its store would undo the notice.
+#[test]
+fn loom_lines_are_left_where_a_notice_may_be_late() {
+    check_without_fences(|| {
+        let (mut sender, mut receiver) = channel(2).spsc().unwrap();
+        let thread = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender.send(2).unwrap();
+            sender
+        });
+        let mut values = Vec::new();
+        while values.len() < 2 {
+            match receiver.try_recv_batch() {
+                Ok(batch) => values.extend(batch),
+                Err(_) => thread::yield_now(),
+            }
+        }
+        assert_eq!(values, [1, 2]);
+        thread.join().unwrap();
+    });
+}
+
 /// O30: the sender checks for parked threads before it gives the notice, so a parked receiver uses
 /// the cursor.
 #[test]

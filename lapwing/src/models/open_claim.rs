@@ -6,6 +6,7 @@ use super::{check, check_without_fences, multi, take};
 use crate::error::PublishError;
 use crate::open_claim::{OpenClaim, OpenClaims};
 use crate::protocol::claims::oldest_own_claim;
+use crate::protocol::control::Control;
 use crate::sync::NOTES_CLAIMS;
 
 /// O38: a producer claims on this thread and then on another one. The second claim is not this
@@ -33,8 +34,19 @@ fn loom_a_claim_of_another_thread_is_not_ones_own() {
 /// claims. Its own claim has ended.
 #[test]
 fn loom_a_claim_whose_slot_is_claimed_again_is_not_open() {
+    a_claim_whose_slot_is_claimed_again_is_not_open(|_| ());
+}
+
+/// O38: the same while the gate goes back, as it does when a worker stores the start of a claim that
+/// another worker has made long ago.
+#[test]
+fn loom_a_claim_is_not_open_when_the_gate_goes_back() {
+    a_claim_whose_slot_is_claimed_again_is_not_open(|control| control.advance(0, 0));
+}
+
+fn a_claim_whose_slot_is_claimed_again_is_not_open(then: fn(&Control)) {
     NOTES_CLAIMS.set(true);
-    check_without_fences(|| {
+    check_without_fences(move || {
         let (mut first, mut poller) = multi(1);
         let mut second = first.clone();
         let ring = first.shared();
@@ -42,6 +54,7 @@ fn loom_a_claim_whose_slot_is_claimed_again_is_not_open() {
         let other = thread::spawn(move || {
             take(&mut poller).unwrap();
             second.try_publish(|event| *event = 2).unwrap();
+            then(&second.shared().control);
             (second, poller)
         });
         assert_eq!(oldest_own_claim(&ring.control), None);

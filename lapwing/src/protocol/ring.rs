@@ -4,7 +4,9 @@
 //! The shared words have their own `Arc`, so monitors need neither the event type nor the events.
 
 use std::fmt;
+use std::ops::Range;
 
+use crate::Sequence;
 use crate::description::Description;
 use crate::protocol::control::Control;
 use crate::protocol::ring_buffer::{Notices, RingBuffer};
@@ -29,6 +31,26 @@ impl<E> Ring<E> {
     ) -> Self {
         Self { control: Arc::new(control), buffer, notices, description }
     }
+}
+
+impl<E> Ring<E> {
+    /// Tells loom that the cache lines of `events` are acquired at this point: a store to every
+    /// word that their slots hold.
+    #[cfg(loom)]
+    pub(crate) fn watch_acquire(&self, events: Range<Sequence>) {
+        self.buffer.watch_write(events.clone());
+        if let Some(stamps) = &self.control.stamps {
+            stamps.watch_acquire(events.clone());
+        }
+        if let Some(notices) = self.notices {
+            notices.watch_acquire(events);
+        }
+    }
+
+    /// Does nothing outside a model.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn watch_acquire(&self, _: Range<Sequence>) {}
 }
 
 impl<E> Clone for Ring<E> {

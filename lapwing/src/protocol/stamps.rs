@@ -19,6 +19,8 @@ use std::ops::Range;
 use crate::Sequence;
 use crate::protocol::memory::{PerSlot, Reserved};
 use crate::protocol::ring_buffer::Addresses;
+#[cfg(loom)]
+use crate::sync::watch_store_unchanged;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// What is at the next sequence of a stage, and where it ends.
@@ -69,6 +71,12 @@ impl Stamps {
     /// Returns the addresses of the stamps.
     pub(crate) fn addresses(&self) -> Addresses {
         Addresses::of_slice(&self.stamps)
+    }
+
+    /// Tells loom that the cache lines of the stamps of `sequences` are acquired at this point.
+    #[cfg(loom)]
+    pub(crate) fn watch_acquire(&self, sequences: Range<Sequence>) {
+        sequences.for_each(|sequence| watch_store_unchanged(self.slot(sequence)));
     }
 
     fn slot(&self, sequence: Sequence) -> &AtomicU32 {

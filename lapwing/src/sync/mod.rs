@@ -190,3 +190,12 @@ pub(crate) fn own(word: &AtomicU64) -> u64 {
     // SAFETY: I1: the word is that of the only producer; loom checks that no store is concurrent.
     unsafe { word.unsync_load() }
 }
+
+/// Tells loom that a store puts back what it has just loaded from `word`, as the acquisition of a
+/// cache line does. A store of another thread that is not ordered with this call would be undone,
+/// and fails the model.
+#[cfg(loom)]
+pub(crate) fn watch_store_unchanged(word: &AtomicU32) {
+    // SAFETY: I15: loom checks that no store is concurrent.
+    let _ = unsafe { word.unsync_load() };
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::Sequence;
 use crate::error::{HaltCause, TryPublishError};
-use crate::protocol::control::{Control, DETACHED};
+use crate::protocol::control::Control;
 use crate::sync::{Ordering, fence};
 
 /// Loads the gating sequences for `claim` and returns the new limit: the first sequence that cannot
@@ -49,17 +49,16 @@ pub(super) fn read_limit(
 /// are joining; `None` if no consumer is left.
 pub(super) fn limit(control: &Control) -> Option<Sequence> {
     // O2: the Acquire is in `gate`; no consumer reads the slots below the new limit.
-    let gate = control.gate();
-    (gate != DETACHED).then(|| gate + control.capacity)
+    control.gate().free_up_to(control.capacity)
 }
 
 /// Whether a claim up to `end` is within the limit, or will never be granted because the ring has
 /// ended.
 pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
     !control.life.is_open()
-        || match control.gate() {
-            DETACHED => !control.seating.has_consumers(),
-            gate => gate + control.capacity >= end,
+        || match limit(control) {
+            None => !control.seating.has_consumers(),
+            Some(limit) => limit >= end,
         }
 }
 
@@ -67,8 +66,10 @@ pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
 /// several producers.
 pub(crate) fn oldest_own_claim(control: &Control) -> Option<Sequence> {
     let stamps = control.stamps.as_ref()?;
-    // Until the gate passes a claim, its slot is not claimed again and the stamp belongs to this
-    // claim. The stamp is loaded first, since the gate never goes back.
-    let is_open = |first| !stamps.is_settled(first) && control.gate() <= first;
+    // No claim passes an open one by more than a lap. So the stamp of `first` is that of its own
+    // claim as long as the counter has not passed it by a lap. The counter only rises, unlike the
+    // gate. It is loaded last: if the stamp is one of a later lap, O4 brings the claim of that lap.
+    let is_open =
+        |first| !stamps.is_settled(first) && control.claimed() <= first + control.capacity;
     control.open_claims.oldest_of_this_thread(is_open)
 }

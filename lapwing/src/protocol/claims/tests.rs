@@ -544,3 +544,20 @@ fn claims_of_other_threads_are_not_ones_own() {
     });
     assert_eq!(oldest_own_claim(&control), Some(0));
 }
+
+/// A worker that was stopped before it stored the start of its claim lowers the gate. The producer
+/// then believed that it still held a claim of a lap ago, and was refused with `WouldDeadlock`.
+#[test]
+fn a_claim_that_has_ended_is_not_open_when_a_worker_lowers_the_gate() {
+    let control = graph::<Multi>(4, &[&[]]);
+    let mut sequencer = Multi::of(&control);
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert_eq!(oldest_own_claim(&control), None, "it is published");
+    let mut other = Multi::of(&control);
+    control.advance(0, 1);
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..4).for_each(|_| _ = claim_and_publish(&mut other, &control, 1)));
+    });
+    control.advance(0, 0);
+    assert_eq!(oldest_own_claim(&control), None, "its slot has the event of the next lap");
+}

@@ -49,6 +49,7 @@ use crate::sync::{Arc, AtomicU64, Figure, Ordering, now};
 use crate::turns::Turns;
 
 pub(crate) use crate::description::StageIndex;
+pub(crate) use progress::Gate;
 pub(crate) use stage::{StageControl, ancestors};
 
 /// A bit of the cursor of a multi-producer ring that is set when no more claims are granted.
@@ -288,8 +289,8 @@ impl Control {
 
     /// Whether a quarter of the ring, [`room`](Self::room), is free.
     pub(crate) fn has_room(&self) -> bool {
-        let held = self.claimed().saturating_sub(self.gate());
-        self.capacity.saturating_sub(held) >= self.room()
+        let free_up_to = self.gate().free_up_to(self.capacity);
+        free_up_to.is_none_or(|end| end.saturating_sub(self.claimed()) >= self.room())
     }
 
     /// Returns the number of free slots that a producer on a full ring waits for: a quarter of the

@@ -6,6 +6,32 @@ use crate::Sequence;
 use crate::protocol::control::{Control, DETACHED, StageIndex};
 use crate::protocol::parking::event_count::EventCount;
 
+/// What producers may overwrite: every consumer has finished everything below the gate, and that
+/// never changes.
+///
+/// A gate does not say that anything above it is unfinished. A worker stores the start of its claim
+/// before it claims, and a consumer that joins stores where it wishes to begin. Either may be stopped
+/// while it holds a number that the ring has long passed, so a later gate can be lower than an
+/// earlier one. What must not be concluded wrongly, such as that a claim is still open, follows from
+/// words that only rise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gate(Sequence);
+
+impl Gate {
+    /// Creates the gate below which every consumer has finished everything; [`DETACHED`] without a
+    /// consumer.
+    pub(crate) fn new(finished: Sequence) -> Self {
+        Self(finished)
+    }
+
+    /// Returns the end of the sequences that are certainly free to claim in a ring of `capacity`
+    /// slots; `None` if no consumer is left.
+    #[inline]
+    pub(crate) fn free_up_to(self, capacity: u64) -> Option<Sequence> {
+        (self.0 != DETACHED).then(|| self.0 + capacity)
+    }
+}
+
 impl Control {
     /// Returns the sequence below which `stage` has finished everything. If the stage has left,
     /// returns the least sequence of its ancestors, or [`DETACHED`] if all of them have left.

@@ -35,8 +35,8 @@ pub(crate) struct Reader<E, A> {
     pub(crate) barrier: Barrier,
     /// The shared words of its stage.
     words: Arc<StageControl>,
-    /// The other stages that gate producers; `None` if other threads may use this stage's events at
-    /// any time.
+    /// The other stages that must finish an event before this one acquires its cache line; `None` if
+    /// other threads may access the slot at any time.
     beside: Option<Box<[StageIndex]>>,
     /// The upstream stages that may skip events as failed.
     failing: Box<[StageIndex]>,
@@ -98,7 +98,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             place: Some(place),
             barrier: Barrier::new(control.stages[stage].upstream.clone(), ring.notices),
             words: Arc::clone(&control.stages[stage]),
-            beside: control.gating_beside(stage),
+            beside: sharing_lines(&ring, stage),
             failing: control.failing_before(stage),
             first,
             next: first,
@@ -235,7 +235,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         let Some(beside) = &self.beside else { return };
         let events = self.next..end.min(self.ring.control.finished_by_all(beside));
         if !events.is_empty() {
-            self.ring.buffer.watch_write(events.clone());
+            self.ring.watch_acquire(events.clone());
             // SAFETY: I15: every other stage that gates producers has finished these events. This
             // stage holds them until the caller stores its sequence, and no borrow of them is left.
             unsafe { self.advice.acquire_lines(events) };
@@ -271,6 +271,17 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             None => {}
         }
     }
+}
+
+/// Returns the stages that must have finished an event before `stage` may acquire its cache line;
+/// `None` if another thread may access the slot even then (I15).
+fn sharing_lines<E>(ring: &Ring<E>, stage: StageIndex) -> Option<Box<[StageIndex]>> {
+    // A sender gives the notice of a slot after the publication. By then the receiver may have
+    // finished the event, and its store would undo the notice.
+    if ring.notices.is_some() {
+        return None;
+    }
+    ring.control.gating_beside(stage)
 }
 
 impl<E, A> fmt::Debug for Reader<E, A> {

@@ -12,10 +12,14 @@
 //! slot   | notice | event |    notice = low half of sequence + 1, of the last event noticed here
 //! ```
 
+#[cfg(loom)]
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use super::RingBuffer;
 use crate::Sequence;
+#[cfg(loom)]
+use crate::sync::watch_store_unchanged;
 use crate::sync::{AtomicU32, Ordering};
 
 /// The notice of one slot. The default shows no event of the first lap.
@@ -87,6 +91,12 @@ impl Notices {
     #[inline]
     pub(crate) fn show(self, sequence: Sequence) -> bool {
         self.at(sequence).shows(sequence)
+    }
+
+    /// Tells loom that the cache lines of the notices of `sequences` are acquired at this point.
+    #[cfg(loom)]
+    pub(crate) fn watch_acquire(self, sequences: Range<Sequence>) {
+        sequences.for_each(|sequence| watch_store_unchanged(&self.at(sequence).0));
     }
 
     #[inline]

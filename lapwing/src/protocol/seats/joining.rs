@@ -15,7 +15,7 @@
 
 use crate::Sequence;
 use crate::error::{HaltCause, SeatError};
-use crate::protocol::control::{Control, DETACHED, StageIndex};
+use crate::protocol::control::{Control, DETACHED, Gate, StageIndex};
 use crate::protocol::parking::event_count::EventCount;
 use crate::protocol::stamps::Span;
 use crate::sync::{Ordering, fence};
@@ -61,15 +61,14 @@ pub(crate) struct Joined {
 
 /// Operations of producers.
 impl Control {
-    /// Returns the sequence of the slowest consumer, seats included; [`DETACHED`] if no consumer is
-    /// left.
+    /// Returns what the slowest consumer has finished, seats included.
     ///
     /// The words are loaded at different moments. With seats, this may miss a consumer that joins
     /// while another leaves, so [`grant`](Self::grant) loads the seats again.
     #[inline]
-    pub(crate) fn gate(&self) -> Sequence {
+    pub(crate) fn gate(&self) -> Gate {
         let gate = self.finished_by_all(&self.gating);
-        if self.seating.is_empty() { gate } else { gate.min(self.slowest_seat()) }
+        Gate::new(if self.seating.is_empty() { gate } else { gate.min(self.slowest_seat()) })
     }
 
     /// Returns the least sequence of the occupied seats; [`DETACHED`] if all are free.

@@ -195,10 +195,15 @@ fn check_told<S: Sequencer + 'static>(
     consume: impl FnOnce() -> Taken,
 ) {
     let ring = producer.shared();
-    let publisher = thread::spawn(move || producer.publish(|event| *event = 1));
+    let publisher = thread::spawn(move || {
+        let result = producer.publish(|event| *event = 1);
+        (producer, result) // its drop, which closes too, is not part of these models
+    });
     ring.control.close();
     let seen = consume();
-    match publisher.join().unwrap() {
+    let (producer, result) = publisher.join().unwrap();
+    drop(producer);
+    match result {
         Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
         Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
     }

@@ -52,6 +52,8 @@ fn sync_and_acknowledge(
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::temp_dir().join(format!("lapwing-durable-{}", std::process::id()));
     let file = File::create(&path)?;
+    #[cfg(unix)] // the name of a new file is on disk once its folder is synced
+    File::open(std::env::temp_dir())?.sync_all()?;
     let mut appending = file.try_clone()?;
 
     let (note, written) = mpsc::channel();

@@ -3,7 +3,7 @@
 //!
 //! A journal is a folder of segments. A segment has a header and frames without gaps between them.
 //! It ends at the first sequence of the next segment, or where no frame continues the last one. What
-//! follows is not part of the journal: zeros, or what is left of writes that were cut.
+//! follows is not part of the journal: zeros, or what is left of writes that failed or were cut.
 //!
 //! | segment header: 80 bytes | |
 //! |---|---|

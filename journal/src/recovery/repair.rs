@@ -17,7 +17,7 @@ use crate::reading::walker::{Walker, open_segment};
 use crate::storage::{Storage, StorageFile, file_error};
 
 /// Bytes that are erased with one call.
-const ERASED_PIECE: usize = 4096;
+const ERASED_PIECE: usize = 1 << 20;
 
 /// What [`Journal::open`](crate::Journal::open) found.
 ///
@@ -98,8 +98,8 @@ pub(crate) fn repair(
     Ok((recovered, End { file, header, offset, is_proven }))
 }
 
-/// Removes the segments that are no part of the journal. A crash before the folder is synced leaves a journal that is
-/// cut at the same place.
+/// Removes the segments that are no part of the journal. A crash before the folder is synced leaves a
+/// journal that is cut at the same place.
 fn remove_others(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
     for &other in &survey.others {
         let name = name::segment(other);
@@ -117,10 +117,11 @@ fn erase(file: &dyn StorageFile, range: Range<u64>) -> io::Result<()> {
     if range.is_empty() {
         return Ok(());
     }
+    let mut piece = vec![0; ERASED_PIECE.min((range.end - range.start) as usize)];
     for value in [NO_FRAME, 0] {
-        let piece = [value; ERASED_PIECE];
-        for offset in range.clone().step_by(ERASED_PIECE) {
-            let length = (range.end - offset).min(ERASED_PIECE as u64) as usize;
+        piece.fill(value);
+        for offset in range.clone().step_by(piece.len()) {
+            let length = piece.len().min((range.end - offset) as usize);
             file.write_at(&mut [IoSlice::new(&piece[..length])], offset)?;
         }
         file.sync()?;

@@ -50,8 +50,8 @@ fn sync_name_with(path: &Path, sync: &mut Sync<'_>) -> io::Result<()> {
 }
 
 fn is_refused(error: ErrorKind) -> bool {
-    use ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem};
-    matches!(error, InvalidInput | PermissionDenied | ReadOnlyFilesystem)
+    use ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(error, InvalidInput | PermissionDenied | ReadOnlyFilesystem | Unsupported)
 }
 
 /// The folder above `path`.

@@ -76,7 +76,7 @@ mod core; // an open journal: its state, and what changes it
 mod encoding; // events as bytes
 pub mod error; // why an operation failed
 #[cfg(feature = "faults")]
-pub mod faults; // a simulated disk
+pub mod faults; // a simulated disk, and the calls of real programs on it
 pub mod format; // the bytes on disk
 mod full_disk; // the policy that waits for space
 pub mod inspect; // what is in a folder

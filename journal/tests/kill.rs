@@ -1,7 +1,7 @@
 //! A process that journals is killed, again and again. What it has confirmed must be there.
 //!
-//! This does not lose the system's memory: the tests in `faults` do. It shows that the real calls
-//! are made in the right order, and that the lock of a dead process is free.
+//! This does not lose the system's memory: the tests `faults` and `power_cut` do. It shows that a
+//! process may end at any instruction, and that the lock of a dead process is free.
 //! `LAPWING_JOURNAL_KILLS` sets the number of kills.
 
 use std::env;

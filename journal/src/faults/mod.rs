@@ -1,5 +1,6 @@
-//! A simulated disk: it loses, tears and reorders unsynced writes when the power is cut, fails
-//! syncs and writes, and runs out of space. For tests of programs that use a journal.
+//! A simulated disk: it loses, tears and reorders unsynced writes when the power is cut, crashes at
+//! any call, fails syncs and writes, and runs out of space. A [`Recording`] of a real program shows
+//! which syncs are missing. For tests of programs that use a journal.
 //!
 //! It keeps two contents of each file: what a program reads, and what the disk has. A write changes
 //! the first. A sync brings the writes to the disk. A power cut brings any of the sectors of

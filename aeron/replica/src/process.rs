@@ -28,8 +28,12 @@ pub(crate) fn lines() -> io::Result<Receiver<String>> {
     thread::spawn(move || {
         while !termination.is_asked() {
             match typed.recv_timeout(PAUSE) {
-                Ok(line) if sender.send(line).is_err() => return,
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(line) => {
+                    if sender.send(line).is_err() {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) if input_ends_program() => return,
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(PAUSE),
             }

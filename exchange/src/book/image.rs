@@ -2,8 +2,7 @@
 //! which takes many times as long: neighbours in a queue are far from each other in memory.
 
 use super::Book;
-use super::ladder::LevelQueue;
-use super::orders::{Order, queue};
+use super::orders::{Order, Slot, queue};
 use crate::state::{BookState, RestingOrder};
 use crate::types::{Side, SymbolSpec};
 
@@ -12,20 +11,24 @@ use crate::types::{Side, SymbolSpec};
 pub struct BookImage {
     spec: SymbolSpec,
     slots: Vec<Order>,
-    /// The levels in use, the best one first.
-    bids: Vec<LevelQueue>,
-    asks: Vec<LevelQueue>,
+    /// The number of orders.
+    count: usize,
+    /// The oldest order of each level, the best level first.
+    bids: Vec<Slot>,
+    asks: Vec<Slot>,
 }
 
 impl BookImage {
     pub(super) fn of(book: &Book) -> Self {
-        let levels = |side| book.ladder.prices(side).map(|price| book.ladder[price]).collect();
-        Self {
-            spec: book.spec,
-            slots: book.orders.slots().to_vec(),
-            bids: levels(Side::Buy),
-            asks: levels(Side::Sell),
-        }
+        let count = book.orders.len();
+        let heads = |side| {
+            // Room for all. Pages that are not used take no memory.
+            let mut heads = Vec::with_capacity(count);
+            heads.extend(book.ladder.prices(side).map(|price| book.ladder[price].head));
+            heads
+        };
+        let (bids, asks) = (heads(Side::Buy), heads(Side::Sell));
+        Self { spec: book.spec, slots: book.orders.slots().to_vec(), count, bids, asks }
     }
 
     /// Returns the book in its canonical form.
@@ -35,12 +38,12 @@ impl BookImage {
         BookState { spec: self.spec, bids, asks }
     }
 
-    fn orders(&self, levels: &[LevelQueue]) -> Vec<RestingOrder> {
-        let count = levels.iter().map(|level| level.orders as usize).sum();
-        let mut orders = Vec::with_capacity(count);
-        for level in levels {
-            orders.extend(queue(&self.slots, level.head).map(Order::resting));
+    fn orders(&self, heads: &[Slot]) -> Vec<RestingOrder> {
+        let mut orders = Vec::with_capacity(self.count);
+        for &head in heads {
+            orders.extend(queue(&self.slots, head).map(Order::resting));
         }
+        orders.shrink_to_fit();
         orders
     }
 }

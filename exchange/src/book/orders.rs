@@ -103,7 +103,7 @@ impl Orders {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.index.len() >= self.capacity as usize
+        self.len() >= self.capacity as usize
     }
 
     #[inline]
@@ -164,6 +164,11 @@ impl Orders {
         if next != NIL {
             self[next].previous = previous;
         }
+    }
+
+    /// Returns the number of orders.
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
     }
 
     /// Returns all slots.

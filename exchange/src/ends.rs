@@ -21,7 +21,8 @@ use signal_hook::flag;
 pub struct Termination(Arc<AtomicBool>);
 
 impl Termination {
-    /// Watches for SIGTERM and SIGINT from now on. A second signal ends the program at once.
+    /// Watches for SIGTERM and SIGINT from now on. Further ones change nothing: programs such as
+    /// `timeout` send a signal to a process, and then to its group.
     ///
     /// # Errors
     ///
@@ -29,8 +30,6 @@ impl Termination {
     pub fn watch() -> io::Result<Self> {
         let is_asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGTERM, SIGINT] {
-            // In this order, so that the first signal does not find the flag set.
-            flag::register_conditional_shutdown(signal, 1, Arc::clone(&is_asked))?;
             flag::register(signal, Arc::clone(&is_asked))?;
         }
         Ok(Self(is_asked))

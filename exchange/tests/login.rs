@@ -301,7 +301,7 @@ fn people_log_in_by_a_line() {
             "rejected order 1 of account 1: the symbol does not exist",
             "rejected order 1 of account 2: the session must not send this command: log in for the \
              account, or as the operator",
-            "rejected order 0 of account 5: the session must not send this command: log in for the \
+            "rejected account 5: the session must not send this command: log in for the \
              account, or as the operator",
         ]
     );

@@ -52,19 +52,20 @@ pub struct Arguments {
 
 /// How following ends.
 enum Ended {
-    /// The standard input has ended.
+    /// A signal has come, or the standard input has ended.
     Closed,
     /// A line says "promote".
     Promoted,
 }
 
-/// Follows until the standard input ends. After a line "promote", serves clients until then.
+/// Follows until SIGTERM, SIGINT or the end of a piped standard input. After a line "promote", serves clients until
+/// then.
 ///
 /// # Errors
 ///
 /// The exchange does not start or has failed, or the leader cannot be followed.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let lines = process::lines();
+    let lines = process::lines()?;
     check_address(arguments)?;
     let opened = arguments.local.open()?;
     let next = opened.next_sequence();

@@ -46,12 +46,13 @@ pub struct Arguments {
     pub meeting: Meeting,
 }
 
-/// Serves clients until the standard input ends.
+/// Serves clients until SIGTERM, SIGINT or the end of a piped standard input.
 ///
 /// # Errors
 ///
 /// The exchange does not start or has failed, or the follower cannot be heard.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    let lines = process::lines()?;
     let opened = arguments.local.open()?;
     let next = opened.next_sequence();
     process::print_recovery(opened.recovery(), next);
@@ -76,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let stop = Arc::clone(&stop);
         thread::Builder::new().name("follower".into()).spawn(move || resending.run(&stop))?
     };
-    process::serve(&gateway, &process::lines(), || hearing.is_finished());
+    process::serve(&gateway, &lines, || hearing.is_finished());
     if hearing.is_finished() {
         // No further confirmation arrives.
         progress.end();

@@ -15,9 +15,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve clients and ship commands, until the standard input ends.
+    /// Serve clients and ship commands, until SIGTERM, SIGINT or the end of a piped input.
     Leader(leader::Arguments),
-    /// Follow a leader. A line "promote" lets the follower serve clients, until the input ends.
+    /// Follow a leader. A line "promote" lets the follower serve clients. Ends as the leader does.
     Follower(follower::Arguments),
 }
 

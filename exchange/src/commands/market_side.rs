@@ -57,7 +57,7 @@ impl MarketData {
         let mut last = 0;
         for record in &self.records {
             let is_snapshot = !follower.is_complete();
-            follower.follow(record)?;
+            follower.follow(record).map_err(|error| format!("market data: {error}"))?;
             if !is_snapshot {
                 let found = (record.tag, (record.sequence, record.report));
                 if expected.next() != Some(found) {

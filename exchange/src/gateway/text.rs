@@ -9,7 +9,7 @@ use super::secrets::{Login, SecretError};
 use super::wire::Answer;
 use crate::types::{
     AccountId, Cancel, Cause, Command, Deposit, Limits, NewOrder, OrderId, OrderKind, OrderState,
-    Replace, Report, Resting, SelfTrade, Side, SymbolId, SymbolSpec,
+    Replace, Report, Request, Resting, SelfTrade, Side, SymbolId, SymbolSpec,
 };
 
 /// The longest line, in bytes. A longer one ends the session.
@@ -282,9 +282,7 @@ impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Report::Accepted(order) => write!(f, "accepted {}", Terms(order)),
-            Report::Rejected { order, account, reason, .. } => {
-                write!(f, "rejected order {} of account {}: {reason}", order.0, account.0)
-            }
+            Report::Rejected { reason, .. } => write!(f, "rejected {}: {reason}", Asked(self.0)),
             Report::Trade(trade) => write!(
                 f,
                 "trade {} at {} of symbol {}: {} order {} of account {}, with order {} of account {}",
@@ -320,6 +318,28 @@ impl fmt::Display for Told<'_> {
             }
             Report::LimitsSet(account, _) => write!(f, "set limits of account {}", account.0),
             Report::MemorySet(limit) => write!(f, "set memory to {limit} MiB"),
+        }
+    }
+}
+
+/// What a rejected command was about, in words.
+struct Asked<'a>(&'a Report);
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report::Rejected { request, order, account, symbol, .. } = self.0 else {
+            return Ok(());
+        };
+        let account = account.0;
+        match request {
+            Request::New | Request::Cancel | Request::Replace => {
+                write!(f, "order {} of account {account}", order.0)
+            }
+            Request::AddSymbol => write!(f, "symbol {}", symbol.0),
+            Request::AddAccount => write!(f, "account {account}"),
+            Request::Deposit => write!(f, "deposit to account {account}"),
+            Request::SetLimits => write!(f, "limits of account {account}"),
+            Request::SetMemory => f.write_str("memory"),
         }
     }
 }

@@ -13,8 +13,10 @@
 //!
 //! In market data the tag counts the changes of the symbol since the exchange has started. A snapshot
 //! begins with `SymbolAdded`, its levels follow, and the last record has `is_last` 1. Each of its
-//! records has the number of the last change that it contains, and the sequence of the last command.
-//! The changes after it have the next numbers, so a client notices a gap. A symbol that does not exist has a snapshot once it is added.
+//! records has the number of the last change that it contains, and the sequence of the last command
+//! before it. The changes after it have the next numbers, so a client notices a gap. A snapshot may be
+//! one that an earlier client got, at most 1,000 changes ago. A symbol that does not exist has a
+//! snapshot once it is added.
 //! [`Follower`](crate::market::Follower) is a client of it.
 //!
 //! The server ends a session that sends bytes without a meaning, once it has answered the commands

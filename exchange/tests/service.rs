@@ -207,3 +207,22 @@ fn the_engine_is_shown_every_so_many_commands() {
         .collect();
     assert_eq!(states.iter().collect::<Vec<_>>(), expected);
 }
+
+/// The start opened the journal before it looked at the snapshots. It cut what a snapshot proved to
+/// be synced, or made a new journal in place of one that was missing, and only then failed.
+#[test]
+fn a_start_changes_no_journal_that_ends_before_its_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, mut entry, _reports) = start(settings(Some(folder.path())));
+    publish(&mut entry, &commands(500));
+    service.shutdown().unwrap();
+    let (journal, kept) = (folder.path().join("journal"), folder.path().join("kept"));
+    std::fs::rename(&journal, &kept).unwrap();
+
+    let error = Service::open(settings(Some(folder.path()))).unwrap_err().to_string();
+    assert!(error.contains("synced events are unreadable"), "{error}");
+    std::fs::remove_dir_all(&journal).unwrap();
+    std::fs::rename(&kept, &journal).unwrap();
+    let opened = Service::open(settings(Some(folder.path()))).unwrap();
+    assert_eq!(opened.recovery().snapshot + opened.recovery().replayed, 500);
+}

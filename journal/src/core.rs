@@ -14,7 +14,7 @@ use crate::format::frame::FrameHeader;
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
 use crate::options::Options;
-use crate::recovery::{Recovered, repair, survey};
+use crate::recovery::{Recovered, check_synced_to, repair, survey};
 use crate::segments::making::{activate, begin};
 use crate::segments::spares::{Spares, remove_spares};
 use crate::segments::tail::Tail;
@@ -69,6 +69,7 @@ impl Core {
         remove_spares(&*storage).map_err(file_error(&*storage, "remove a spare", ""))?;
         let mut spares = Spares::new(Arc::clone(&storage), options.segment_bytes);
         let survey = survey(&*storage, &mut |_, _, _| {})?;
+        check_synced_to(&*storage, options.synced_to, survey.as_ref())?;
         let (recovered, end) = match survey {
             Some(survey) => {
                 check_shape(survey.last.shape, shape)?;

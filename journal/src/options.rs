@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lapwing::Sequence;
+
 use crate::encoding::{Encoding, Plain};
 use crate::error::{FileError, OpenError};
 use crate::format::segment::Shape;
@@ -35,11 +37,12 @@ pub struct Options {
     pub(crate) segment_bytes: u64,
     pub(crate) schema: u64,
     pub(crate) prepares_ahead: bool,
+    pub(crate) synced_to: Sequence,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { segment_bytes: SEGMENT_BYTES, schema: 0, prepares_ahead: true }
+        Self { segment_bytes: SEGMENT_BYTES, schema: 0, prepares_ahead: true, synced_to: 0 }
     }
 }
 
@@ -72,6 +75,25 @@ impl Options {
     /// 0.1 s for 64 MiB. A short journal then takes one segment of space instead of two.
     pub fn prepare_ahead(mut self, ahead: bool) -> Self {
         self.prepares_ahead = ahead;
+        self
+    }
+
+    /// Says that the events below `sequence` were synced, as a program knows that has a snapshot of
+    /// them. A journal that ends before that is damaged, and opening it fails. By default 0.
+    ///
+    /// Without it, an unreadable end of a journal that was not closed looks like a write that was
+    /// never synced, so it is cut.
+    ///
+    /// ```
+    /// use lapwing_journal::Options;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// assert!(Options::new().synced_to(7).open::<u64>(folder.path()).is_err(), "it has no events");
+    /// assert!(Options::new().open::<u64>(folder.path()).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn synced_to(mut self, sequence: Sequence) -> Self {
+        self.synced_to = sequence;
         self
     }
 

@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use lapwing::lifecycle::{Report, Running};
 use lapwing::{Disruptor, EventHandler, MultiProducer, Sequence, SingleProducer, Stage};
-use lapwing_journal::{Journal, Snapshots, SyncPolicy, WaitForSpace};
+use lapwing_journal::{Journal, Latest, Options, Snapshots, SyncPolicy, WaitForSpace};
 
 use self::durable::Durable;
 use self::hooks::{AfterSynced, Hooks};
@@ -153,9 +153,12 @@ impl Service {
             settings.check_memory(&engine)?;
             return Ok(Opened { settings, store: None, engine, recovery, hooks: Hooks::default() });
         };
-        let journal = Journal::open(folder.join("journal"))?;
         let snapshots = Snapshots::open(folder.join("snapshots"))?;
-        Self::open_with(settings, journal, snapshots)
+        let latest = snapshots.latest()?;
+        // A snapshot is written once its commands are synced.
+        let synced = latest.snapshot.as_ref().map_or(0, |snapshot| snapshot.sequence);
+        let journal = Options::new().synced_to(synced).open(folder.join("journal"))?;
+        Self::recover(settings, journal, snapshots, latest)
     }
 
     /// Recovers the exchange from a journal and snapshots, wherever they are.
@@ -168,7 +171,17 @@ impl Service {
         journal: Journal<Input>,
         snapshots: Snapshots,
     ) -> Result<Opened, ServiceError> {
-        let (engine, recovery) = recovery::recover(&journal, &snapshots)?;
+        let latest = snapshots.latest()?;
+        Self::recover(settings, journal, snapshots, latest)
+    }
+
+    fn recover(
+        settings: Settings,
+        journal: Journal<Input>,
+        snapshots: Snapshots,
+        latest: Latest,
+    ) -> Result<Opened, ServiceError> {
+        let (engine, recovery) = recovery::recover(&journal, latest)?;
         settings.check_memory(&engine)?;
         let store = Some((Arc::new(journal), snapshots));
         Ok(Opened { settings, store, engine, recovery, hooks: Hooks::default() })

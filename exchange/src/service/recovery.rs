@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lapwing::Sequence;
-use lapwing_journal::{Journal, Snapshots};
+use lapwing_journal::{Journal, Latest};
 
 use super::error::{NotApplied, ServiceError};
 use super::events::Input;
@@ -31,12 +31,11 @@ fn replay(engine: &mut Engine, input: &Input) -> Result<(), NotApplied> {
     applied.map_err(|error| NotApplied::OutOfMemory(command, error))
 }
 
-/// Returns the engine after all commands of the journal.
+/// Returns the engine after all commands of the journal, of which `latest` is the latest snapshot.
 pub(super) fn recover(
     journal: &Journal<Input>,
-    snapshots: &Snapshots,
+    latest: Latest,
 ) -> Result<(Engine, Recovery), ServiceError> {
-    let latest = snapshots.latest()?;
     let (snapshot, mut engine) = match latest.snapshot {
         Some(found) => {
             let state = State::from_bytes(&found.state)?;

@@ -25,7 +25,8 @@ pub struct Damage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
-    /// A frame is unreadable, and a later one says that its events were synced up to `synced`.
+    /// A frame is unreadable or missing, although events up to `synced` were synced, as a later frame
+    /// or [`Options::synced_to`](crate::Options::synced_to) says.
     Synced {
         /// The end of what was synced.
         synced: Sequence,

@@ -23,4 +23,4 @@ mod survey; // the readable frames
 
 pub use repair::Recovered;
 pub(crate) use repair::{End, repair};
-pub(crate) use survey::{Survey, survey};
+pub(crate) use survey::{Survey, check_synced_to, survey};

@@ -193,6 +193,30 @@ fn check_closed_end(
     }
 }
 
+/// Compares the segments with what the caller knows to be synced.
+///
+/// # Errors
+///
+/// [`OpenError::Damaged`] if the readable frames end before `synced`.
+pub(crate) fn check_synced_to(
+    storage: &dyn Storage,
+    synced: Sequence,
+    survey: Option<&Survey>,
+) -> Result<(), OpenError> {
+    let defect = Defect::Synced { synced };
+    match survey {
+        None if synced > 0 => {
+            let file = storage.path().to_owned();
+            Err(Damage { file, offset: 0, sequence: 0, defect }.into())
+        }
+        Some(survey) if survey.end < synced => {
+            let (segment, offset) = survey.unreadable();
+            Err(damage(storage, segment, offset, survey.end, defect).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A segment got its length, and a sync, before it got its name.
 fn check_length(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError> {
     let first = survey.last.first;

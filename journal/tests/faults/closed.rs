@@ -259,3 +259,39 @@ fn a_close_needs_no_space() {
     journal.close().unwrap();
     assert_eq!(disk.times_full(), 0);
 }
+
+/// A journal that was not closed, of which the end is unreadable, looked like one whose last write
+/// was never synced. What a snapshot proved to be synced was cut.
+#[test]
+fn what_the_caller_knows_to_be_synced_is_not_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path()).unwrap();
+    write(&journal, 5);
+    let segment = segments(folder.path()).pop().unwrap();
+    let bytes = fs::read(&segment).unwrap();
+    std::mem::forget(journal); // killed
+    let other = tempfile::tempdir().unwrap();
+    let end = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    let mut damaged = bytes.clone();
+    damaged[end] ^= 1;
+    fs::write(other.path().join(segment.file_name().unwrap()), &damaged).unwrap();
+
+    let options = || Options::new().segment_bytes(SEGMENT_BYTES).prepare_ahead(false);
+    let before = contents(other.path());
+    match options().synced_to(5).open::<u64>(other.path()) {
+        Err(OpenError::Damaged(damage)) => {
+            assert_eq!((damage.sequence, damage.defect), (4, Defect::Synced { synced: 5 }));
+        }
+        opened => panic!("{opened:?}"),
+    }
+    let segments_of = |contents: Vec<(PathBuf, Vec<u8>)>| -> Vec<_> {
+        let is_segment = |(path, _): &(PathBuf, Vec<u8>)| path.extension().is_some();
+        contents.into_iter().filter(is_segment).collect()
+    };
+    assert_eq!(segments_of(contents(other.path())), segments_of(before), "nothing is changed");
+    assert_eq!(options().synced_to(4).open::<u64>(other.path()).unwrap().next_sequence(), 4);
+
+    let empty = tempfile::tempdir().unwrap();
+    options().synced_to(1).open::<u64>(empty.path()).unwrap_err();
+    assert!(segments(empty.path()).is_empty(), "a journal that is missing is not begun anew");
+}

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use lapwing::{EventHandler, Sequence};
 
 use super::outbox::Outbox;
-use super::shared_snapshot::SharedSnapshot;
+use super::shared_snapshot::{Delivery, SharedSnapshot};
 use super::wire::Answer;
 use crate::market::Levels;
 use crate::service::Output;
@@ -23,6 +23,8 @@ pub(super) struct MarketData {
     /// All symbols, as a subscriber gets them.
     symbols: SharedSnapshot,
     subscribers: Vec<Subscription>,
+    /// Those that have no snapshot yet.
+    waiting: Vec<Subscription>,
     /// The last command whose changes have begun to arrive.
     last: Sequence,
 }
@@ -76,8 +78,8 @@ impl Book {
         Self { terms, levels, changes: 1, snapshot }
     }
 
-    /// Sends the book to a new subscriber. Returns false if the client is gone.
-    fn send(&mut self, to: &Outbox, sequence: Sequence) -> bool {
+    /// Sends the book to a new subscriber.
+    fn send(&mut self, to: &Outbox, sequence: Sequence) -> Delivery {
         let Self { terms, levels, changes, snapshot } = self;
         snapshot.send(to, sequence, || {
             let levels = levels.bids().chain(levels.asks()).map(|level| Report::Level(*level));
@@ -94,30 +96,36 @@ impl MarketData {
         let (subscribing, changes) = channel();
         let books = state.books.iter().map(|book| (book.spec.symbol, Book::of(book))).collect();
         let last = next.saturating_sub(1);
-        let (symbols, subscribers) = Default::default();
-        (Self { changes, books, symbols, subscribers, last }, subscribing)
+        let (symbols, subscribers, waiting) = Default::default();
+        (Self { changes, books, symbols, subscribers, waiting, last }, subscribing)
     }
 
     /// Sends a snapshot to each new subscriber, and forgets those that have gone.
     fn follow_changes(&mut self) {
         while let Ok(change) = self.changes.try_recv() {
             match change {
-                Change::Begin(subscription) => {
-                    if self.send_snapshot(&subscription) {
-                        self.subscribers.push(*subscription);
-                    }
+                Change::Begin(subscription) => self.waiting.push(*subscription),
+                Change::End(session) => {
+                    self.subscribers.retain(|to| to.session != session);
+                    self.waiting.retain(|to| to.session != session);
                 }
-                Change::End(session) => self.subscribers.retain(|to| to.session != session),
+            }
+        }
+        for subscription in std::mem::take(&mut self.waiting) {
+            match self.send_snapshot(&subscription) {
+                Delivery::Queued => self.subscribers.push(subscription),
+                Delivery::Later => self.waiting.push(subscription),
+                Delivery::Gone => {}
             }
         }
     }
 
-    /// Returns false if the client is gone.
-    fn send_snapshot(&mut self, to: &Subscription) -> bool {
+    fn send_snapshot(&mut self, to: &Subscription) -> Delivery {
         let Self { books, symbols, last, .. } = self;
         match to.topic {
             Topic::Book(symbol) => {
-                books.get_mut(&symbol).is_none_or(|book| book.send(&to.outbox, *last))
+                let book = books.get_mut(&symbol);
+                book.map_or(Delivery::Queued, |book| book.send(&to.outbox, *last))
             }
             Topic::Symbols => symbols.send(&to.outbox, *last, || {
                 let symbols = books.values().map(|book| Report::SymbolAdded(book.terms));

@@ -5,18 +5,22 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::accepting::STACK_BYTES;
-use super::connection::Connection;
+use super::connection::{Connection, LONGEST_WRITE};
 use super::wire::Answer;
 
 /// Bytes that are written in one call.
 const WRITE_BYTES: usize = 16 << 10;
+/// Bytes of a snapshot that a client takes in a second, after a grace of the longest write. A slower one
+/// is gone: its snapshot keeps the memory that those of other subscribers need.
+const SNAPSHOT_PACE: u64 = 1 << 20;
 /// What a client learns if it does not read its answers.
 const TOO_MANY: &[u8] = b"error: too many answers wait for this client\n";
 
@@ -41,7 +45,7 @@ pub(super) struct Outbox {
 enum Outgoing {
     Answer(Answer),
     /// The records of a snapshot, which subscribers share.
-    Snapshot(Arc<[Answer]>),
+    Snapshot(Arc<Vec<Answer>>),
     /// Words that follow the answers to the first so many commands of the session.
     Words(u64, Words),
     /// Nothing follows.
@@ -93,9 +97,10 @@ impl Outbox {
         self.queue(size_of::<Answer>(), Outgoing::Answer(answer))
     }
 
-    /// Queues the records of a snapshot. Returns false as [`send`](Self::send) does.
+    /// Queues the records of a snapshot. They take no place in the queue, but the client must take them
+    /// at a pace. Returns false as [`send`](Self::send) does.
     #[must_use]
-    pub(super) fn send_all(&self, records: Arc<[Answer]>) -> bool {
+    pub(super) fn send_all(&self, records: Arc<Vec<Answer>>) -> bool {
         self.queue(0, Outgoing::Snapshot(records))
     }
 
@@ -127,8 +132,13 @@ impl Writer {
     fn run(mut self) {
         match self.write_all() {
             Ok(()) => self.connection.finish(),
-            // The client is gone. This ends the thread that reads.
-            Err(_) => self.connection.close(),
+            // The client is gone, or too slow. This ends the thread that reads.
+            Err(error) => {
+                if error.kind() == ErrorKind::TimedOut {
+                    self.connection.stop_reading(); // so that it says why the session ends
+                }
+                self.connection.close();
+            }
         }
     }
 
@@ -181,10 +191,16 @@ impl Writer {
 
     /// Writes a snapshot in parts: all of it would need its memory again for each subscriber.
     fn write_snapshot(&mut self, records: &[Answer]) -> io::Result<()> {
+        let (begun, mut written) = (Instant::now(), 0);
         for record in records {
             (self.encode)(record, &mut self.bytes);
             if self.bytes.len() >= WRITE_BYTES {
+                written += self.bytes.len() as u64;
                 self.flush()?;
+                let longest = LONGEST_WRITE + Duration::from_secs(written / SNAPSHOT_PACE);
+                if begun.elapsed() > longest {
+                    return Err(ErrorKind::TimedOut.into());
+                }
             }
         }
         Ok(())

@@ -19,6 +19,7 @@ mod error;
 mod market_data;
 mod open_orders;
 mod outbox;
+mod secret_file;
 mod secrets;
 mod session;
 mod sessions;
@@ -44,6 +45,7 @@ use crate::engine::Engine;
 use crate::service::{Input, Opened, Service, ServiceError};
 
 pub use self::error::GatewayError;
+pub use self::secret_file::set_secret;
 pub use self::secrets::{Actor, Login, SECRET_BYTES, Secret, SecretError, SecretsError};
 pub use self::settings::{Settings, SettingsError};
 

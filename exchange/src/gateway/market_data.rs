@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use lapwing::{EventHandler, Sequence};
 
 use super::outbox::Outbox;
-use super::shared_snapshot::{Delivery, SharedSnapshot};
+use super::shared_snapshot::{Delivery, Part, SharedSnapshot, Snapshot};
 use super::wire::Answer;
 use crate::market::Levels;
 use crate::service::Output;
@@ -82,9 +82,9 @@ impl Book {
     fn send(&mut self, to: &Outbox, sequence: Sequence) -> Delivery {
         let Self { terms, levels, changes, snapshot } = self;
         snapshot.send(to, sequence, || {
-            let levels = levels.bids().chain(levels.asks()).map(|level| Report::Level(*level));
-            let reports = std::iter::once(Report::SymbolAdded(*terms)).chain(levels);
-            reports.map(|report| record(*changes, sequence, &report)).collect()
+            let levels = levels.bids().chain(levels.asks()).map(|level| Part::Level(*level));
+            let parts = std::iter::once(Part::Symbol(*terms)).chain(levels).collect();
+            Snapshot { tag: *changes, sequence, parts }
         })
     }
 }
@@ -128,8 +128,8 @@ impl MarketData {
                 book.map_or(Delivery::Queued, |book| book.send(&to.outbox, *last))
             }
             Topic::Symbols => symbols.send(&to.outbox, *last, || {
-                let symbols = books.values().map(|book| Report::SymbolAdded(book.terms));
-                symbols.map(|report| record(0, *last, &report)).collect()
+                let parts = books.values().map(|book| Part::Symbol(book.terms)).collect();
+                Snapshot { tag: 0, sequence: *last, parts }
             }),
         }
     }

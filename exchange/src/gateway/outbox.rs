@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::accepting::STACK_BYTES;
 use super::connection::{Connection, LONGEST_WRITE};
+use super::shared_snapshot::Snapshot;
 use super::wire::Answer;
 
 /// Bytes that are written in one call.
@@ -44,8 +45,8 @@ pub(super) struct Outbox {
 #[derive(Debug)]
 enum Outgoing {
     Answer(Answer),
-    /// The records of a snapshot, which subscribers share.
-    Snapshot(Arc<Vec<Answer>>),
+    /// A snapshot, which subscribers share, and the changes since.
+    Snapshot(Arc<Snapshot>, Vec<Answer>),
     /// Words that follow the answers to the first so many commands of the session.
     Words(u64, Words),
     /// Nothing follows.
@@ -97,11 +98,11 @@ impl Outbox {
         self.queue(size_of::<Answer>(), Outgoing::Answer(answer))
     }
 
-    /// Queues the records of a snapshot. They take no place in the queue, but the client must take them
-    /// at a pace. Returns false as [`send`](Self::send) does.
+    /// Queues a snapshot and the changes since. They take no place in the queue, but the client must
+    /// take them at a pace. Returns false as [`send`](Self::send) does.
     #[must_use]
-    pub(super) fn send_all(&self, records: Arc<Vec<Answer>>) -> bool {
-        self.queue(0, Outgoing::Snapshot(records))
+    pub(super) fn send_all(&self, snapshot: Arc<Snapshot>, changes: Vec<Answer>) -> bool {
+        self.queue(0, Outgoing::Snapshot(snapshot, changes))
     }
 
     /// Queues words behind the answers to the first `commands` commands of the session. Returns
@@ -149,7 +150,9 @@ impl Writer {
                 match outgoing {
                     Outgoing::Answer(answer) => self.add_answer(&answer),
                     Outgoing::Words(commands, words) => self.add_words(commands, words),
-                    Outgoing::Snapshot(records) => self.write_snapshot(&records)?,
+                    Outgoing::Snapshot(snapshot, changes) => {
+                        self.write_all_of(snapshot.records().chain(changes))?;
+                    }
                     Outgoing::TooMany => {
                         self.bytes.extend_from_slice(TOO_MANY);
                         return self.flush();
@@ -190,10 +193,10 @@ impl Writer {
     }
 
     /// Writes a snapshot in parts: all of it would need its memory again for each subscriber.
-    fn write_snapshot(&mut self, records: &[Answer]) -> io::Result<()> {
+    fn write_all_of(&mut self, records: impl Iterator<Item = Answer>) -> io::Result<()> {
         let (begun, mut written) = (Instant::now(), 0);
         for record in records {
-            (self.encode)(record, &mut self.bytes);
+            (self.encode)(&record, &mut self.bytes);
             if self.bytes.len() >= WRITE_BYTES {
                 written += self.bytes.len() as u64;
                 self.flush()?;

@@ -12,6 +12,7 @@ use lapwing::Sequence;
 
 use super::outbox::Outbox;
 use super::wire::Answer;
+use crate::types::{Level, PackedReport, Report, SymbolSpec};
 
 /// Changes after which the next subscriber gets a new snapshot. Each subscriber copies them.
 const MOST_CHANGES: usize = 1_000;
@@ -23,10 +24,44 @@ const MOST_COMMANDS: Sequence = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct SharedSnapshot {
     /// `None` if so much has changed that the next subscriber gets a new one.
-    records: Option<Arc<Vec<Answer>>>,
+    snapshot: Option<Arc<Snapshot>>,
     changes: Vec<Answer>,
-    /// The same records, for as long as clients take them.
-    last: Weak<Vec<Answer>>,
+    /// The same snapshot, for as long as clients take it.
+    last: Weak<Snapshot>,
+}
+
+/// A state of a topic, in less memory than the records that clients get.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    /// The number of changes that led to it.
+    pub(super) tag: u64,
+    /// The last command.
+    pub(super) sequence: Sequence,
+    pub(super) parts: Vec<Part>,
+}
+
+/// What one record of a snapshot says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    Symbol(SymbolSpec),
+    Level(Level),
+}
+
+const _: () = assert!(3 * size_of::<Part>() <= size_of::<Answer>(), "a snapshot must be small");
+
+impl Snapshot {
+    /// Returns the records. The last one is marked.
+    pub(super) fn records(&self) -> impl Iterator<Item = Answer> + '_ {
+        let &Self { tag, sequence, .. } = self;
+        (1..).zip(&self.parts).map(move |(number, part)| {
+            let report = match *part {
+                Part::Symbol(spec) => Report::SymbolAdded(spec),
+                Part::Level(level) => Report::Level(level),
+            };
+            let is_last = u64::from(number == self.parts.len());
+            Answer { tag, sequence, is_last, report: PackedReport::from(&report) }
+        })
+    }
 }
 
 /// What became of a snapshot for a subscriber.
@@ -48,7 +83,7 @@ impl Delivery {
 impl SharedSnapshot {
     /// Notes a change, which subscribers get.
     pub(super) fn note(&mut self, change: Answer) {
-        if self.records.is_none() {
+        if self.snapshot.is_none() {
             return;
         }
         self.changes.push(change);
@@ -57,39 +92,30 @@ impl SharedSnapshot {
         }
     }
 
-    /// Sends a snapshot and the changes since to a new subscriber. Asks `make` for the records if
-    /// there is no snapshot, or it is old. `sequence` is the last command.
+    /// Sends a snapshot and the changes since to a new subscriber. Asks `make` for a snapshot if there
+    /// is none, or it is old. `sequence` is the last command.
     pub(super) fn send(
         &mut self,
         to: &Outbox,
         sequence: Sequence,
-        make: impl FnOnce() -> Vec<Answer>,
+        make: impl FnOnce() -> Snapshot,
     ) -> Delivery {
-        let is_fresh = |record: &Answer| record.sequence + MOST_COMMANDS > sequence;
-        let found = self.records.as_ref().filter(|found| found.first().is_some_and(is_fresh));
-        if let Some(records) = found {
-            let changes = Arc::new(self.changes.clone());
-            return Delivery::of(to.send_all(Arc::clone(records)) && to.send_all(changes));
+        let is_fresh = |found: &&Arc<Snapshot>| found.sequence + MOST_COMMANDS > sequence;
+        if let Some(found) = self.snapshot.as_ref().filter(is_fresh) {
+            return Delivery::of(to.send_all(Arc::clone(found), self.changes.clone()));
         }
         self.forget();
         if self.last.strong_count() > 0 {
             return Delivery::Later;
         }
-        let records = Arc::new(marked(make()));
-        self.last = Arc::downgrade(&records);
-        self.records = Some(Arc::clone(&records));
-        Delivery::of(to.send_all(records))
+        let snapshot = Arc::new(make());
+        self.last = Arc::downgrade(&snapshot);
+        // One without records does not say how far the exchange is.
+        self.snapshot = Some(Arc::clone(&snapshot)).filter(|made| !made.parts.is_empty());
+        Delivery::of(to.send_all(snapshot, Vec::new()))
     }
 
     fn forget(&mut self) {
-        (self.records, self.changes) = (None, Vec::new());
+        (self.snapshot, self.changes) = (None, Vec::new());
     }
-}
-
-/// Marks the last record.
-fn marked(mut records: Vec<Answer>) -> Vec<Answer> {
-    if let Some(last) = records.last_mut() {
-        last.is_last = 1;
-    }
-    records
 }

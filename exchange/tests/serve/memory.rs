@@ -82,7 +82,8 @@ fn subscribers_share_the_records_of_a_snapshot() {
     in_the_end("the snapshots are under way", || (memory(&server, "VmHWM") > before).then_some(()));
     let snapshot = LEVELS * 80;
     let all = memory(&server, "VmHWM") - before;
-    assert!(all < SUBSCRIBERS * snapshot / 2, "{all} bytes for {SUBSCRIBERS} subscribers");
+    // They share it, and the records that they get would alone take this.
+    assert!(all < snapshot, "{all} bytes for {SUBSCRIBERS} subscribers");
     drop(subscribers);
 }
 

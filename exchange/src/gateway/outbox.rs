@@ -43,10 +43,12 @@ pub(super) struct Outbox {
 
 /// What waits for a client.
 #[derive(Debug)]
-enum Outgoing {
+pub(super) enum Outgoing {
     Answer(Answer),
     /// A snapshot, which subscribers share, and the changes since.
     Snapshot(Arc<Snapshot>, Vec<Answer>),
+    /// Changes of market data, which subscribers share.
+    Changes(Arc<[Answer]>),
     /// Words that follow the answers to the first so many commands of the session.
     Words(u64, Words),
     /// Nothing follows.
@@ -74,13 +76,11 @@ impl Outbox {
         encode: Encode,
         most: usize,
     ) -> io::Result<Self> {
-        let (sender, queue) = channel();
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let connection = Arc::clone(connection);
+        let (outbox, queue) = Self::new(connection, most);
         let writer = Writer {
             queue,
-            connection: Arc::clone(&connection),
-            waiting: Arc::clone(&waiting),
+            connection: Arc::clone(connection),
+            waiting: Arc::clone(&outbox.waiting),
             encode,
             bytes: Vec::new(),
             answered: 0,
@@ -88,8 +88,15 @@ impl Outbox {
         };
         let thread = thread::Builder::new().name("writer".into()).stack_size(STACK_BYTES);
         thread.spawn(move || writer.run())?;
+        Ok(outbox)
+    }
+
+    /// Returns an outbox and what waits in it.
+    pub(super) fn new(connection: &Arc<Connection>, most: usize) -> (Self, Receiver<Outgoing>) {
+        let (sender, queue) = channel();
+        let (connection, waiting) = (Arc::clone(connection), Arc::new(AtomicUsize::new(0)));
         let most_waiting = most.saturating_mul(size_of::<Answer>());
-        Ok(Self { queue: sender, connection, waiting, most_waiting })
+        (Self { queue: sender, connection, waiting, most_waiting }, queue)
     }
 
     /// Queues an answer. Returns false if the client does not read its answers, or is gone.
@@ -105,6 +112,12 @@ impl Outbox {
         self.queue(0, Outgoing::Snapshot(snapshot, changes))
     }
 
+    /// Queues changes of market data. Returns false as [`send`](Self::send) does.
+    #[must_use]
+    pub(super) fn send_changes(&self, changes: Arc<[Answer]>) -> bool {
+        self.queue(size_of_val(&*changes), Outgoing::Changes(changes))
+    }
+
     /// Queues words behind the answers to the first `commands` commands of the session. Returns
     /// false as [`send`](Self::send) does.
     #[must_use]
@@ -115,7 +128,8 @@ impl Outbox {
     fn queue(&self, bytes: usize, outgoing: Outgoing) -> bool {
         // Relaxed: the count carries nothing.
         let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
-        if waiting + bytes > self.most_waiting {
+        // An empty queue takes as much as comes at a time.
+        if waiting > 0 && waiting + bytes > self.most_waiting {
             let _ = self.queue.send(Outgoing::TooMany);
             self.connection.stop_reading();
             return false;
@@ -152,6 +166,10 @@ impl Writer {
                     Outgoing::Words(commands, words) => self.add_words(commands, words),
                     Outgoing::Snapshot(snapshot, changes) => {
                         self.write_all_of(snapshot.records().chain(changes))?;
+                    }
+                    Outgoing::Changes(changes) => {
+                        self.write_all_of(changes.iter().copied())?;
+                        self.waiting.fetch_sub(size_of_val(&*changes), Ordering::Relaxed);
                     }
                     Outgoing::TooMany => {
                         self.bytes.extend_from_slice(TOO_MANY);

@@ -33,7 +33,7 @@ fn order(account: AccountId, order: u64, side: Side, kind: OrderKind, price: u32
 /// Returns an engine with many sell orders of one lot, at so many prices.
 fn full_book(prices: u32) -> Engine {
     let mut engine = Engine::default();
-    let spec = SymbolSpec { symbol: SYMBOL, lowest: 1, highest: ORDERS, max_orders: ORDERS };
+    let spec = SymbolSpec { symbol: SYMBOL, lowest: 1, highest: ORDERS, max_orders: ORDERS + 1 };
     reports_of(&mut engine, Command::AddSymbol(spec));
     for account in [MAKER, TAKER] {
         let amount = MAX_CASH / 4;
@@ -74,6 +74,31 @@ fn a_fill_or_kill_order_that_cannot_fill_walked_all_orders() {
             assert!(matches!(reports[..], [Report::Accepted(_), Report::Cancelled(..)]));
         });
         assert!(refusal < walk / 10, "{prices} prices: {refusal:?}, a walk takes {walk:?}");
+    }
+}
+
+/// An account with orders of its own in the way could repeat this for nothing.
+#[test]
+fn a_fill_or_kill_order_walked_all_orders_up_to_those_of_its_own_account() {
+    let mut engine = full_book(1_000);
+    let walk = shortest(|| _ = engine.state());
+    let last = order(TAKER, 1, Side::Sell, OrderKind::Limit, ORDERS);
+    reports_of(&mut engine, Command::New(NewOrder { quantity: 9, ..last }));
+    let mut next = u64::from(ORDERS);
+    for (account, quantity, self_trade) in [
+        (MAKER, 10, SelfTrade::CancelOldest),
+        (TAKER, ORDERS + 1, SelfTrade::CancelNewest),
+        (TAKER, ORDERS + 1, SelfTrade::Decrement),
+        (TAKER, ORDERS + 1, SelfTrade::CancelOldest),
+    ] {
+        let refusal = shortest(|| {
+            next += 1;
+            let new = order(account, next, Side::Buy, OrderKind::FillOrKill, ORDERS);
+            let new = NewOrder { quantity, self_trade, ..new };
+            let reports = reports_of(&mut engine, Command::New(new));
+            assert!(matches!(reports[..], [Report::Accepted(_), Report::Cancelled(..)]));
+        });
+        assert!(refusal < walk / 10, "{self_trade:?}: {refusal:?}, a walk takes {walk:?}");
     }
 }
 

@@ -3,7 +3,8 @@
 use super::orders::{NIL, Order, Slot};
 use super::{Book, Incoming};
 use crate::types::{
-    Cause, OrderKind, OrderState, Price, Quantity, Report, SelfTrade, SymbolId, Trade,
+    Cause, MOST_CHECKED_ORDERS, OrderKind, OrderState, Price, Quantity, Report, SelfTrade,
+    SymbolId, Trade,
 };
 
 /// What became of an order that met a level.
@@ -23,10 +24,6 @@ impl Book {
         kind: OrderKind,
         sink: &mut impl FnMut(Report),
     ) {
-        if kind == OrderKind::FillOrKill && !self.can_fill(&incoming) {
-            sink(Report::Cancelled(incoming.order, Cause::Unfilled));
-            return;
-        }
         if !self.trade(&mut incoming, sink) {
             return;
         }
@@ -115,22 +112,32 @@ impl Book {
         Outcome::GoesOn
     }
 
-    /// Whether all of an order can trade with orders of other accounts. If an order of its own account stands before
-    /// the last of them, it can only under `CancelOldest`.
-    fn can_fill(&self, incoming: &Incoming) -> bool {
+    /// Whether all of an order can trade with orders of other accounts. If an order of its own account
+    /// stands before the last of them, it can only under `CancelOldest`. `own` is the quantity that the
+    /// account has on the other side.
+    ///
+    /// An order that is refused costs its account nothing, so it must not cost a walk through the whole
+    /// book. Where the sums do not decide, the walk ends after [`MOST_CHECKED_ORDERS`], and the answer
+    /// is no.
+    #[must_use]
+    pub fn can_fill(&self, incoming: &Incoming, own: u64) -> bool {
         let OrderState { id, side, price: limit, open, .. } = incoming.order;
-        // Without this, an order that is refused would cost a walk through the whole book.
-        if self.ladder.reachable(side.opposite(), limit) < u64::from(open) {
+        let reachable = self.ladder.reachable(side.opposite(), limit);
+        if reachable < u64::from(open) {
             return false;
         }
+        let passes_own = incoming.self_trade == SelfTrade::CancelOldest;
+        if own == 0 || passes_own && reachable >= own + u64::from(open) {
+            return true;
+        }
         let mut missing = open;
-        for maker in self.by_priority(side.opposite()) {
+        for maker in self.by_priority(side.opposite()).take(MOST_CHECKED_ORDERS) {
             if missing == 0 || !side.accepts(limit, maker.price) {
                 break;
             }
             if maker.id.account != id.account {
                 missing = missing.saturating_sub(maker.open);
-            } else if incoming.self_trade != SelfTrade::CancelOldest {
+            } else if !passes_own {
                 break;
             }
         }

@@ -1,10 +1,8 @@
 //! `exchange secret`: makes a secret for the operator or for an account.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::PathBuf;
 
-use exchange::gateway::{Actor, Login, Secret};
+use exchange::gateway::{Actor, Login, Secret, set_secret};
 
 use super::Result;
 
@@ -13,18 +11,16 @@ use super::Result;
 pub(crate) struct Arguments {
     /// The word `operator`, or the number of an account.
     actor: Actor,
-    /// The file of secrets. It gets a line with the hash. An exchange that runs reads it again.
+    /// The file of secrets. It gets a line with the hash, in place of an earlier line of the actor. An
+    /// exchange that runs reads it again.
     file: PathBuf,
 }
 
-/// Adds the hash to the file, and prints what the client needs.
+/// Puts the hash into the file, and prints what the client needs.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { actor, file } = arguments;
     let secret = Secret::generate()?;
-    let failed = |error| format!("cannot add a line to {}: {error}", file.display());
-    let mut secrets = OpenOptions::new().append(true).create(true).open(file).map_err(failed)?;
-    let line = format!("{actor} {}\n", secret.hash_hex());
-    secrets.write_all(line.as_bytes()).map_err(failed)?;
+    set_secret(file, *actor, &secret)?;
     println!("{actor} {}", secret.to_hex());
     Ok(())
 }

@@ -13,6 +13,7 @@ use exchange::gateway::{self, Gateway};
 use exchange::service::{Service, Settings};
 
 use super::Result;
+use crate::output::announce;
 
 /// How often the program checks whether a stage has failed, or a signal has come.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -79,18 +80,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for path in &found.damaged {
         eprintln!("exchange: left out a damaged snapshot: {}", path.display());
     }
-    println!(
+    announce(format_args!(
         "recovered: snapshot={} replayed={} cut_bytes={} ms={}",
         found.snapshot,
         found.replayed,
         found.cut_bytes,
         begun.elapsed().as_millis(),
-    );
+    ));
     let gateway = Gateway::start_with(opened, &*arguments.address, arguments.gateway.settings())?;
-    println!("listening: {}", gateway.address());
+    announce(format_args!("listening: {}", gateway.address()));
     wait(&gateway, &termination)?;
     let state = gateway.shutdown()?.state();
-    println!("ended: commands={} hash={:016x}", state.commands, state.hash());
+    announce(format_args!("ended: commands={} hash={:016x}", state.commands, state.hash()));
     Ok(())
 }
 

@@ -6,8 +6,8 @@ use super::Engine;
 use crate::book::{Book, Found, Incoming};
 use crate::risk::{Accounts, Wish};
 use crate::types::{
-    Cancel, NewOrder, OrderKind, OrderRef, OrderState, Price, Quantity, Reason, Replace, Report,
-    Resting, SymbolId, SymbolSpec,
+    Cancel, Cause, NewOrder, OrderKind, OrderRef, OrderState, Price, Quantity, Reason, Replace,
+    Report, Resting, SymbolId, SymbolSpec,
 };
 
 impl Engine {
@@ -35,6 +35,13 @@ impl Engine {
         accounts.reserve(&order);
         sink(Report::Accepted(order));
         let incoming = Incoming { order, filled: 0, self_trade: new.self_trade };
+        let other_side = order.side.opposite();
+        if new.kind == OrderKind::FillOrKill
+            && !book.can_fill(&incoming, accounts.open(new.account, new.symbol, other_side))
+        {
+            settling(accounts, sink)(Report::Cancelled(order, Cause::Unfilled));
+            return Ok(());
+        }
         book.enter(incoming, new.kind, &mut settling(accounts, sink));
         Ok(())
     }

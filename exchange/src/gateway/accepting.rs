@@ -7,9 +7,9 @@ use std::thread::{self, JoinHandle};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::Shared;
 use super::connection::{prepare, refuse};
 use super::session::Session;
-use super::{Shared, note};
 use crate::service::Entry;
 
 /// The pause after a client that could not be served: without descriptors, memory or threads. The
@@ -44,7 +44,9 @@ impl Accepting {
                 Ok(()) => is_served = true,
                 Err(error) => {
                     if is_served {
-                        note(format_args!("clients are not served for now: {error}"));
+                        self.shared
+                            .notes
+                            .add(format_args!("clients are not served for now: {error}"));
                     }
                     is_served = false;
                     if self.is_over(false, Some(&PAUSE)) {
@@ -75,7 +77,7 @@ impl Accepting {
             Err(error) => return Err(error),
         };
         if let Err(error) = prepare(&socket) {
-            note(format_args!("a client was not served: {error}"));
+            self.shared.notes.add(format_args!("a client was not served: {error}"));
             return Ok(());
         }
         self.open(socket)

@@ -21,7 +21,7 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 /// What the system holds for a client in each direction. By default it would be megabytes.
 const BUFFER_BYTES: usize = 256 << 10;
 /// A client that does not take the bytes of one write within this time is gone.
-const LONGEST_WRITE: Duration = Duration::from_secs(10);
+pub(super) const LONGEST_WRITE: Duration = Duration::from_secs(10);
 /// How long a connection that the gateway ends stays open for what the client still sends. If bytes
 /// were unread at the end, the system would reset the connection, and the client could miss answers.
 const LONGEST_LINGER: Duration = Duration::from_secs(1);

@@ -1,12 +1,13 @@
 //! The stage that publishes levels and trades: a snapshot to each new subscriber, then each change.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use lapwing::{EventHandler, Sequence};
 
 use super::outbox::Outbox;
-use super::shared_snapshot::SharedSnapshot;
+use super::shared_snapshot::{Delivery, Part, SharedSnapshot, Snapshot};
 use super::wire::Answer;
 use crate::market::Levels;
 use crate::service::Output;
@@ -23,6 +24,10 @@ pub(super) struct MarketData {
     /// All symbols, as a subscriber gets them.
     symbols: SharedSnapshot,
     subscribers: Vec<Subscription>,
+    /// Those that have no snapshot yet.
+    waiting: Vec<Subscription>,
+    /// Symbols with changes that are not sent yet.
+    changed: Vec<SymbolId>,
     /// The last command whose changes have begun to arrive.
     last: Sequence,
 }
@@ -64,6 +69,8 @@ struct Book {
     /// The number of changes so far. The first one is the symbol itself.
     changes: u64,
     snapshot: SharedSnapshot,
+    /// Changes of this batch.
+    unsent: Vec<Answer>,
 }
 
 impl Book {
@@ -72,17 +79,17 @@ impl Book {
     }
 
     fn new(terms: SymbolSpec) -> Self {
-        let (levels, snapshot) = Default::default();
-        Self { terms, levels, changes: 1, snapshot }
+        let (levels, snapshot, unsent) = Default::default();
+        Self { terms, levels, changes: 1, snapshot, unsent }
     }
 
-    /// Sends the book to a new subscriber. Returns false if the client is gone.
-    fn send(&mut self, to: &Outbox, sequence: Sequence) -> bool {
-        let Self { terms, levels, changes, snapshot } = self;
+    /// Sends the book to a new subscriber.
+    fn send(&mut self, to: &Outbox, sequence: Sequence) -> Delivery {
+        let Self { terms, levels, changes, snapshot, .. } = self;
         snapshot.send(to, sequence, || {
-            let levels = levels.bids().chain(levels.asks()).map(|level| Report::Level(*level));
-            let reports = std::iter::once(Report::SymbolAdded(*terms)).chain(levels);
-            reports.map(|report| record(*changes, sequence, &report)).collect()
+            let levels = levels.bids().chain(levels.asks()).map(|level| Part::Level(*level));
+            let parts = std::iter::once(Part::Symbol(*terms)).chain(levels).collect();
+            Snapshot { tag: *changes, sequence, parts }
         })
     }
 }
@@ -94,34 +101,40 @@ impl MarketData {
         let (subscribing, changes) = channel();
         let books = state.books.iter().map(|book| (book.spec.symbol, Book::of(book))).collect();
         let last = next.saturating_sub(1);
-        let (symbols, subscribers) = Default::default();
-        (Self { changes, books, symbols, subscribers, last }, subscribing)
+        let (symbols, subscribers, waiting, changed) = Default::default();
+        (Self { changes, books, symbols, subscribers, waiting, changed, last }, subscribing)
     }
 
     /// Sends a snapshot to each new subscriber, and forgets those that have gone.
     fn follow_changes(&mut self) {
         while let Ok(change) = self.changes.try_recv() {
             match change {
-                Change::Begin(subscription) => {
-                    if self.send_snapshot(&subscription) {
-                        self.subscribers.push(*subscription);
-                    }
+                Change::Begin(subscription) => self.waiting.push(*subscription),
+                Change::End(session) => {
+                    self.subscribers.retain(|to| to.session != session);
+                    self.waiting.retain(|to| to.session != session);
                 }
-                Change::End(session) => self.subscribers.retain(|to| to.session != session),
+            }
+        }
+        for subscription in std::mem::take(&mut self.waiting) {
+            match self.send_snapshot(&subscription) {
+                Delivery::Queued => self.subscribers.push(subscription),
+                Delivery::Later => self.waiting.push(subscription),
+                Delivery::Gone => {}
             }
         }
     }
 
-    /// Returns false if the client is gone.
-    fn send_snapshot(&mut self, to: &Subscription) -> bool {
+    fn send_snapshot(&mut self, to: &Subscription) -> Delivery {
         let Self { books, symbols, last, .. } = self;
         match to.topic {
             Topic::Book(symbol) => {
-                books.get_mut(&symbol).is_none_or(|book| book.send(&to.outbox, *last))
+                let book = books.get_mut(&symbol);
+                book.map_or(Delivery::Queued, |book| book.send(&to.outbox, *last))
             }
             Topic::Symbols => symbols.send(&to.outbox, *last, || {
-                let symbols = books.values().map(|book| Report::SymbolAdded(book.terms));
-                symbols.map(|report| record(0, *last, &report)).collect()
+                let parts = books.values().map(|book| Part::Symbol(book.terms)).collect();
+                Snapshot { tag: 0, sequence: *last, parts }
             }),
         }
     }
@@ -139,7 +152,20 @@ impl MarketData {
         });
     }
 
-    /// Sends a change of a symbol to its subscribers.
+    /// Sends the changes of a batch. Each subscriber shares them and is woken once, so that a busy
+    /// symbol with many subscribers costs little for each change.
+    fn send_changes(&mut self) {
+        for symbol in self.changed.drain(..) {
+            let Some(book) = self.books.get_mut(&symbol) else { continue };
+            let changes: Arc<[Answer]> = book.unsent.as_slice().into();
+            book.unsent.clear();
+            let topic = Topic::Book(symbol);
+            let send = |to: &Outbox| to.send_changes(Arc::clone(&changes));
+            self.subscribers.retain(|to| to.topic != topic || send(&to.outbox));
+        }
+    }
+
+    /// Notes a change of a symbol for its subscribers.
     fn publish(&mut self, symbol: SymbolId, sequence: Sequence, report: &Report) {
         let Some(book) = self.books.get_mut(&symbol) else { return };
         book.changes += 1;
@@ -148,8 +174,10 @@ impl MarketData {
         }
         let answer = record(book.changes, sequence, report);
         book.snapshot.note(answer);
-        let topic = Topic::Book(symbol);
-        self.subscribers.retain(|to| to.topic != topic || to.outbox.send(answer));
+        if book.unsent.is_empty() {
+            self.changed.push(symbol);
+        }
+        book.unsent.push(answer);
     }
 }
 
@@ -172,6 +200,8 @@ impl EventHandler<Output> for MarketData {
         }
         self.last = output.sequence;
         if end_of_batch {
+            // First, since the snapshot of a new subscriber has these changes.
+            self.send_changes();
             self.follow_changes();
         }
     }
@@ -185,4 +215,50 @@ impl EventHandler<Output> for MarketData {
 fn without_names(trade: Trade) -> Trade {
     let nobody = OrderRef { account: AccountId(0), order: OrderId(0) };
     Trade { maker: nobody, taker: nobody, maker_open: 0, taker_open: 0, taker_limit: 0, ..trade }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use bytemuck::Zeroable;
+
+    use super::*;
+    use crate::Exchange;
+    use crate::engine::Engine;
+    use crate::gateway::outbox::Outgoing;
+    use crate::gateway::sessions::Sessions;
+    use crate::types::{Level, Side};
+
+    /// Each change woke the writer of each subscriber. Hundreds of them held up all commands.
+    #[test]
+    fn a_subscriber_was_woken_for_each_change_of_a_batch() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (sessions, _ender) = Sessions::new(1).unwrap();
+        let (connection, _reading) = sessions.enter(client).unwrap();
+        let (outbox, queue) = Outbox::new(&connection, 10);
+
+        let (mut stage, subscribing) = MarketData::new(&Engine::default().state(), 1);
+        let symbol = SymbolId(3);
+        let spec = SymbolSpec { symbol, lowest: 1, highest: 9, max_orders: 9 };
+        let output = |report| Output {
+            sequence: 5,
+            report: PackedReport::from(&report),
+            ..Output::zeroed()
+        };
+        stage.on_event(&output(Report::SymbolAdded(spec)), 0, true);
+        let subscription = Subscription { session: 1, topic: Topic::Book(symbol), outbox };
+        subscribing.send(Change::Begin(Box::new(subscription))).unwrap();
+        stage.on_timeout(1);
+        assert!(matches!(queue.try_recv(), Ok(Outgoing::Snapshot(..))));
+        for price in 1..=9 {
+            let level = Level { symbol, side: Side::Buy, price, quantity: 1, orders: 1 };
+            stage.on_event(&output(Report::Level(level)), u64::from(price), price == 9);
+        }
+        let sent: Vec<_> = queue.try_iter().collect();
+        let [Outgoing::Changes(changes)] = &sent[..] else { panic!("{sent:?}") };
+        let tags: Vec<_> = changes.iter().map(|change| change.tag).collect();
+        assert_eq!(tags, (2..=10).collect::<Vec<_>>());
+    }
 }

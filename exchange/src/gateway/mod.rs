@@ -17,8 +17,10 @@ mod answers;
 mod connection;
 mod error;
 mod market_data;
+mod notes;
 mod open_orders;
 mod outbox;
+mod secret_file;
 mod secrets;
 mod session;
 mod sessions;
@@ -27,8 +29,6 @@ mod shared_snapshot;
 pub mod text;
 pub mod wire;
 
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
@@ -37,6 +37,7 @@ use std::time::{Duration, Instant};
 
 use self::answers::{Answers, Change};
 use self::market_data::{MarketData, Subscribing};
+use self::notes::Notes;
 use self::secrets::Secrets;
 use self::sessions::{Ender, Sessions};
 use crate::Exchange;
@@ -44,10 +45,11 @@ use crate::engine::Engine;
 use crate::service::{Input, Opened, Service, ServiceError};
 
 pub use self::error::GatewayError;
+pub use self::secret_file::set_secret;
 pub use self::secrets::{Actor, Login, SECRET_BYTES, Secret, SecretError, SecretsError};
 pub use self::settings::{Settings, SettingsError};
 
-/// How long a shutdown waits until all clients have taken their answers.
+/// How long a shutdown waits until all clients have taken their answers, and standard error the notes.
 const LONGEST_DELIVERY: Duration = Duration::from_secs(5);
 /// How often a shutdown checks whether the exchange has failed.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -74,6 +76,7 @@ struct Shared {
     /// Set during a shutdown, if commands are not answered any more.
     failed: OnceLock<()>,
     sessions: Arc<Sessions>,
+    notes: Notes,
 }
 
 impl Gateway {
@@ -118,6 +121,7 @@ impl Gateway {
             started: Instant::now(),
             failed: OnceLock::new(),
             sessions,
+            notes: Notes::start()?,
         });
         let accepting = accepting::start(listener, entry, Arc::clone(&shared))?;
         Ok(Self { service, shared, accepting, ender, address })
@@ -151,7 +155,7 @@ impl Gateway {
     /// and then the end of their connections.
     ///
     /// A client that keeps sending is read for one more second. A client that does not take its
-    /// answers within five seconds does not get the rest.
+    /// answers within five seconds does not get the rest, and neither does a reader of standard error.
     ///
     /// # Errors
     ///
@@ -176,6 +180,7 @@ impl Gateway {
             sessions.cut_off();
             sessions.wait_until_closed(LONGEST_DELIVERY);
         }
+        shared.notes.wait_until_written(LONGEST_DELIVERY);
         ended
     }
 }
@@ -201,10 +206,4 @@ fn bind(
         Some(&address) if secrets.is_none() => Err(GatewayError::NotLoopback(address)),
         _ => Ok((TcpListener::bind(&*addresses)?, secrets)),
     }
-}
-
-/// Tells the operator something. An error is ignored: there is no other place to tell it, and a
-/// thread that serves clients must not panic because its reader has left.
-fn note(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "gateway: {text}");
 }

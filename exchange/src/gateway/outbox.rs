@@ -5,18 +5,23 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::accepting::STACK_BYTES;
-use super::connection::Connection;
+use super::connection::{Connection, LONGEST_WRITE};
+use super::shared_snapshot::Snapshot;
 use super::wire::Answer;
 
 /// Bytes that are written in one call.
 const WRITE_BYTES: usize = 16 << 10;
+/// Bytes of a snapshot that a client takes in a second, after a grace of the longest write. A slower one
+/// is gone: its snapshot keeps the memory that those of other subscribers need.
+const SNAPSHOT_PACE: u64 = 1 << 20;
 /// What a client learns if it does not read its answers.
 const TOO_MANY: &[u8] = b"error: too many answers wait for this client\n";
 
@@ -38,10 +43,12 @@ pub(super) struct Outbox {
 
 /// What waits for a client.
 #[derive(Debug)]
-enum Outgoing {
+pub(super) enum Outgoing {
     Answer(Answer),
-    /// The records of a snapshot, which subscribers share.
-    Snapshot(Arc<[Answer]>),
+    /// A snapshot, which subscribers share, and the changes since.
+    Snapshot(Arc<Snapshot>, Vec<Answer>),
+    /// Changes of market data, which subscribers share.
+    Changes(Arc<[Answer]>),
     /// Words that follow the answers to the first so many commands of the session.
     Words(u64, Words),
     /// Nothing follows.
@@ -69,13 +76,11 @@ impl Outbox {
         encode: Encode,
         most: usize,
     ) -> io::Result<Self> {
-        let (sender, queue) = channel();
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let connection = Arc::clone(connection);
+        let (outbox, queue) = Self::new(connection, most);
         let writer = Writer {
             queue,
-            connection: Arc::clone(&connection),
-            waiting: Arc::clone(&waiting),
+            connection: Arc::clone(connection),
+            waiting: Arc::clone(&outbox.waiting),
             encode,
             bytes: Vec::new(),
             answered: 0,
@@ -83,8 +88,15 @@ impl Outbox {
         };
         let thread = thread::Builder::new().name("writer".into()).stack_size(STACK_BYTES);
         thread.spawn(move || writer.run())?;
+        Ok(outbox)
+    }
+
+    /// Returns an outbox and what waits in it.
+    pub(super) fn new(connection: &Arc<Connection>, most: usize) -> (Self, Receiver<Outgoing>) {
+        let (sender, queue) = channel();
+        let (connection, waiting) = (Arc::clone(connection), Arc::new(AtomicUsize::new(0)));
         let most_waiting = most.saturating_mul(size_of::<Answer>());
-        Ok(Self { queue: sender, connection, waiting, most_waiting })
+        (Self { queue: sender, connection, waiting, most_waiting }, queue)
     }
 
     /// Queues an answer. Returns false if the client does not read its answers, or is gone.
@@ -93,10 +105,17 @@ impl Outbox {
         self.queue(size_of::<Answer>(), Outgoing::Answer(answer))
     }
 
-    /// Queues the records of a snapshot. Returns false as [`send`](Self::send) does.
+    /// Queues a snapshot and the changes since. They take no place in the queue, but the client must
+    /// take them at a pace. Returns false as [`send`](Self::send) does.
     #[must_use]
-    pub(super) fn send_all(&self, records: Arc<[Answer]>) -> bool {
-        self.queue(0, Outgoing::Snapshot(records))
+    pub(super) fn send_all(&self, snapshot: Arc<Snapshot>, changes: Vec<Answer>) -> bool {
+        self.queue(0, Outgoing::Snapshot(snapshot, changes))
+    }
+
+    /// Queues changes of market data. Returns false as [`send`](Self::send) does.
+    #[must_use]
+    pub(super) fn send_changes(&self, changes: Arc<[Answer]>) -> bool {
+        self.queue(size_of_val(&*changes), Outgoing::Changes(changes))
     }
 
     /// Queues words behind the answers to the first `commands` commands of the session. Returns
@@ -109,7 +128,8 @@ impl Outbox {
     fn queue(&self, bytes: usize, outgoing: Outgoing) -> bool {
         // Relaxed: the count carries nothing.
         let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
-        if waiting + bytes > self.most_waiting {
+        // An empty queue takes as much as comes at a time.
+        if waiting > 0 && waiting + bytes > self.most_waiting {
             let _ = self.queue.send(Outgoing::TooMany);
             self.connection.stop_reading();
             return false;
@@ -127,8 +147,13 @@ impl Writer {
     fn run(mut self) {
         match self.write_all() {
             Ok(()) => self.connection.finish(),
-            // The client is gone. This ends the thread that reads.
-            Err(_) => self.connection.close(),
+            // The client is gone, or too slow. This ends the thread that reads.
+            Err(error) => {
+                if error.kind() == ErrorKind::TimedOut {
+                    self.connection.stop_reading(); // so that it says why the session ends
+                }
+                self.connection.close();
+            }
         }
     }
 
@@ -139,7 +164,13 @@ impl Writer {
                 match outgoing {
                     Outgoing::Answer(answer) => self.add_answer(&answer),
                     Outgoing::Words(commands, words) => self.add_words(commands, words),
-                    Outgoing::Snapshot(records) => self.write_snapshot(&records)?,
+                    Outgoing::Snapshot(snapshot, changes) => {
+                        self.write_all_of(snapshot.records().chain(changes))?;
+                    }
+                    Outgoing::Changes(changes) => {
+                        self.write_all_of(changes.iter().copied())?;
+                        self.waiting.fetch_sub(size_of_val(&*changes), Ordering::Relaxed);
+                    }
                     Outgoing::TooMany => {
                         self.bytes.extend_from_slice(TOO_MANY);
                         return self.flush();
@@ -180,11 +211,17 @@ impl Writer {
     }
 
     /// Writes a snapshot in parts: all of it would need its memory again for each subscriber.
-    fn write_snapshot(&mut self, records: &[Answer]) -> io::Result<()> {
+    fn write_all_of(&mut self, records: impl Iterator<Item = Answer>) -> io::Result<()> {
+        let (begun, mut written) = (Instant::now(), 0);
         for record in records {
-            (self.encode)(record, &mut self.bytes);
+            (self.encode)(&record, &mut self.bytes);
             if self.bytes.len() >= WRITE_BYTES {
+                written += self.bytes.len() as u64;
                 self.flush()?;
+                let longest = LONGEST_WRITE + Duration::from_secs(written / SNAPSHOT_PACE);
+                if begun.elapsed() > longest {
+                    return Err(ErrorKind::TimedOut.into());
+                }
             }
         }
         Ok(())

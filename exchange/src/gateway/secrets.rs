@@ -209,13 +209,13 @@ impl Secrets {
     }
 
     fn error(&self, cause: FileError) -> SecretsError {
-        SecretsError { path: self.path.clone(), cause }
+        SecretsError::new(&self.path, cause)
     }
 }
 
 impl Read {
     fn open(path: &Path) -> Result<Self, SecretsError> {
-        let error = |cause| SecretsError { path: path.to_owned(), cause };
+        let error = |cause| SecretsError::new(path, cause);
         // First, so that a change meanwhile is seen at the next login.
         let metadata = fs::metadata(path).map_err(|cause| error(cause.into()))?;
         let text = fs::read_to_string(path).map_err(|cause| error(cause.into()))?;
@@ -230,7 +230,7 @@ fn version(metadata: &Metadata) -> Version {
     (metadata.modified().ok(), metadata.len())
 }
 
-fn parse(text: &str) -> Result<HashMap<Actor, Hash>, FileError> {
+pub(super) fn parse(text: &str) -> Result<HashMap<Actor, Hash>, FileError> {
     let mut hashes = HashMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -249,7 +249,7 @@ fn parse(text: &str) -> Result<HashMap<Actor, Hash>, FileError> {
     Ok(hashes)
 }
 
-fn two_words(line: &str) -> Result<(&str, &str), SecretError> {
+pub(super) fn two_words(line: &str) -> Result<(&str, &str), SecretError> {
     let mut words = line.split_whitespace();
     match (words.next(), words.next(), words.next()) {
         (Some(first), Some(second), None) => Ok((first, second)),
@@ -306,7 +306,7 @@ impl fmt::Display for SecretError {
 
 impl Error for SecretError {}
 
-/// Why secrets cannot be read.
+/// Why secrets cannot be read or changed.
 #[derive(Debug)]
 pub struct SecretsError {
     path: PathBuf,
@@ -314,9 +314,18 @@ pub struct SecretsError {
 }
 
 #[derive(Debug)]
-enum FileError {
+pub(super) enum FileError {
     Io(io::Error),
     Line(u64, SecretError),
+    /// It is a folder, a device or a pipe.
+    NoFile,
+    Write(io::Error),
+}
+
+impl SecretsError {
+    pub(super) fn new(path: &Path, cause: FileError) -> Self {
+        Self { path: path.to_owned(), cause }
+    }
 }
 
 crate::errors::from!(FileError: io::Error => Io);
@@ -327,6 +336,8 @@ impl fmt::Display for SecretsError {
         match &self.cause {
             FileError::Io(error) => write!(f, "cannot read the secrets in {path}: {error}"),
             FileError::Line(number, error) => write!(f, "{path}: {error}: line={number}"),
+            FileError::NoFile => write!(f, "secrets are in a regular file, which {path} is not"),
+            FileError::Write(error) => write!(f, "cannot write the secrets in {path}: {error}"),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::outbox::{Encode, Outbox, Words, encode_binary};
 use super::secrets::{Actor, Login};
 use super::text::{self, Line, LineError};
 use super::wire::{self, Answer, Credentials, Hello, Order};
-use super::{GatewayError, Shared, note};
+use super::{GatewayError, Shared};
 use crate::service::{Entry, Input};
 use crate::types::{Command, PackedCommand, PackedReport, Reason, Report, SymbolId};
 
@@ -105,7 +105,8 @@ impl Session {
 
     /// Says to the client why its session ends, behind the answers to its commands.
     fn tell(&mut self, error: &GatewayError) {
-        note(format_args!("session {} ended: {error}", self.connection.id));
+        let id = self.connection.id;
+        self.shared.notes.add(format_args!("session {id} ended: {error}"));
         if matches!(error, GatewayError::Io(_) | GatewayError::NotRead) {
             return; // it is gone, or has been told
         }

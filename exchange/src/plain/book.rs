@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{BookState, OrderRef, OrderState, Sink, SymbolSpec};
 use crate::state::RestingOrder;
-use crate::types::{Cause, Level, Price, Quantity, Report, SelfTrade, Side, SymbolId, Trade};
+use crate::types::{
+    Cause, Level, MOST_CHECKED_ORDERS, Price, Quantity, Report, SelfTrade, Side, SymbolId, Trade,
+};
 
 #[derive(Clone, Debug)]
 pub(super) struct PlainBook {
@@ -60,18 +62,28 @@ impl PlainBook {
         self.best(side.opposite()).is_some_and(|price| side.accepts(limit, price))
     }
 
-    /// Whether all of an order can trade with orders of other accounts. If an order of its own account stands before
-    /// the last of them, it can only under `CancelOldest`.
+    /// Whether all of an order can trade with orders of other accounts. If an order of its own account
+    /// stands before the last of them, it can only under `CancelOldest`. Unless the sums say that it
+    /// can, so many orders are checked.
     pub(super) fn can_fill(&self, incoming: &Incoming) -> bool {
         let OrderState { id, side, price: limit, open, .. } = incoming.order;
+        let sum = |counts: &dyn Fn(&RestingOrder) -> bool| -> u64 {
+            let counted = self.by_priority(side.opposite()).filter(|maker| counts(maker));
+            counted.map(|maker| u64::from(maker.open)).sum()
+        };
+        let own = sum(&|maker| maker.id.account == id.account);
+        let reachable = sum(&|maker| side.accepts(limit, maker.price));
+        let passes_own = incoming.self_trade == SelfTrade::CancelOldest;
+        let is_limited = own > 0 && !(passes_own && reachable >= own + u64::from(open));
+        let most = if is_limited { MOST_CHECKED_ORDERS } else { usize::MAX };
         let mut missing = u64::from(open);
-        for maker in self.by_priority(side.opposite()) {
+        for maker in self.by_priority(side.opposite()).take(most) {
             if missing == 0 || !side.accepts(limit, maker.price) {
                 break;
             }
             if maker.id.account != id.account {
                 missing = missing.saturating_sub(u64::from(maker.open));
-            } else if incoming.self_trade != SelfTrade::CancelOldest {
+            } else if !passes_own {
                 break;
             }
         }

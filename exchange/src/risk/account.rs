@@ -81,6 +81,14 @@ impl Account {
         if place.is_err() { memory.check(POSITION_BYTES) } else { Ok(()) }
     }
 
+    /// Returns the sum of the open quantities of the orders on a side of a symbol.
+    pub(super) fn open(&self, symbol: SymbolId, side: Side) -> u64 {
+        self.place_of(symbol).map_or(0, |index| match side {
+            Side::Buy => self.positions[index].open_buy,
+            Side::Sell => self.positions[index].open_sell,
+        })
+    }
+
     /// Checks the position that would follow if all open orders of a side traded, and none of the
     /// other side.
     #[inline]

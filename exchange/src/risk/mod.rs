@@ -12,7 +12,7 @@ use bytemuck::allocation::try_zeroed_vec;
 use crate::state::{AccountState, PositionState};
 use crate::types::{
     ACCOUNT_BYTES, AccountId, Deposit, Limits, MAX_ACCOUNTS, MAX_CASH, Memory, OrderId, OrderState,
-    OutOfMemory, POSITION_BYTES, Quantity, Reason, Refusal, Report, Trade,
+    OutOfMemory, POSITION_BYTES, Quantity, Reason, Refusal, Report, Side, SymbolId, Trade,
 };
 
 /// All accounts.
@@ -51,7 +51,7 @@ impl Accounts {
             let positions = account.positions.len() as u64;
             accounts.memory.take(ACCOUNT_BYTES + positions * POSITION_BYTES);
             accounts.deposits += account.cash;
-            accounts.open(account.id, Account::from_state(account))?;
+            accounts.insert(account.id, Account::from_state(account))?;
         }
         Ok(accounts)
     }
@@ -89,7 +89,7 @@ impl Accounts {
             return Err(Reason::Exists.into());
         }
         self.memory.check(ACCOUNT_BYTES)?;
-        self.open(id, Account::default())?;
+        self.insert(id, Account::default())?;
         self.memory.take(ACCOUNT_BYTES);
         Ok(())
     }
@@ -157,6 +157,12 @@ impl Accounts {
         self.change(order, |account| account.reserve(order));
     }
 
+    /// Returns the sum of the open quantities of the orders of an account on a side of a symbol.
+    #[must_use]
+    pub fn open(&self, id: AccountId, symbol: SymbolId, side: Side) -> u64 {
+        self.account(id).map_or(0, |account| account.open(symbol, side))
+    }
+
     /// Follows a report of a book.
     ///
     /// # Panics
@@ -207,7 +213,7 @@ impl Accounts {
     }
 
     /// Puts an account in its place.
-    fn open(&mut self, id: AccountId, account: Account) -> Result<(), OutOfMemory> {
+    fn insert(&mut self, id: AccountId, account: Account) -> Result<(), OutOfMemory> {
         if self.accounts.is_empty() {
             let places = try_zeroed_vec(MAX_ACCOUNTS as usize);
             self.accounts = places.map_err(|()| OutOfMemory::Accounts)?;

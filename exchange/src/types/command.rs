@@ -136,7 +136,8 @@ pub enum OrderKind {
     PostOnly,
     /// Trades what it can at its price or better. The rest is cancelled.
     ImmediateOrCancel,
-    /// Trades all of its quantity at its price or better, or nothing.
+    /// Trades all of its quantity at its price or better, or nothing. If its account has orders on the
+    /// other side, [`MOST_CHECKED_ORDERS`](super::MOST_CHECKED_ORDERS) limits how far it looks.
     FillOrKill,
     /// Immediate-or-cancel at the far edge of the symbol's price band.
     Market,

@@ -32,6 +32,9 @@ pub const MAX_PRICE: Price = (1 << 31) - 1;
 pub const MAX_BAND: u32 = 1 << 24;
 /// The largest number of orders that may rest in one book.
 pub const MAX_ORDERS: u32 = 1 << 24;
+/// Resting orders that a fill-or-kill order checks if its account has orders on the other side, unless
+/// the quantities of whole levels decide.
+pub const MOST_CHECKED_ORDERS: usize = 1_000;
 /// The number of symbol ids: 0 to this number less 1.
 pub const MAX_SYMBOLS: u32 = 1 << 16;
 /// The number of account ids: 0 to this number less 1.

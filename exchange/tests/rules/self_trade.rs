@@ -1,8 +1,10 @@
 //! What happens where an account would trade with itself.
 
-use exchange::types::{OrderKind, SelfTrade, Side};
+use exchange::types::{
+    Command, Deposit, Limits, MOST_CHECKED_ORDERS, OrderKind, SelfTrade, Side, SymbolSpec,
+};
 
-use super::desk::{ANN, BOB, Desk, new};
+use super::desk::{ANN, BOB, CASH, Desk, SPEC, new};
 
 /// Returns a desk with asks at 101: 5 of bob, 10 of ann, 20 of bob.
 fn with_own_ask_between() -> Desk {
@@ -104,4 +106,34 @@ fn fill_or_kill_may_pass_own_orders_with_cancel_oldest() {
     let mut desk = with_own_ask_between();
     let reports = buy(&mut desk, OrderKind::FillOrKill, 5, SelfTrade::CancelNewest);
     assert_eq!(reports[1], "trade 5 at 101: bob1 has 0, ann2 has 0", "it does not reach ann1");
+}
+
+/// Beyond the limit of the walk, the sums decide, or the order is cancelled.
+#[test]
+fn a_fill_or_kill_order_passes_so_many_orders_if_its_account_has_some() {
+    let most = MOST_CHECKED_ORDERS as u32;
+    let mut desk = Desk::default();
+    desk.send(Command::AddSymbol(SymbolSpec { max_orders: most + 2, ..SPEC }));
+    for account in [ANN, BOB] {
+        desk.send(Command::AddAccount(account));
+        desk.send(Command::Deposit(Deposit { account, amount: CASH }));
+        desk.send(Command::SetLimits(account, Limits::UNLIMITED));
+    }
+    for id in 1..=most {
+        desk.sell((BOB, u64::from(id)), 100, 1);
+    }
+    desk.sell((BOB, u64::from(most) + 1), 101, 1);
+    desk.sell((ANN, 1), 102, 5);
+    let buy = |desk: &mut Desk, id, limit, quantity, self_trade| {
+        let fok = OrderKind::FillOrKill;
+        desk.send(new((ANN, id), fok, Side::Buy, limit, quantity, self_trade)).len()
+    };
+    // One order of others is beyond the limit: the sums do not say that none of its own is before.
+    for (id, self_trade) in [(2, SelfTrade::CancelNewest), (3, SelfTrade::Decrement)] {
+        assert_eq!(buy(&mut desk, id, 101, most + 1, self_trade), 2, "it is cancelled");
+    }
+    assert_eq!(buy(&mut desk, 4, 101, most + 1, SelfTrade::CancelOldest), 2, "it is cancelled");
+    // The sums say that enough of others is there.
+    assert!(buy(&mut desk, 5, 102, most + 1, SelfTrade::CancelOldest) > 2, "it trades");
+    assert_eq!(desk.queue(Side::Sell), ["ann1"]);
 }

@@ -1,8 +1,9 @@
 //! What ends the program, and what does not.
 
+use std::io::{Read, Write};
 use std::process::{Command as Process, Stdio};
 
-use super::server::{Server, program};
+use super::server::{Server, in_the_end, program};
 
 fn kill(signal: &str, id: u32) {
     let done = Process::new("kill").args([signal, &id.to_string()]).status().unwrap();
@@ -69,4 +70,28 @@ fn a_server_ends_well_if_nothing_reads_what_it_prints() {
     drop(reader);
     drop(process.stdin.take());
     assert!(process.wait().unwrap().success());
+}
+
+/// Sessions that ended with an error waited for it, and kept their places and the end.
+#[test]
+fn a_reader_of_the_complaints_that_stops_reading_stopped_sessions_and_the_end() {
+    const CLIENTS: usize = 1_200; // more than a pipe and the notes that wait hold
+    let mut server = Server::start(&["--sessions", "20"]);
+    for _ in 0..CLIENTS {
+        in_the_end("a client is told why its session ends", || {
+            let mut client = server.connect();
+            client.write_all(b"\0not a hello of the protocol").unwrap();
+            let mut told = String::new();
+            let read = client.read_to_string(&mut told);
+            // A place is free a moment after a session ends.
+            (read.is_ok() && !told.contains("all its sessions")).then_some(())
+        });
+    }
+    in_the_end("it serves", || server.ask().ok());
+    kill("-TERM", server.id());
+    assert!(server.value("ended: ").starts_with("commands=1 hash="));
+    let (is_success, complaints) = server.end();
+    assert!(is_success);
+    let lines = complaints.lines().filter(|line| line.contains("unknown version or kind")).count();
+    assert!((1..CLIENTS).contains(&lines), "lines={lines}");
 }

@@ -5,6 +5,7 @@ mod descriptors;
 mod ends;
 #[cfg(target_os = "linux")]
 mod memory;
+mod secret;
 mod server;
 mod sessions;
 mod text;

@@ -599,7 +599,7 @@ fn a_claim_that_has_ended_is_not_open_when_a_worker_lowers_the_gate() {
     assert_eq!(oldest_own_claim(&control), None, "it is published");
     let mut other = Multi::of(&control);
     control.advance(0, 1);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(|| (0..4).for_each(|_| _ = claim_and_publish(&mut other, &control, 1)));
     });
     control.advance(0, 0);

@@ -1,8 +1,8 @@
 //! What commands take of the memory that the operator allows.
 //!
 //! The numbers are rules and not measurements: leader, follower and replay must refuse the same
-//! commands, whatever the system has. Each is an upper bound that includes the copies for snapshots
-//! and market data.
+//! commands, whatever the system has. They include the tables and their copies for snapshots, but no
+//! queues and no market data.
 
 use std::error::Error;
 use std::fmt;

@@ -317,11 +317,12 @@ fn loom_a_second_closer_counts_no_refused_event() {
     });
 }
 
-/// O9: a consumer that has drained the ring sees what the thread that closed it did before.
+/// O9: a consumer that has drained the ring sees what the thread that closed it did before. With one
+/// producer, the fence of the close carries that too.
 #[test]
 fn loom_what_came_before_a_close_is_seen_at_its_end() {
     check_without_fences(|| {
-        let (producer, mut poller) = single(1);
+        let (producer, mut poller) = multi(1);
         let (ring, before) = (producer.shared(), Arc::new(AtomicU64::new(0)));
         let stored = Arc::clone(&before);
         let closer = thread::spawn(move || {

@@ -51,8 +51,9 @@ fn a_claim_whose_slot_is_claimed_again_is_not_open(then: fn(&Control)) {
         let mut second = first.clone();
         let ring = first.shared();
         first.publish(|event| *event = 1).unwrap();
+        // Not by the other thread: its loads of the stamp would hide those of this one.
+        take(&mut poller).unwrap();
         let other = thread::spawn(move || {
-            take(&mut poller).unwrap();
             second.try_publish(|event| *event = 2).unwrap();
             then(&second.shared().control);
             (second, poller)

@@ -7,17 +7,15 @@ use std::thread::{self, JoinHandle};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Shared;
 use super::connection::{prepare, refuse};
 use super::session::Session;
+use super::{STACK_BYTES, Shared};
 use crate::service::Entry;
 
 /// The pause after a client that could not be served: without descriptors, memory or threads. The
 /// listener stays ready meanwhile, so that without a pause the thread would spin.
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-/// The stack of a thread of a session. The default of 2 MiB would use up the addresses of a process
-/// with limited memory.
-pub(super) const STACK_BYTES: usize = 256 << 10;
+
 /// The thread that accepts.
 struct Accepting {
     listener: TcpListener,

@@ -53,6 +53,9 @@ pub use self::settings::{Settings, SettingsError};
 const LONGEST_DELIVERY: Duration = Duration::from_secs(5);
 /// How often a shutdown checks whether the exchange has failed.
 const PAUSE: Duration = Duration::from_millis(50);
+/// The stack of a thread of the gateway. The default of 2 MiB would use up the addresses of a process
+/// with limited memory.
+const STACK_BYTES: usize = 256 << 10;
 
 /// An exchange that clients can reach.
 #[derive(Debug)]

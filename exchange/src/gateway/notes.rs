@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::accepting::STACK_BYTES;
+use super::STACK_BYTES;
 
 /// Notes that may wait. Each has some hundred bytes at most.
 const MOST_WAITING: usize = 100;

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::accepting::STACK_BYTES;
+use super::STACK_BYTES;
 use super::connection::{Connection, LONGEST_WRITE};
 use super::shared_snapshot::Snapshot;
 use super::wire::Answer;

@@ -9,7 +9,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 cargo clippy --locked --workspace --all-targets -- -D warnings
-cargo clippy --locked --package lapwing --features predicted-branch -- -D warnings
 
 target="${CARGO_TARGET_DIR:-target}"
 pass() { # pass <suffix of the target directory, which another script shares> <flags> <packages and targets>

@@ -13,8 +13,6 @@ locked instruction. The check fails in each of these cases:
   holds few of them.
 - The path does not load the flags of the ring after its stores: the compiler fence between them (O6, O8) had no effect.
 - The loop of a handler that computes a sum stores anything. The sum must stay in a register.
-- A consumer that spins branches on the result of a poll before the return instruction whose target the CPU predicts
-  (`lapwing/src/tuning/predicted_branch.rs`). The CPU would predict that branch, and mispredict it.
 """
 import re
 import sys
@@ -25,14 +23,7 @@ PUBLISHED = re.compile(r"\$0x4c415057")
 HANDLED = re.compile(r"^(rol\s+\$0x29|rorx?\s+\$0x17),")
 OURS = ["lapwing_publish", "lapwing_try_publish", "lapwing_claim"]
 RIVAL = "rtrb_push"
-SPINS = "lapwing_wait"
-# Polls of the cursor, and of the upstream stages.
-POLLS = 2
 STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
-# The comparison of a poll, and the store of the return address, just before the return.
-COMPARED = re.compile(r"^cmp")
-BEYOND = re.compile(r"^set(a|b)\b")
-PREDICTED = re.compile(r"^mov\s+%\w+,\(%rsp\)$")
 # Most stores of an event: the event itself, and the cursor.
 STORES = 2
 # The load of the flags, and the test of its three bits.
@@ -94,23 +85,6 @@ def checks_after_its_stores(way):
     return any("(" in way[place] or any(map(LOAD.match, way[place:after])) for place in tested)
 
 
-def predicted_polls(code):
-    """Returns, for each return that a failed poll sends elsewhere, the instructions from its comparison to its call."""
-    texts = list(code.values())
-    found = []
-    for place, text in enumerate(texts):
-        if PREDICTED.match(text) and texts[place + 1].startswith("ret"):
-            call = place - 2  # followed by the jump of the success path, then by this
-            compared = [before for before in range(call) if COMPARED.match(texts[before])]
-            found.append(texts[compared[-1] : call] if compared else [])
-    return found
-
-
-def is_straight(poll):
-    """Whether `poll` compares a sequence with another one, and does not branch on the result."""
-    return any(map(BEYOND.match, poll)) and not any(text.startswith("j") for text in poll)
-
-
 def around(ways, start):
     """Returns the shortest path from `start` back to it, as addresses; `None` if there is no path."""
     before, queue = {start: None}, deque([start])
@@ -154,11 +128,6 @@ def main():
         sys.exit(f"hot_path: the flags are not loaded after the stores: {', '.join(unfenced)}")
     if any(map(stores, handlers)):
         sys.exit("hot_path: the handler stores its sum for each event")
-    polls = [poll for symbol, code in found if SPINS in symbol for poll in predicted_polls(code)]
-    straight = [poll for poll in polls if is_straight(poll)]
-    print(f"{SPINS:20} {len(polls)} polls, {len(straight)} of them of a sequence and without a branch")
-    if len(straight) < POLLS:
-        sys.exit("hot_path: the result of a poll is branched on before the predicted return")
 
 
 if __name__ == "__main__":

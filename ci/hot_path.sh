@@ -9,8 +9,6 @@ if [[ $(uname -m) != x86_64 ]] || ! command -v objdump >/dev/null || ! command -
     exit 77
 fi
 target="${CARGO_TARGET_DIR:-target}"
-# With the feature `predicted-branch`, whose assembly is checked too, and with the tests of that feature.
-cargo test --package lapwing --features predicted-branch --lib predicted_branch
-cargo build --release --package lapwing-hot-path --features lapwing/predicted-branch
+cargo build --release --package lapwing-hot-path
 "$target/release/lapwing-hot-path"
 objdump --disassemble --no-show-raw-insn "$target/release/lapwing-hot-path" | python3 ci/hot_path.py

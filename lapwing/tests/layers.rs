@@ -42,7 +42,7 @@ fn tuning_is_reached_through_the_advice_of_the_ends_only() {
 fn assembly_and_system_calls_are_in_few_files() {
     let (fence, affinity) = ("protocol/parking/asymmetric.rs", "lifecycle/affinity.rs");
     let allowed = [
-        ("asm!", &["tuning/predicted_branch.rs", "tuning/prefetch.rs"][..]),
+        ("asm!", &["tuning/prefetch.rs"][..]),
         ("_mm_", &["tuning/prefetch.rs"]),
         ("compiler_fence", &[fence]),
         ("rustix", &[affinity, fence, "protocol/parking/futex.rs"]),

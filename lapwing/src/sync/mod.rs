@@ -7,8 +7,6 @@
 #[cfg(lapwing_shuttle)]
 mod virtual_time;
 
-use std::hint::black_box;
-
 #[cfg(all(lapwing_shuttle, not(lapwing_portable)))]
 compile_error!("shuttle cannot block a thread on a futex: add `--cfg lapwing_portable`");
 
@@ -157,20 +155,6 @@ pub(crate) fn available_cpus() -> u64 {
 pub(crate) fn pause(times: u32) {
     for _ in 0..if IS_CHECKED || cfg!(miri) { 1 } else { times } {
         spin_loop();
-    }
-}
-
-/// Delays by about ten CPU cycles on any CPU, by storing a word and loading it again. A pause hint
-/// would stall the whole CPU, including the loads that follow. Here those loads can already begin.
-/// Under a checker and under Miri this is [`pause`].
-#[inline]
-#[cfg_attr(lapwing_plain, allow(dead_code))]
-pub(crate) fn delay() {
-    if IS_CHECKED || cfg!(miri) {
-        return pause(1);
-    }
-    for _ in 0..2 {
-        black_box(black_box(0_u32).wrapping_add(1));
     }
 }
 

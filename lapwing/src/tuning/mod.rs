@@ -11,7 +11,6 @@
 //!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
 //!   poll_loop         polls for the next event, with or without pauses
-//!   predicted_branch  makes the CPU predict that a poll succeeds (a feature)
 //!   prefetch_batch    prefetches a batch of a small ring
 //!   line_ownership    acquires ownership of cache lines before their slots are released
 //! read_ahead        prefetches along a batch of large events
@@ -37,9 +36,6 @@ mod expected_counter;
 mod line_ownership;
 pub(crate) mod own_count;
 mod poll_loop;
-#[cfg(feature = "predicted-branch")]
-#[allow(unsafe_code)]
-mod predicted_branch;
 // I4, I15: prefetches and stores by address.
 #[allow(unsafe_code)]
 mod prefetch;

@@ -4,8 +4,7 @@
 //!
 //! An A/B test ([`ab_test`](super::ab_test)) chooses between two ways at run time:
 //!
-//! - One pause hint after each poll. This sees a single event as early as possible. With the
-//!   feature `predicted-branch`, a few nanoseconds of work replace the hint.
+//! - One pause hint after each poll. This sees a single event as early as possible.
 //! - Three pause hints after each of the first polls, none after the others. The hints leave the
 //!   cache lines to the producer until it has published several events, which may suit a stream. On
 //!   a CPU with slow cache-line transfers, this also suits two threads that answer each other. A
@@ -24,7 +23,7 @@ use super::ab_test::AbTest;
 use crate::Sequence;
 use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::advice::POLLS;
-use crate::sync::{IS_CHECKED, delay, pause};
+use crate::sync::{IS_CHECKED, pause};
 
 /// Time per event in nanoseconds above which no thread waits for the consumer.
 const SLOW_NS: u64 = 10_000;
@@ -60,10 +59,9 @@ impl PollLoop {
         missed: impl Fn(),
     ) -> Option<T> {
         if self.test.is_first_at(next) {
-            let is_available = predicted(is_available);
-            return repeat(POLLS, &poll_once, is_available, || {
+            return repeat(POLLS, &poll_once, &is_available, || {
                 missed();
-                after_a_poll();
+                pause(1);
             });
         }
         let seen = repeat(PAUSED, &poll_once, &is_available, || {
@@ -72,28 +70,6 @@ impl PollLoop {
         });
         seen.or_else(|| repeat(POLLS - PAUSED, &poll_once, &is_available, &missed))
     }
-}
-
-/// Runs after each poll of the first way. With `predicted-branch`, a failed poll is mispredicted,
-/// which takes some nanoseconds by itself.
-#[inline]
-fn after_a_poll() {
-    if cfg!(feature = "predicted-branch") { delay() } else { pause(1) }
-}
-
-/// Returns `is_available` in a form that the CPU predicts to be true.
-#[cfg(feature = "predicted-branch")]
-#[inline]
-fn predicted<T>(is_available: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
-    let prediction = super::predicted_branch::Prediction::new();
-    move |seen| prediction.holds(is_available(seen))
-}
-
-/// Returns `is_available` unchanged.
-#[cfg(not(feature = "predicted-branch"))]
-#[inline]
-fn predicted<T>(is_available: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
-    is_available
 }
 
 /// Polls up to `times` times and calls `between` after each failed poll. Returns the first result

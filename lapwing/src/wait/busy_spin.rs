@@ -16,20 +16,6 @@ use crate::sync::spin_loop;
 /// Another consumer does the same, or it runs three hints after each of its first polls and none
 /// after the others. An A/B test chooses; see [`SPINS`](WaitStrategy::SPINS).
 ///
-/// # Feature `predicted-branch`
-///
-/// With this cargo feature, on Linux and x86-64, the CPU predicts that each poll of a consumer
-/// finds an event. It has then begun to handle the event when the cache line arrives. That saves
-/// about an eighth of the latency of a single event if the CPUs share a cache. The feature applies
-/// while a consumer polls by itself, by `SPINS` or
-/// [`spins_first`](WaitStrategy::spins_first) of its strategy. Its costs:
-///
-/// - While there is no event, the CPU loads what the handler would load, also from memory that
-///   other threads write.
-/// - The stack pointer is off by one word for some instructions. A profiler, or an unwinder in a
-///   signal handler, may see that.
-/// - The assembly needs LLVM. A thread with a shadow stack does not use the prediction.
-///
 /// ```
 /// use lapwing::{Disruptor, wait::BusySpin};
 ///

@@ -7,7 +7,8 @@ Usage: objdump -d --no-show-raw-insn lapwing-hot-path | ci/hot_path.py
 The hot path of a loop is the shortest path from the store of the event back to itself without a call, a division or a
 locked instruction. The check fails in each of these cases:
 
-- A loop has no such path. Each event then pays for a call, a division or a locked instruction.
+- A loop has no such path. Each event then pays for a call, a division or a locked instruction. An event of one of
+  several producers takes the locked instruction of its claim, but no call.
 - The path is not shorter than that of `rtrb`, a queue without a graph of consumers.
 - The path stores more than the event and the cursor. Stores wait for cache lines of other CPUs, and the store buffer
   holds few of them.
@@ -22,6 +23,7 @@ from collections import deque
 PUBLISHED = re.compile(r"\$0x4c415057")
 HANDLED = re.compile(r"^(rol\s+\$0x29|rorx?\s+\$0x17),")
 OURS = ["lapwing_publish", "lapwing_try_publish", "lapwing_claim"]
+SHARED = "lapwing_shared_publish"
 RIVAL = "rtrb_push"
 STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
 # Most stores of an event: the event itself, and the cursor.
@@ -31,6 +33,8 @@ LOAD = re.compile(r"^mov\w*\s+[^,$%]*\(.*\),%\w+$")
 FLAGS = re.compile(r"^test[bwl]?\s+\$0x7,")
 # Instructions that are not allowed for each event. The words of other threads need only plain loads and stores.
 COSTLY = re.compile(r"^(call|lock|div|idiv|xchg.*\(|mfence|cpuid|syscall)")
+# Those that are not allowed for an event of one of several producers.
+COSTLY_OF_SHARED = re.compile(r"^(call|div|idiv|mfence|cpuid|syscall)")
 
 
 def functions(lines):
@@ -44,12 +48,12 @@ def functions(lines):
     return found
 
 
-def successors(code):
-    """Returns, for each instruction that is allowed on a hot path, those that may follow it."""
+def successors(code, costly):
+    """Returns, for each instruction that is not `costly`, those that may follow it."""
     following = dict(zip(list(code), list(code)[1:]))
     ways = {}
     for address, text in code.items():
-        if COSTLY.match(text):
+        if costly.match(text):
             continue
         targets = []
         if jump := re.match(r"^(j\w+)\s+([0-9a-f]+)", text):
@@ -60,17 +64,17 @@ def successors(code):
     return ways
 
 
-def loops(code, mark):
+def loops(code, mark, costly=COSTLY):
     """Returns the instructions on the path from each one that matches `mark` back to itself, if there is a path."""
     marked = [address for address, text in code.items() if mark.search(text)]
-    ways = successors(code) if marked else {}
+    ways = successors(code, costly) if marked else {}
     found = [around(ways, address) for address in marked]
     return [[code[address] for address in way] for way in found if way]
 
 
-def hot_path(found, name):
+def hot_path(found, name, costly=COSTLY):
     """Returns the shortest loop that publishes an event in the function `name`; empty if there is none."""
-    ways = [way for symbol, code in found if name in symbol for way in loops(code, PUBLISHED)]
+    ways = [way for symbol, code in found if name in symbol for way in loops(code, PUBLISHED, costly)]
     return min(ways, key=len, default=[])
 
 
@@ -110,11 +114,12 @@ def path_to(address, before):
 def main():
     found = functions(sys.stdin)
     ways = {name: hot_path(found, name) for name in [*OURS, RIVAL]}
+    ways[SHARED] = hot_path(found, SHARED, COSTLY_OF_SHARED)
     # Found without a name, since the handler is inlined into the code of the stage.
     handlers = [way for _, code in found for way in loops(code, HANDLED)]
     for name, way in [*ways.items(), *(("handler", way) for way in handlers)]:
         figures = f"{len(way)}, {stores(way)} of them stores"
-        print(f"{name:20} {figures if way else 'no path without a call, a division or a locked instruction'}")
+        print(f"{name:22} {figures if way else 'no path without a call, a division or a locked instruction'}")
     if not all(ways.values()) or not handlers:
         sys.exit("hot_path: an event takes a call, a division or a locked instruction, or no loop was found")
     slow = [name for name in OURS if len(ways[name]) >= len(ways[RIVAL])]

@@ -41,10 +41,8 @@ MUTANTS = {
         ("O33", "control.window.close();", DROP, "loom_no_claim_after_a_refused_one"),
     ],
     "protocol/claims/multi.rs": [
-        ("O12", "if [[!try_swap(control, claimed, end)]] {\n            return None;",
-         "{ try_swap(control, claimed, end); false }", "loom_claim_in_a_row_against_another"),
-        ("O12", "if [[try_swap(control, claimed, end)]] {\n                //",
-         "{ try_swap(control, claimed, end); true }", "loom_claims_up_to_share_what_is_free"),
+        ("O12", "if [[try_swap(control, claimed, end)]] {", "{ try_swap(control, claimed, end); true }",
+         "loom_claims_up_to_share_what_is_free"),
         ("O6", "Self::stamps(control).settle(first..first + count, fate);",
          "if $M { if control.published.flags() != 0 { Self::follow_up(control); } "
          "Self::stamps(control).settle(first..first + count, fate); return; } $T",

@@ -201,26 +201,6 @@ fn loom_multi_producer_stamps() {
     });
 }
 
-/// O12: the producer of the last claim expects the counter unchanged, while another one claims.
-#[test]
-fn loom_claim_in_a_row_against_another() {
-    check_without_fences(|| {
-        let (mut first, mut poller) = multi(4);
-        let mut second = first.clone();
-        first.publish(|event| *event = 1).unwrap();
-        let another = thread::spawn(move || {
-            second.publish(|event| *event = 2).unwrap();
-            second
-        });
-        first.publish(|event| *event = 3).unwrap();
-        let end = another.join().unwrap();
-        let mut seen = take(&mut poller).unwrap();
-        seen.sort_unstable_by_key(|&(_, event)| event);
-        assert_eq!(seen.iter().map(|&(_, event)| event).collect::<Vec<_>>(), [1, 2, 3]);
-        drop((first, end));
-    });
-}
-
 /// O4: a batch that crosses the wrap.
 #[test]
 fn loom_multi_producer_stamps_of_batches() {

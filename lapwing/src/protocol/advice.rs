@@ -37,18 +37,6 @@ pub trait ClaimAdvice: Debug + Send {
         false
     }
 
-    /// Returns the expected value of the claim counter, which several producers share; `None` to
-    /// load the counter. A wrong answer makes one compare-and-swap fail.
-    fn expected_counter(&self) -> Option<Sequence> {
-        None
-    }
-
-    /// Records that the producer has claimed `claim`, from the expected value of the counter or
-    /// from a loaded one.
-    fn claimed(&mut self, claim: &Range<Sequence>, was_expected: bool) {
-        let _ = (claim, was_expected);
-    }
-
     /// Backs off after another producer has won the claim.
     fn back_off(&mut self) {
         pause(1);

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::back_off::BackOff;
 use super::claim_window::ClaimWindow;
-use super::expected_counter::ExpectedCounter;
 use super::own_count::OwnCount;
 use crate::Sequence;
 use crate::protocol::advice::ClaimAdvice;
@@ -13,14 +12,12 @@ use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::stamps::Stamps;
 
-/// Advice on when to prefetch slots, whether to count claims, what to expect in the counter, and
-/// how long to back off.
+/// Advice on when to prefetch slots, whether to count claims, and how long to back off.
 #[derive(Debug)]
 #[cfg_attr(lapwing_plain, allow(unreachable_pub))]
 pub struct TunedClaims {
     window: ClaimWindow,
     count: OwnCount,
-    expected: ExpectedCounter,
     back_off: BackOff,
 }
 
@@ -34,7 +31,6 @@ impl TunedClaims {
         Self {
             window: ClaimWindow::new(slots, stamps, first, &tests),
             count: OwnCount::starting_at(first),
-            expected: ExpectedCounter::default(),
             back_off: BackOff::default(),
         }
     }
@@ -47,20 +43,6 @@ impl ClaimAdvice for TunedClaims {
 
     fn keeps_count(&mut self, claim: &Range<Sequence>, backlog: impl FnOnce() -> u64) -> bool {
         self.count.is_kept(claim, backlog)
-    }
-
-    #[inline]
-    fn expected_counter(&self) -> Option<Sequence> {
-        self.expected.get()
-    }
-
-    #[inline]
-    fn claimed(&mut self, claim: &Range<Sequence>, was_expected: bool) {
-        if was_expected {
-            self.expected.confirm(claim.end);
-        } else {
-            self.expected.follow(claim);
-        }
     }
 
     fn back_off(&mut self) {

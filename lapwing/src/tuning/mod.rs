@@ -7,7 +7,6 @@
 //! claims            advice for producers
 //!   claim_window      prefetches the next slots to write
 //!   own_count         claims without a load of the cursor, while a consumer waits for each event
-//!   expected_counter  claims without a load of the counter, while no other producer claims
 //!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
 //!   poll_loop         polls for the next event, with or without pauses
@@ -32,7 +31,6 @@ mod ab_test;
 mod back_off;
 mod claim_window;
 mod claims;
-mod expected_counter;
 mod line_ownership;
 pub(crate) mod own_count;
 mod poll_loop;

@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use lapwing::{Disruptor, SingleProducer};
+use lapwing::{Disruptor, MultiProducer, SingleProducer};
 
 /// The value of each event. No other instruction contains it, so the script finds the store by it.
 const MARK: u64 = 0x4C41_5057;
@@ -15,6 +15,13 @@ const EVENTS: usize = 1 << 10;
 
 #[inline(never)]
 fn lapwing_publish(producer: &mut SingleProducer<u64>, events: usize) {
+    for _ in 0..events {
+        producer.publish(|event| *event = MARK).expect("the ring is open");
+    }
+}
+
+#[inline(never)]
+fn lapwing_shared_publish(producer: &mut MultiProducer<u64>, events: usize) {
     for _ in 0..events {
         producer.publish(|event| *event = MARK).expect("the ring is open");
     }
@@ -82,6 +89,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut poller = consumers.take_poller("all")?;
         assert!(poller.poll()?.as_slice().iter().all(|event| *event == MARK));
     }
+    let ring = Disruptor::multi_producer(EVENTS, || 0_u64).stage("all").poller();
+    let (mut producer, _consumers) = ring.build()?;
+    lapwing_shared_publish(&mut producer, events);
+
     let mut sum = 0;
     lapwing_handle(&mut sum, events)?;
     assert_eq!(sum, FOLDED);

@@ -52,40 +52,6 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         control: &Control,
         end_of: impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, TryPublishError>,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        if let Some(claim) = self.claim_as_expected(control, &end_of) {
-            return Ok(claim);
-        }
-        let claim = self.claim_from_counter(control, end_of)?;
-        self.limit.advice.claimed(&claim, false);
-        Ok(claim)
-    }
-
-    /// Claims from the expected value of the counter. Returns `None` if there is no such value or
-    /// if it is wrong. Since a stale value can cause an error of `end_of`, an error also gives
-    /// `None`.
-    #[inline]
-    fn claim_as_expected(
-        &mut self,
-        control: &Control,
-        end_of: &impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, TryPublishError>,
-    ) -> Option<Range<Sequence>> {
-        let claimed = self.limit.advice.expected_counter()?;
-        let end = end_of(&mut self.limit, claimed).ok()?;
-        if !try_swap(control, claimed, end) {
-            return None;
-        }
-        let claim = claimed..end;
-        self.limit.advice.claimed(&claim, true);
-        Some(claim)
-    }
-
-    /// Claims from the current value of the counter.
-    #[inline(never)]
-    fn claim_from_counter(
-        &mut self,
-        control: &Control,
-        end_of: impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, TryPublishError>,
-    ) -> Result<Range<Sequence>, TryPublishError> {
         // O12, Relaxed: the counter only assigns numbers. The right to the slot comes from the gate
         // (O2).
         let mut claimed = control.cursor.load(Ordering::Relaxed);

@@ -34,8 +34,6 @@ pub enum AbTestSubject {
     /// A consumer acquires ownership of the cache lines of finished events before it releases their
     /// slots.
     AcquireLines,
-    /// A consumer that waits begins with several pause hints after each poll, not with one.
-    PauseLonger,
 }
 
 impl fmt::Display for AbTestSubject {
@@ -44,7 +42,6 @@ impl fmt::Display for AbTestSubject {
             Self::PrefetchSlots => "prefetch slots",
             Self::PrefetchBatch => "prefetch a batch",
             Self::AcquireLines => "acquire lines before release",
-            Self::PauseLonger => "pause longer between polls",
         })
     }
 }
@@ -155,7 +152,7 @@ mod tests {
     fn a_record_goes_with_its_end() {
         let tests = AbTests::default();
         let first = tests.of_end(None).add(AbTestSubject::PrefetchSlots).unwrap();
-        let second = tests.of_end(Some("b".into())).add(AbTestSubject::PauseLonger).unwrap();
+        let second = tests.of_end(Some("b".into())).add(AbTestSubject::PrefetchBatch).unwrap();
         drop(first);
         let left: Vec<_> = tests.records().iter().map(|record| record.stage.clone()).collect();
         assert_eq!(left, [Some("b".into())]);
@@ -168,7 +165,7 @@ mod tests {
     fn a_ring_without_tests_has_no_records() {
         let tests = AbTests { are_off: true, ..AbTests::default() };
         assert!(
-            tests.add(None, AbTestSubject::PauseLonger).is_none() && tests.records().is_empty()
+            tests.add(None, AbTestSubject::PrefetchBatch).is_none() && tests.records().is_empty()
         );
     }
 

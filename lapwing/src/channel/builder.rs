@@ -102,8 +102,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
 
     /// Sets whether the ends of the channel run A/B tests. By default they do.
     ///
-    /// The tests find out whether it pays to prefetch, to acquire cache lines before slots are
-    /// released, and to pause longer between polls. Without the tests an end does none of these.
+    /// The tests find out whether it pays to prefetch and to acquire cache lines before slots are
+    /// released. Without the tests an end does neither.
     /// [`Builder::ab_tests`](crate::Builder::ab_tests) of a ring describes them.
     ///
     /// ```

@@ -12,11 +12,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::sync::{IS_CHECKED, pause, spin_loop};
-
-/// Polls of a consumer between two checks of its time limit and of a stop. A model polls once,
-/// since more polls show nothing new.
-pub(crate) const POLLS: u32 = if IS_CHECKED { 1 } else { 256 };
+use crate::sync::pause;
 
 /// Advice for the claims of one producer. Each method has a default that is always correct.
 pub trait ClaimAdvice: Debug + Send {
@@ -51,28 +47,10 @@ pub trait ClaimAdvice: Debug + Send {
 
 /// Advice for one reader of a ring. Each method has a default that is always correct.
 pub(crate) trait ReadAdvice: Send + Sync {
-    /// Records that the reader waits for the event of `next`, which its last poll did not find.
+    /// Records that the reader waits for the event of `next`, which its last poll did not find. A
+    /// reader that spins calls it after each failed poll.
     fn waits_for(&self, next: Sequence) {
         let _ = next;
-    }
-
-    /// Calls `poll_once` up to [`POLLS`] times, until its result `is_available`. Returns that
-    /// result, or `None`. The reader waits for the event of `next`.
-    fn poll<T>(
-        &mut self,
-        next: Sequence,
-        poll_once: impl Fn() -> T,
-        is_available: impl Fn(&T) -> bool,
-    ) -> Option<T> {
-        let _ = next;
-        for _ in 0..POLLS {
-            let seen = poll_once();
-            if is_available(&seen) {
-                return Some(seen);
-            }
-            spin_loop();
-        }
-        None
     }
 
     /// Records that the reader is about to read the events of `known` from the first one on.

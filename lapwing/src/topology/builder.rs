@@ -204,9 +204,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
 
     /// Sets whether the producers and consumers of the ring run A/B tests; they do by default.
     ///
-    /// In a stream of events, a producer can prefetch slots. A consumer can prefetch a batch,
-    /// acquire ownership of cache lines before it releases slots, or pause longer between polls.
-    /// Whether each of these pays off depends on the machine and its load. Each end therefore times
+    /// In a stream of events, a producer can prefetch slots. A consumer can prefetch a batch, or
+    /// acquire ownership of cache lines before it releases slots. Whether each of these pays off depends on the machine and its load. Each end therefore times
     /// both variants from time to time, for some thousand events, and keeps the faster one.
     /// [`Monitor::ab_tests`](crate::monitor::Monitor::ab_tests) shows the choices.
     ///

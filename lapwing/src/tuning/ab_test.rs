@@ -6,12 +6,11 @@
 //!       4096 to 262,144  │      4096       │      4096      │   or multiples of that
 //! ```
 //!
-//! Four choices use it:
+//! Three choices use it:
 //!
 //! - whether to prefetch slots before they are written (`claim_window`),
 //! - whether to prefetch a batch before it is read (`prefetch_batch`),
-//! - whether to acquire ownership of cache lines before they are released (`line_ownership`),
-//! - how to poll for a single event (`poll_loop`).
+//! - whether to acquire ownership of cache lines before they are released (`line_ownership`).
 //!
 //! The better way depends on the CPU, on which cores run the threads, on the size of the ring and
 //! on other load. The difference can be several times, and can change within seconds when a host
@@ -311,7 +310,7 @@ mod tests {
     #[test]
     fn monitors_see_each_test_with_the_times_of_both_ways() {
         let tests = AbTests::default();
-        let record = tests.of_end(None).add(AbTestSubject::PauseLonger);
+        let record = tests.of_end(None).add(AbTestSubject::PrefetchSlots);
         let mut end = End::new(4, 3);
         end.test = end.test.recorded(record);
         let seen = || tests.records()[0].seen();

@@ -9,7 +9,6 @@
 //!   own_count         claims without a load of the cursor, while a consumer waits for each event
 //!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
-//!   poll_loop         polls for the next event, with or without pauses
 //!   prefetch_batch    prefetches a batch of a small ring
 //!   line_ownership    acquires ownership of cache lines before their slots are released
 //! read_ahead        prefetches along a batch of large events
@@ -33,7 +32,6 @@ mod claim_window;
 mod claims;
 mod line_ownership;
 pub(crate) mod own_count;
-mod poll_loop;
 // I4, I15: prefetches and stores by address.
 #[allow(unsafe_code)]
 mod prefetch;

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use super::line_ownership::LineOwnership;
-use super::poll_loop::PollLoop;
 use super::prefetch::Prefetch;
 use super::prefetch_batch::PrefetchBatch;
 use crate::Sequence;
@@ -14,8 +13,7 @@ use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::stamps::Stamps;
 
-/// Advice on how to poll, what to prefetch, and which cache lines to acquire before the consumer
-/// releases them.
+/// Advice on what to prefetch, and which cache lines to acquire before the consumer releases them.
 ///
 /// While the consumer waits, each failed poll prefetches the cache line of the event. That line
 /// then arrives together with the line of the polled word, so a single event costs one transfer
@@ -25,7 +23,6 @@ use crate::protocol::stamps::Stamps;
 pub(crate) struct TunedReads {
     slots: Prefetch,
     stamps: Option<Prefetch>,
-    poll_loop: PollLoop,
     batch: PrefetchBatch,
     lines: LineOwnership,
 }
@@ -41,7 +38,6 @@ impl TunedReads {
         Self {
             slots: Prefetch(slots),
             stamps: stamps.map(Prefetch),
-            poll_loop: PollLoop::new(first, &tests),
             batch: PrefetchBatch::of(slots, first, &tests),
             lines: LineOwnership::of(slots.slots(), first, &tests),
         }
@@ -52,17 +48,6 @@ impl ReadAdvice for TunedReads {
     #[inline]
     fn waits_for(&self, next: Sequence) {
         self.slots.first_line(next);
-    }
-
-    #[inline(always)]
-    fn poll<T>(
-        &mut self,
-        next: Sequence,
-        poll_once: impl Fn() -> T,
-        is_available: impl Fn(&T) -> bool,
-    ) -> Option<T> {
-        let slots = self.slots;
-        self.poll_loop.poll(next, poll_once, is_available, || slots.first_line(next))
     }
 
     #[inline]

@@ -12,9 +12,7 @@ use crate::sync::spin_loop;
 /// default](super::Adaptive), which backs off in streams, reaches up to twenty times the
 /// throughput.
 ///
-/// A producer, a worker or a thread that several stages share runs a pause hint after each poll.
-/// Another consumer does the same, or it runs three hints after each of its first polls and none
-/// after the others. An A/B test chooses; see [`SPINS`](WaitStrategy::SPINS).
+/// A pause hint follows each poll.
 ///
 /// ```
 /// use lapwing::{Disruptor, wait::BusySpin};

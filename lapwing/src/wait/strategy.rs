@@ -87,8 +87,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     ///
     /// This is the shortest path to an event: the poll that finds the event also takes it. The
     /// consumer polls in rounds of 256. Between two rounds it checks for a close, a halt, a stop
-    /// and its time limit. A pause hint follows each poll, or three hints follow each of the first
-    /// polls and none the others. An A/B test chooses the faster way.
+    /// and its time limit. A pause hint follows each poll.
     ///
     /// It applies to stages with a thread of their own, and to pollers that
     /// [wait](crate::Poller::wait). Workers, producers and stages that share a thread still call

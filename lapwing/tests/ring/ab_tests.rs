@@ -27,9 +27,6 @@ fn a_monitor_shows_what_was_tested_and_measured() {
         assert!(tests.is_empty(), "there is no advice to test");
         return;
     }
-    let polling = tests.iter().find(|test| test.subject == AbTestSubject::PauseLonger).unwrap();
-    // No poll of this consumer failed, so it had nothing to test.
-    assert_eq!((polling.stage.as_deref(), polling.tests, polling.last), (Some("sum"), 0, None));
     if cfg!(target_arch = "x86_64") && !cfg!(miri) {
         let slots = tests.iter().find(|test| test.subject == AbTestSubject::PrefetchSlots).unwrap();
         let last = slots.last.unwrap();

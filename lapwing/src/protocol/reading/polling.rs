@@ -13,7 +13,11 @@ use crate::Sequence;
 use crate::error::PollError;
 use crate::protocol::advice::ReadAdvice;
 use crate::protocol::stamps::Span;
-use crate::sync::pause;
+use crate::sync::{IS_CHECKED, pause, spin_loop};
+
+/// Polls of a consumer that spins between two checks of its time limit and of a stop: a microsecond
+/// or two. A model polls once, since more polls show nothing new.
+const POLLS: u32 = if IS_CHECKED { 1 } else { 256 };
 
 /// The result of one round of polls of a spinning consumer.
 #[derive(Debug)]
@@ -130,23 +134,24 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     pub(crate) fn spin(&mut self) -> Spun {
         let Self { ring, barrier, advice, next, .. } = self;
         let (control, barrier, next) = (&*ring.control, &*barrier, *next);
-        let is_beyond = |&end: &Sequence| end > next;
+        let beyond = |end| (end > next).then_some(end);
+        // One loop for each kind of poll, since each nanosecond between two polls counts.
         let batch = if let Some(notices) = barrier.notices() {
-            if advice.poll(next, || notices.show(next), |&is_shown| is_shown).is_none() {
+            if poll_for(advice, next, || notices.show(next).then_some(())).is_none() {
                 return Spun::Nothing;
             }
             self.poll_single()
         } else if control.stamps.is_some() {
-            let poll_once = || barrier.span(control, next, next + 1);
-            if advice.poll(next, poll_once, |span| *span != Span::Empty).is_none() {
+            let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
+            if poll_for(advice, next, || is_there().then_some(())).is_none() {
                 return Spun::Nothing;
             }
             None
         } else {
             let end = if barrier.is_first() {
-                advice.poll(next, || cursor::end(control), is_beyond)
+                poll_for(advice, next, || beyond(cursor::end(control)))
             } else {
-                advice.poll(next, || barrier.end(control), is_beyond)
+                poll_for(advice, next, || beyond(barrier.end(control)))
             };
             let Some(end) = end else { return Spun::Nothing };
             self.poll_shown(end)
@@ -258,5 +263,45 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             // With several producers, a close counts every claim.
             Span::Empty | Span::Tombstones(_) => span,
         })
+    }
+}
+
+/// Polls up to [`POLLS`] times with `poll_once`, until it finds something. A pause hint and the
+/// record for `advice` that the reader waits for the event of `next` follow each failed poll.
+#[inline(always)]
+fn poll_for<T>(
+    advice: &impl ReadAdvice,
+    next: Sequence,
+    poll_once: impl Fn() -> Option<T>,
+) -> Option<T> {
+    // A loop, since the compiler may turn an iterator into a call that keeps its captures in
+    // memory.
+    for _ in 0..POLLS {
+        let found = poll_once();
+        if found.is_some() {
+            return found;
+        }
+        advice.waits_for(next);
+        spin_loop();
+    }
+    None
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::protocol::advice::Plain;
+
+    #[test]
+    fn a_poll_that_finds_something_is_the_last_one() {
+        let polls = Cell::new(0);
+        let poll_once = |finds_at| {
+            polls.set(polls.get() + 1);
+            (polls.get() == finds_at).then_some(finds_at)
+        };
+        assert_eq!(poll_for(&Plain, 0, || poll_once(1)), Some(1));
+        assert_eq!((poll_for(&Plain, 0, || poll_once(0)), polls.get()), (None, 1 + POLLS));
     }
 }

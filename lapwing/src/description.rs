@@ -1,12 +1,9 @@
 //! What monitors show of a ring in addition to its words: the names of the ring and its stages,
-//! which never change, the names of consumers that join and leave, and the A/B tests of its ends.
-//! Not here: the dependencies between stages (`control`).
+//! which never change, and the names of consumers that join and leave. Not here: the dependencies between stages (`control`).
 
 use std::collections::BTreeMap;
 // Always the standard library's types: no model depends on a name.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use crate::ab_tests::AbTests;
 
 /// Index of a stage in its ring. The stages of the graph come first, then the words of
 /// acknowledgements, then those of workers, then the seats.
@@ -28,7 +25,6 @@ struct Contents {
     stages: Box<[StageDescription]>,
     /// Consumers that joined, by name.
     guests: Mutex<BTreeMap<String, Guest>>,
-    ab_tests: AbTests,
 }
 
 /// A consumer that joined or is about to.
@@ -58,18 +54,9 @@ impl StageDescription {
 }
 
 impl Description {
-    pub(crate) fn new(
-        ring: String,
-        stages: impl Iterator<Item = StageDescription>,
-        ab_tests: AbTests,
-    ) -> Self {
+    pub(crate) fn new(ring: String, stages: impl Iterator<Item = StageDescription>) -> Self {
         let (stages, guests) = (stages.collect(), Mutex::default());
-        Self(Arc::new(Contents { ring, stages, guests, ab_tests }))
-    }
-
-    /// Returns the A/B tests of the ends.
-    pub(crate) fn ab_tests(&self) -> &AbTests {
-        &self.0.ab_tests
+        Self(Arc::new(Contents { ring, stages, guests }))
     }
 
     /// Returns the name of the ring.

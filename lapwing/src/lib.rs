@@ -88,7 +88,6 @@
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that threads share");
 
-mod ab_tests;
 mod activity;
 // I13, I14: moves values into slots and out of them.
 #[allow(unsafe_code)]

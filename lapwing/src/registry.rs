@@ -20,11 +20,11 @@ impl<T> Registry<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the list once `room` has capacity for the list and `more` records.
-    fn lock_with_room<U>(&self, room: &mut Vec<U>, more: usize) -> MutexGuard<'_, Vec<Weak<T>>> {
+    /// Locks the list once `room` has capacity for it and one more record.
+    fn lock_with_room(&self, room: &mut Vec<Weak<T>>) -> MutexGuard<'_, Vec<Weak<T>>> {
         loop {
             let entries = self.lock();
-            let wanted = entries.len() + more;
+            let wanted = entries.len() + 1;
             if room.capacity() >= wanted {
                 return entries;
             }
@@ -37,22 +37,13 @@ impl<T> Registry<T> {
     pub(crate) fn add(&self, record: &Arc<T>) {
         let added = Arc::downgrade(record);
         let mut kept = Vec::new();
-        let mut entries = self.lock_with_room(&mut kept, 1);
+        let mut entries = self.lock_with_room(&mut kept);
         let there = entries.iter_mut().filter(|entry| entry.strong_count() > 0);
         kept.extend(there.map(mem::take));
         kept.push(added);
         mem::swap(&mut *entries, &mut kept);
         // Unlocks before `kept` frees the old list.
         drop(entries);
-    }
-
-    /// Returns the records that still exist.
-    pub(crate) fn all(&self) -> Vec<Arc<T>> {
-        let mut records = Vec::new();
-        let entries = self.lock_with_room(&mut records, 0);
-        records.extend(entries.iter().filter_map(Weak::upgrade));
-        drop(entries);
-        records
     }
 }
 

@@ -1,5 +1,4 @@
-//! Settings of a channel: its capacity, its wait strategies and its A/B tests. Also makes the ring
-//! of the channel.
+//! Settings of a channel: its capacity and its wait strategies. Also makes the ring of the channel.
 
 use std::fmt;
 
@@ -16,8 +15,7 @@ use crate::{MAX_CAPACITY, MAX_RECEIVERS};
 /// Name of the only stage of a channel that moves its values.
 const RECEIVER: &str = "receiver";
 
-/// Settings of a channel that is not yet made: its capacity, how its ends wait, and whether they
-/// run A/B tests.
+/// Settings of a channel that is not yet made: its capacity, and how its ends wait.
 ///
 /// [`spsc`](Self::spsc), [`mpsc`](Self::mpsc), [`broadcast`](Self::broadcast) or
 /// [`multi_broadcast`](Self::multi_broadcast) makes the channel.
@@ -40,7 +38,6 @@ pub struct Builder<R = Adaptive, S = Adaptive> {
     capacity: usize,
     receiver_wait: R,
     sender_wait: S,
-    ab_tests: bool,
 }
 
 impl Builder {
@@ -59,7 +56,7 @@ impl Builder {
     /// ```
     pub fn new(capacity: usize) -> Self {
         let (receiver_wait, sender_wait) = (Adaptive::default(), Adaptive::default());
-        Self { capacity, receiver_wait, sender_wait, ab_tests: true }
+        Self { capacity, receiver_wait, sender_wait }
     }
 }
 
@@ -78,8 +75,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn receiver_wait<W: WaitStrategy>(self, strategy: W) -> Builder<W, S> {
-        let Self { capacity, sender_wait, ab_tests, .. } = self;
-        Builder { capacity, receiver_wait: strategy, sender_wait, ab_tests }
+        let Self { capacity, sender_wait, .. } = self;
+        Builder { capacity, receiver_wait: strategy, sender_wait }
     }
 
     /// Sets how senders wait on a full channel. Each sender has its own clone of `strategy`. The
@@ -96,24 +93,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sender_wait<W: WaitStrategy>(self, strategy: W) -> Builder<R, W> {
-        let Self { capacity, receiver_wait, ab_tests, .. } = self;
-        Builder { capacity, receiver_wait, sender_wait: strategy, ab_tests }
-    }
-
-    /// Sets whether the ends of the channel run A/B tests. By default they do.
-    ///
-    /// The tests find out whether it pays to prefetch and to acquire cache lines before slots are
-    /// released. Without the tests an end does neither.
-    /// [`Builder::ab_tests`](crate::Builder::ab_tests) of a ring describes them.
-    ///
-    /// ```
-    /// let (mut sender, mut receiver) = lapwing::channel::Builder::new(8).ab_tests(false).spsc()?;
-    /// sender.send(7)?;
-    /// assert_eq!(receiver.recv(), Ok(7));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn ab_tests(self, are_on: bool) -> Self {
-        Self { ab_tests: are_on, ..self }
+        let Self { capacity, receiver_wait, .. } = self;
+        Builder { capacity, receiver_wait, sender_wait: strategy }
     }
 
     /// Makes a channel with one sender and one receiver.
@@ -241,7 +222,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         ring: RingBuilder<'env, E, Q>,
     ) -> RingBuilder<'env, E, Q> {
-        ring.wait(self.receiver_wait).producer_wait(self.sender_wait).ab_tests(self.ab_tests)
+        ring.wait(self.receiver_wait).producer_wait(self.sender_wait)
     }
 
     fn with_one_receiver<'env, T: Send + 'env, Q: Sequencer>(

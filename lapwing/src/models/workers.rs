@@ -11,7 +11,6 @@ use std::iter;
 use loom::thread;
 
 use super::{PARK, check, check_less, check_without_fences, single_ring};
-use crate::ab_tests::AbTests;
 use crate::consumer::{Outcome, SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
 use crate::error::{HaltCause, PollError};
@@ -64,12 +63,7 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize, parks: bool
     let mut control = Control::new(capacity as u64, None, upstream, failures, seating, parks);
     control.stage_mut(0).set_workers(&workers);
     let buffer = RingBuffer::new(Reserved::reserve(capacity).unwrap(), Factory::of(|_| 0));
-    Ring::new(
-        control,
-        buffer,
-        None,
-        Description::new(String::new(), iter::empty(), AbTests::default()),
-    )
+    Ring::new(control, buffer, None, Description::new(String::new(), iter::empty()))
 }
 
 fn reader(ring: &Ring<u64>, stage: usize, wait: impl WaitStrategy) -> StageReader<u64> {

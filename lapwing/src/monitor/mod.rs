@@ -6,14 +6,12 @@
 //!            history ────┘      ├─ stall       one line: what holds up the ring, and for how long
 //!                               ├─ bottleneck  what limits a running ring
 //!                               └─ throughput  the difference between two snapshots
-//! Description ──> ab_test                        what the A/B tests of its ends have chosen
 //! ```
 //!
 //! A monitor only reads. Each consumer records its activity on a cache line of its own
 //! (`activity`). Only this module reads the clock. A duration is known from two snapshots, so a
 //! monitor remembers the last one.
 
-mod ab_test;
 mod bottleneck;
 mod drawing;
 mod history;
@@ -29,7 +27,6 @@ use std::fmt;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-pub use ab_test::{AbTest, AbTestSubject, AbTimes};
 pub use bottleneck::Bottleneck;
 pub use snapshot::{Snapshot, StageSnapshot, StageState};
 pub use stall::{Culprit, Stall};

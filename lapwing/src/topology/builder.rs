@@ -202,29 +202,6 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sets whether the producers and consumers of the ring run A/B tests; they do by default.
-    ///
-    /// In a stream of events, a producer can prefetch slots. A consumer can prefetch a batch, or
-    /// acquire ownership of cache lines before it releases slots. Whether each of these pays off depends on the machine and its load. Each end therefore times
-    /// both variants from time to time, for some thousand events, and keeps the faster one.
-    /// [`Monitor::ab_tests`](crate::monitor::Monitor::ab_tests) shows the choices.
-    ///
-    /// Without the tests, each of these stays off. Throughput can be lower, but no event passes
-    /// through the slower variant of a test.
-    ///
-    /// ```
-    /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-    ///     .ab_tests(false)
-    ///     .stage("all").poller()
-    ///     .build()?;
-    /// assert!(producer.monitor().ab_tests().is_empty());
-    /// # Ok::<(), lapwing::error::BuildError>(())
-    /// ```
-    pub fn ab_tests(mut self, are_on: bool) -> Self {
-        self.parts.ab_tests.are_off = !are_on;
-        self
-    }
-
     /// Begins a stage that runs alone, after all stages before it.
     ///
     /// `stage` is a name, or a [`Stage`] with settings. More settings may follow. A verb such as

@@ -3,7 +3,6 @@
 
 use super::graph::{Body, Node};
 use super::stage::Settings;
-use crate::ab_tests::AbTests;
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::placement::{Place, Placement, Plan, Wish, WishedConsumer};
@@ -54,12 +53,7 @@ impl Settings {
 }
 
 /// What monitors show of the ring, apart from its positions.
-pub(super) fn describe<E>(
-    ring: String,
-    nodes: &[Node<'_, E>],
-    plan: &Plan,
-    ab_tests: AbTests,
-) -> Description {
+pub(super) fn describe<E>(ring: String, nodes: &[Node<'_, E>], plan: &Plan) -> Description {
     let describe = |(index, node): (usize, &Node<'_, E>)| {
         let workers = node.workers().into_iter().flat_map(|group| group.names(&node.stage.name));
         let mut threads: Vec<String> = Vec::new();
@@ -71,5 +65,5 @@ pub(super) fn describe<E>(
         let (name, workers) = (node.stage.name.clone(), workers.collect());
         StageDescription { name, threads, workers }
     };
-    Description::new(ring, nodes.iter().enumerate().map(describe), ab_tests)
+    Description::new(ring, nodes.iter().enumerate().map(describe))
 }

@@ -14,7 +14,6 @@ use super::graph::{Body, Graph, Node};
 use super::placing::{describe, place};
 use super::seats::Seats;
 use crate::MAX_SEATS;
-use crate::ab_tests::AbTests;
 use crate::consumer::{Acknowledger, Consumer, Poller, StageReader, Worker};
 use crate::error::BuildError;
 use crate::lifecycle::{Consumers, UntakenPoller};
@@ -47,7 +46,6 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
     pub(super) first_sequence: Sequence,
     pub(super) placement: Placement,
-    pub(super) ab_tests: AbTests,
     /// Finds the notices of the events, if the events have them.
     notices: Option<fn(&RingBuffer<E>) -> Notices>,
     pub(super) sequencer: PhantomData<S>,
@@ -64,7 +62,6 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             producer_wait: Box::new(Adaptive::default()),
             first_sequence: 0,
             placement: Placement::default(),
-            ab_tests: AbTests::default(),
             notices: None,
             sequencer: PhantomData,
         }
@@ -113,7 +110,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             control.stage_mut(words[0]).set_workers(&words[1..]);
         }
         let notices = self.notices.map(|of| of(&buffer));
-        let description = describe(self.name, &graph.nodes, &plan, self.ab_tests);
+        let description = describe(self.name, &graph.nodes, &plan);
         let ring = Ring::new(control, buffer, notices, description);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 

@@ -15,15 +15,10 @@
 //! The better way depends on the CPU, on which cores run the threads, on the size of the ring and
 //! on other load. The difference can be several times, and can change within seconds when a host
 //! moves its virtual CPUs. See E42 in `perf/results/experiments.md`.
-//!
-//! A ring may be built without A/B tests. Each end then always uses the first way. Monitors show
-//! each test (`crate::ab_tests`).
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::Sequence;
-use crate::ab_tests::Record;
 use crate::sync::now;
 
 /// Events of a timed stretch, which take about ten microseconds in a stream.
@@ -59,8 +54,6 @@ pub(crate) struct AbTest<const SLOW_NS: u64> {
     trust: u32,
     /// Number of events of a timed stretch.
     stretch_events: u64,
-    /// The record that monitors read. It shows the other way as "on".
-    record: Option<Arc<Record>>,
 }
 
 /// The purpose of a stretch of events. A timed stretch has its start.
@@ -83,7 +76,6 @@ impl<const SLOW_NS: u64> Default for AbTest<SLOW_NS> {
             stretch: Stretch::Rest,
             trust: 0,
             stretch_events: EVENTS_PER_STRETCH,
-            record: None,
         }
     }
 }
@@ -103,12 +95,6 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
     /// Creates a test for a way that has its effect one lap later, in a ring of `slots`.
     pub(crate) fn over_laps(slots: u64, first: Sequence) -> Self {
         Self::in_stretches_of((LAPS * slots).max(EVENTS_PER_STRETCH), first)
-    }
-
-    /// Returns the same test, shown in `record`. Without a record the ring runs no tests, so this
-    /// returns the default.
-    pub(crate) fn recorded(self, record: Option<Arc<Record>>) -> Self {
-        if record.is_some() { Self { record, ..self } } else { Self::default() }
     }
 
     /// Whether the current stretch uses the first way.
@@ -175,7 +161,6 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
     fn settle(&mut self, kept_ns: f64, other_ns: f64) {
         let is_slow = kept_ns.min(other_ns) > SLOW_NS as f64;
         let is_other_better = if is_slow { self.is_first } else { other_ns < kept_ns };
-        let times = if self.is_first { [other_ns, kept_ns] } else { [kept_ns, other_ns] };
         let trust = if is_other_better {
             self.trust.checked_sub(DISTRUST)
         } else {
@@ -186,9 +171,6 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
             self.is_first = !self.is_first;
         }
         self.trust = trust.unwrap_or(0);
-        if let Some(record) = &self.record {
-            record.tested(times, !self.is_first);
-        }
     }
 
     /// Returns the stretches to rest after a test in which the other way took `other_ns` per event
@@ -205,7 +187,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::ab_tests::{AbTestSubject, AbTests};
 
     /// An end of a ring that takes the given nanoseconds per event, with the first way and with the
     /// other.
@@ -305,35 +286,6 @@ mod tests {
             [0, 1, 2, MOST_TRUST].map(|trust| test(trust).rest_after_loss(2.0, 3.0)),
             [25, 25, 50, 200]
         );
-    }
-
-    #[test]
-    fn monitors_see_each_test_with_the_times_of_both_ways() {
-        let tests = AbTests::default();
-        let record = tests.of_end(None).add(AbTestSubject::PrefetchSlots);
-        let mut end = End::new(4, 3);
-        end.test = end.test.recorded(record);
-        let seen = || tests.records()[0].seen();
-        let took = |wanted: [f64; 2]| {
-            let times = seen().nanoseconds.into_iter().zip(wanted);
-            times.map(|(time, wanted)| (time - wanted).abs()).all(|difference| difference < 0.01)
-        };
-        end.work(3 * EVENTS_PER_STRETCH);
-        assert_eq!(seen().tests, 0, "the test has not ended");
-        end.work(EVENTS_PER_STRETCH);
-        assert_eq!((seen().tests, seen().is_on), (1, true));
-        assert!(took([4.0, 3.0]), "{:?}", seen());
-        (end.first_ns, end.other_ns) = (3, 5);
-        end.work(MANY);
-        assert!(seen().tests > 1 && !seen().is_on);
-        assert!(took([3.0, 5.0]), "{:?}", seen());
-    }
-
-    #[test]
-    fn a_ring_without_tests_keeps_to_the_first_way() {
-        let mut end = End::new(400, 3);
-        end.test = end.test.recorded(None);
-        assert_eq!(end.work(MANY), MANY);
     }
 
     #[test]

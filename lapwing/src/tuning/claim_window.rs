@@ -25,7 +25,6 @@ use std::ops::Range;
 use super::ab_test::{AbTest, EVENTS_PER_STRETCH};
 use super::prefetch::Prefetch;
 use crate::Sequence;
-use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::ring_buffer::Addresses;
 
 /// Bytes of slots that the only producer of a ring prefetches together.
@@ -58,27 +57,15 @@ pub(super) struct ClaimWindow {
 
 impl ClaimWindow {
     /// Creates the window of a producer whose first claim begins at `first`.
-    pub(super) fn new(
-        slots: Addresses,
-        stamps: Option<Addresses>,
-        first: Sequence,
-        tests: &EndTests<'_>,
-    ) -> Self {
+    pub(super) fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
         let bytes = if stamps.is_some() { BYTES_AHEAD_OF_SEVERAL } else { BYTES_AHEAD };
-        Self::of_bytes(slots, stamps, first, bytes, tests)
+        Self::of_bytes(slots, stamps, first, bytes)
     }
 
-    fn of_bytes(
-        slots: Addresses,
-        stamps: Option<Addresses>,
-        first: Sequence,
-        bytes: u64,
-        tests: &EndTests<'_>,
-    ) -> Self {
+    fn of_bytes(slots: Addresses, stamps: Option<Addresses>, first: Sequence, bytes: u64) -> Self {
         let (slots, stamps) = (Prefetch(slots), stamps.map(Prefetch));
         let (stride, most) = (slots.slots_in(bytes), slots.slots_in(BYTES_AT_ONCE));
-        let record = tests.add_if(stride > 0, AbTestSubject::PrefetchSlots);
-        let test = AbTest::starting_at(first).recorded(record);
+        let test = if stride > 0 { AbTest::starting_at(first) } else { AbTest::default() };
         Self { prefetched: first, slots, stamps, stride, most, test }
     }
 
@@ -118,13 +105,12 @@ impl ClaimWindow {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::ab_tests::AbTests;
 
     /// The window of a producer of `capacity` slots of 8 bytes that prefetches four of them
     /// together.
     fn window(capacity: usize) -> ClaimWindow {
         let slots = Addresses::of_slice(&vec![0_u64; capacity]);
-        ClaimWindow::of_bytes(slots, None, 0, 32, &AbTests::default().of_end(None))
+        ClaimWindow::of_bytes(slots, None, 0, 32)
     }
 
     #[test]

@@ -27,9 +27,8 @@ impl TunedClaims {
         let slots = Addresses::of(&ring.buffer);
         let stamps = ring.control.stamps.as_ref().map(Stamps::addresses);
         let first = ring.control.claimed();
-        let tests = ring.description.ab_tests().of_end(None);
         Self {
-            window: ClaimWindow::new(slots, stamps, first, &tests),
+            window: ClaimWindow::new(slots, stamps, first),
             count: OwnCount::starting_at(first),
             back_off: BackOff::default(),
         }

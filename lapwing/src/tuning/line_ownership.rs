@@ -33,7 +33,6 @@ use super::ab_test::AbTest;
 use super::prefetch::Prefetch;
 use super::stream;
 use crate::Sequence;
-use crate::ab_tests::{AbTestSubject, EndTests};
 
 /// Fewest events finished together whose cache lines are acquired: a stream. In a model, one.
 const FEWEST: u64 = if cfg!(loom) { 1 } else { stream::FEWEST };
@@ -49,9 +48,8 @@ pub(super) struct LineOwnership {
 
 impl LineOwnership {
     /// Creates the choice of a consumer of a ring of `slots`, whose first event is `first`.
-    pub(super) fn of(slots: u64, first: Sequence, tests: &EndTests<'_>) -> Self {
-        let record = tests.add_if(Prefetch::ACQUIRES_LINES, AbTestSubject::AcquireLines);
-        Self { test: AbTest::over_laps(slots, first).recorded(record) }
+    pub(super) fn of(slots: u64, first: Sequence) -> Self {
+        Self { test: AbTest::over_laps(slots, first) }
     }
 
     /// Returns whether to acquire the cache lines of the finished events `done`.

@@ -18,7 +18,6 @@ use super::ab_test::AbTest;
 use super::prefetch::Prefetch;
 use super::stream;
 use crate::Sequence;
-use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::ring_buffer::Addresses;
 
 /// Bytes of events that are prefetched before the first one is read.
@@ -40,11 +39,10 @@ pub(super) struct PrefetchBatch {
 
 impl PrefetchBatch {
     /// Creates the choice of a consumer of `slots` whose first event is `first`.
-    pub(super) fn of(slots: Addresses, first: Sequence, tests: &EndTests<'_>) -> Self {
+    pub(super) fn of(slots: Addresses, first: Sequence) -> Self {
         let is_small = slots.slots() * slots.stride() as u64 <= SMALL_RING;
         let most = if is_small { Prefetch(slots).slots_in(BYTES_AHEAD) } else { 0 };
-        let record = tests.add_if(most > 0, AbTestSubject::PrefetchBatch);
-        let test = AbTest::over_laps(slots.slots(), first).recorded(record);
+        let test = AbTest::over_laps(slots.slots(), first);
         let slots = Prefetch(slots);
         Self { slots, most, decided: first, test }
     }
@@ -72,15 +70,10 @@ impl PrefetchBatch {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::ab_tests::AbTests;
 
     /// A consumer of `capacity` events of 8 bytes that prefetches if the CPU has hints.
     fn prefetching(capacity: usize) -> PrefetchBatch {
-        let batch = PrefetchBatch::of(
-            Addresses::of_slice(&vec![0_u64; capacity]),
-            0,
-            &AbTests::default().of_end(None),
-        );
+        let batch = PrefetchBatch::of(Addresses::of_slice(&vec![0_u64; capacity]), 0);
         PrefetchBatch { test: AbTest::always_other(), ..batch }
     }
 

@@ -33,13 +33,11 @@ impl TunedReads {
         let slots = Addresses::of(&ring.buffer);
         let stamps = ring.control.stamps.as_ref().map(Stamps::addresses);
         let first = ring.control.finished_by(stage);
-        let (name, _) = ring.description.consumer(stage);
-        let tests = ring.description.ab_tests().of_end(Some(name));
         Self {
             slots: Prefetch(slots),
             stamps: stamps.map(Prefetch),
-            batch: PrefetchBatch::of(slots, first, &tests),
-            lines: LineOwnership::of(slots.slots(), first, &tests),
+            batch: PrefetchBatch::of(slots, first),
+            lines: LineOwnership::of(slots.slots(), first),
         }
     }
 }

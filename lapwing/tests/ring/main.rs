@@ -5,7 +5,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod ab_tests;
 mod acknowledging;
 mod first_sequence;
 mod full_ring;

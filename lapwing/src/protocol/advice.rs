@@ -53,11 +53,6 @@ pub(crate) trait ReadAdvice: Send + Sync {
         let _ = next;
     }
 
-    /// Records that the reader is about to read the events of `known` from the first one on.
-    fn found(&mut self, known: Range<Sequence>) {
-        let _ = known;
-    }
-
     /// Returns whether to acquire ownership of the cache lines of the events `done`, which the
     /// reader is about to release.
     fn wants_lines_of(&mut self, done: Range<Sequence>) -> bool {

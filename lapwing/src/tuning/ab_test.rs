@@ -6,10 +6,9 @@
 //!       4096 to 262,144  │      4096       │      4096      │   or multiples of that
 //! ```
 //!
-//! Three choices use it:
+//! Two choices use it:
 //!
 //! - whether to prefetch slots before they are written (`claim_window`),
-//! - whether to prefetch a batch before it is read (`prefetch_batch`),
 //! - whether to acquire ownership of cache lines before they are released (`line_ownership`).
 //!
 //! The better way depends on the CPU, on which cores run the threads, on the size of the ring and

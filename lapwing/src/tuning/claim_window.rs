@@ -16,9 +16,7 @@
 //! streams. With single events, a claim would wait for the cache lines of later ones.
 //!
 //! Measured gain in throughput (E54 and E68 in `perf/results/experiments.md`): 1.3 to 1.5 times with three
-//! producers on a Xeon (Emerald Rapids). With 1 Ki slots on an EPYC (Zen 4), 1.46 to 1.9 times, and
-//! 1.95 times together with [`prefetch_batch`](super::prefetch_batch) on cores without a shared
-//! cache.
+//! producers on a Xeon (Emerald Rapids). With 1 Ki slots on an EPYC (Zen 4), 1.46 to 1.9 times.
 
 use std::ops::Range;
 

@@ -9,7 +9,6 @@
 //!   own_count         claims without a load of the cursor, while a consumer waits for each event
 //!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
-//!   prefetch_batch    prefetches a batch of a small ring
 //!   line_ownership    acquires ownership of cache lines before their slots are released
 //! read_ahead        prefetches along a batch of large events
 //! share             how many events a worker claims
@@ -35,7 +34,6 @@ pub(crate) mod own_count;
 // I4, I15: prefetches and stores by address.
 #[allow(unsafe_code)]
 mod prefetch;
-mod prefetch_batch;
 mod read_ahead;
 // I15: acquires ownership of cache lines.
 #[allow(unsafe_code)]

@@ -44,11 +44,6 @@ impl Prefetch {
         cpu::hint_to_read(self.0.of_slot(sequence));
     }
 
-    /// Prefetches the cache lines that begin in the slots of `sequences`, to read.
-    pub(super) fn to_read(self, sequences: Range<Sequence>) {
-        self.for_each_line(sequences, cpu::hint_to_read);
-    }
-
     /// Prefetches the cache lines that begin in the slots of `sequences`, to write. This takes the
     /// lines from a thread that still reads there.
     pub(super) fn to_write(self, sequences: Range<Sequence>) {

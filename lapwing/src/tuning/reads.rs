@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::line_ownership::LineOwnership;
 use super::prefetch::Prefetch;
-use super::prefetch_batch::PrefetchBatch;
 use crate::Sequence;
 use crate::protocol::advice::ReadAdvice;
 use crate::protocol::control::StageIndex;
@@ -23,7 +22,6 @@ use crate::protocol::stamps::Stamps;
 pub(crate) struct TunedReads {
     slots: Prefetch,
     stamps: Option<Prefetch>,
-    batch: PrefetchBatch,
     lines: LineOwnership,
 }
 
@@ -36,7 +34,6 @@ impl TunedReads {
         Self {
             slots: Prefetch(slots),
             stamps: stamps.map(Prefetch),
-            batch: PrefetchBatch::of(slots, first),
             lines: LineOwnership::of(slots.slots(), first),
         }
     }
@@ -46,11 +43,6 @@ impl ReadAdvice for TunedReads {
     #[inline]
     fn waits_for(&self, next: Sequence) {
         self.slots.first_line(next);
-    }
-
-    #[inline]
-    fn found(&mut self, known: Range<Sequence>) {
-        self.batch.found(known);
     }
 
     #[inline]

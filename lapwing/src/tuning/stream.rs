@@ -1,5 +1,5 @@
 //! What counts as a stream of events, and how a pause between two polls or claims adapts to it.
-//! Used by `line_ownership`, `prefetch_batch`, `back_off` and the pacing of consumers.
+//! Used by `line_ownership`, `back_off` and the pacing of consumers.
 
 use std::ops::RangeInclusive;
 

@@ -86,24 +86,17 @@ impl<E, A: ReadAdvice> Reader<E, A> {
                     return Err(PollError::Empty);
                 }
             }
-            return Ok(self.hand_out(self.next..self.known.min(limit)));
+            return Ok(self.next..self.known.min(limit));
         }
     }
 
     /// Returns the rest of the known events, at most up to the wrap, if there are any and the ring
     /// is open.
     #[inline]
-    pub(crate) fn rest(&mut self) -> Option<Range<Sequence>> {
+    pub(crate) fn rest(&self) -> Option<Range<Sequence>> {
         let is_there = self.known > self.next && self.is_still_open();
         let rest = self.next..self.known.min(self.limit(UNLIMITED));
-        is_there.then(|| self.hand_out(rest))
-    }
-
-    /// Returns `batch`, which is read next, and tells the advice about it.
-    #[inline]
-    fn hand_out(&mut self, batch: Range<Sequence>) -> Range<Sequence> {
-        self.advice.found(batch.start..self.known);
-        batch
+        is_there.then_some(rest)
     }
 
     /// Returns the first sequence beyond the next batch, if the batch may have at most `max`

@@ -1,4 +1,4 @@
-//! How far a producer claims before it prefetches the next slots to write.
+//! How far the only producer of a small ring claims before it prefetches the next slots to write.
 //!
 //! ```text
 //!     next claim           window          prefetched             limit
@@ -12,91 +12,65 @@
 //! which prefetches and moves the window. A claim longer than the window is prefetched from its own
 //! start.
 //!
-//! An A/B test ([`ab_test`](super::ab_test)) decides at run time whether to prefetch, and only in
-//! streams. With single events, a claim would wait for the cache lines of later ones.
+//! In a larger ring, the hints gain time on one CPU and cost time on another. Where a consumer waits
+//! for each event ([`own_count`](super::own_count)), a claim would wait for the cache lines of later
+//! ones.
 //!
-//! Measured gain in throughput (E54 and E68 in `perf/results/experiments.md`): 1.3 to 1.5 times with three
-//! producers on a Xeon (Emerald Rapids). With 1 Ki slots on an EPYC (Zen 4), 1.46 to 1.9 times.
+//! Measured gain in throughput with 1 Ki slots (E40, E42 and E52 in
+//! `perf/results/experiments.md`):
+//!
+//! - EPYC (Zen 4), events of 8 bytes: 1.46 times on cores that share a cache, 1.9 times on others.
+//!   Events of 32 bytes: 1.14 and 1.37 times.
+//! - Xeon (Emerald Rapids), events of 8 bytes: 1.1 times. Events of 32 bytes: 1.6 to 2.0 times.
 
 use std::ops::Range;
 
-use super::ab_test::{AbTest, EVENTS_PER_STRETCH};
+use super::SMALL_RING;
 use super::prefetch::Prefetch;
 use crate::Sequence;
 use crate::protocol::ring_buffer::Addresses;
 
-/// Bytes of slots that the only producer of a ring prefetches together.
+/// Bytes of slots that are prefetched together.
 const BYTES_AHEAD: u64 = 1024;
-/// The same for each of several producers: four cache lines, since other producers often write the
-/// lines further on. The compare-and-swap of a claim waits for the earlier stores, and these wait
-/// for their cache lines.
-const BYTES_AHEAD_OF_SEVERAL: u64 = 256;
-/// Most bytes of slots prefetched at once: half of the smallest first-level cache, so that the
-/// lines are still there when they are written.
-const BYTES_AT_ONCE: u64 = 16 << 10;
-/// Time per event in nanoseconds above which consumers wait for each event. A prefetch would delay
-/// it, so there is none.
-const SLOW_NS: u64 = 100;
 
 /// The claim window of one producer, and what it has prefetched.
 #[derive(Debug)]
 pub(super) struct ClaimWindow {
-    /// First sequence whose slot is not yet prefetched.
+    /// First sequence whose slot is not prefetched yet.
     prefetched: Sequence,
     slots: Prefetch,
-    stamps: Option<Prefetch>,
-    /// Number of slots that are prefetched together; 0 without prefetch hints.
+    /// Number of slots that are prefetched together; 0 if none is.
     stride: u64,
-    /// Most slots that are prefetched at once, for a long claim.
-    most: u64,
-    /// The A/B test. First way: no prefetch. Other way: prefetch.
-    test: AbTest<SLOW_NS>,
 }
 
 impl ClaimWindow {
     /// Creates the window of a producer whose first claim begins at `first`.
-    pub(super) fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
-        let bytes = if stamps.is_some() { BYTES_AHEAD_OF_SEVERAL } else { BYTES_AHEAD };
-        Self::of_bytes(slots, stamps, first, bytes)
-    }
-
-    fn of_bytes(slots: Addresses, stamps: Option<Addresses>, first: Sequence, bytes: u64) -> Self {
-        let (slots, stamps) = (Prefetch(slots), stamps.map(Prefetch));
-        let (stride, most) = (slots.slots_in(bytes), slots.slots_in(BYTES_AT_ONCE));
-        let test = if stride > 0 { AbTest::starting_at(first) } else { AbTest::default() };
-        Self { prefetched: first, slots, stamps, stride, most, test }
+    pub(super) fn new(slots: Addresses, is_multi: bool, first: Sequence) -> Self {
+        let is_small = slots.slots() * slots.stride() as u64 <= SMALL_RING;
+        let slots = Prefetch(slots);
+        let stride = if is_small && !is_multi { slots.slots_in(BYTES_AHEAD) } else { 0 };
+        Self { prefetched: first, slots, stride }
     }
 
     /// Returns the end of the window after the granted `claim`, for a producer that may claim up to
     /// `limit`.
     pub(super) fn after(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
-        if !self.test.covers(claim.end) {
-            self.test.next(claim.start);
+        if self.stride == 0 {
+            return limit;
         }
-        if self.test.is_first() {
-            return limit.min(claim.end + EVENTS_PER_STRETCH);
+        let wanted = self.wanted(claim, limit);
+        if !wanted.is_empty() {
+            self.prefetched = wanted.end;
+            self.slots.to_write(wanted);
         }
-        self.prefetch(self.wanted(claim, limit));
         limit.min(claim.end + self.stride)
     }
 
     /// Returns the slots to prefetch at `claim` that are not prefetched yet.
     fn wanted(&self, claim: &Range<Sequence>, limit: Sequence) -> Range<Sequence> {
-        let first = self.prefetched.max(claim.start);
         // One stride beyond the window, which leaves the cache lines time to arrive.
         let end = limit.min(claim.end + 2 * self.stride);
-        first..end.min(first + self.most)
-    }
-
-    fn prefetch(&mut self, slots: Range<Sequence>) {
-        if slots.is_empty() {
-            return;
-        }
-        self.prefetched = slots.end;
-        if let Some(stamps) = self.stamps {
-            stamps.to_write(slots.clone());
-        }
-        self.slots.to_write(slots);
+        self.prefetched.max(claim.start)..end
     }
 }
 
@@ -104,20 +78,14 @@ impl ClaimWindow {
 mod tests {
     use super::*;
 
-    /// The window of a producer of `capacity` slots of 8 bytes that prefetches four of them
-    /// together.
+    /// The window of the only producer of `capacity` slots of 8 bytes.
     fn window(capacity: usize) -> ClaimWindow {
-        let slots = Addresses::of_slice(&vec![0_u64; capacity]);
-        ClaimWindow::of_bytes(slots, None, 0, 32)
+        ClaimWindow::new(Addresses::of_slice(&vec![0_u64; capacity]), false, 0)
     }
 
     #[test]
     fn slots_are_prefetched_a_stride_ahead_and_once() {
-        let mut window = window(64);
-        if window.stride == 0 {
-            return; // no hints here
-        }
-        window.test = AbTest::always_other();
+        let mut window = ClaimWindow { stride: 4, ..window(64) };
         let mut end = 0;
         let mut checks = vec![];
         for next in 0..64 {
@@ -131,16 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_prefetched_until_a_stream_has_tried_it() {
-        let mut window = window(1 << 16);
-        let end = window.after(&(0..1), 1 << 16);
-        assert_eq!((end, window.prefetched), (1 + EVENTS_PER_STRETCH, 0));
-    }
-
-    #[test]
-    fn a_long_claim_is_prefetched_from_its_beginning_and_no_longer_than_it_stays() {
-        let mut window = window(64);
-        (window.stride, window.most) = (4, 64);
+    fn a_long_claim_is_prefetched_from_its_beginning() {
+        let mut window = ClaimWindow { stride: 4, ..window(64) };
         let mut wanted = |prefetched, claim| {
             window.prefetched = prefetched;
             window.wanted(&claim, 1_000)
@@ -148,25 +108,14 @@ mod tests {
         assert_eq!(wanted(0, 0..10), 0..18, "itself, and two strides beyond");
         assert_eq!(wanted(18, 10..20), 18..28, "no line twice");
         assert_eq!(wanted(18, 100..110), 100..118, "none that was claimed without a check");
-        assert_eq!(wanted(0, 0..500), 0..64, "as many as stay");
         assert_eq!(wanted(998, 990..1_000), 998..1_000, "none beyond the gate");
     }
 
     #[test]
-    fn both_ways_are_tried() {
-        let mut window = window(1 << 16);
-        if window.stride == 0 {
-            return;
+    fn nothing_is_prefetched_in_a_large_ring_or_by_several_producers() {
+        let slots = Addresses::of_slice(&[0_u64; 64]);
+        for mut window in [window(1 << 13), ClaimWindow::new(slots, true, 0)] {
+            assert_eq!((window.after(&(0..1), 64), window.prefetched), (64, 0));
         }
-        let (mut ways, mut end) = ([false; 2], 0);
-        for next in 0..1 << 16 {
-            if next >= end {
-                let before = window.prefetched;
-                end = window.after(&(next..next + 1), 1 << 16);
-                assert!(!window.test.is_first() || window.prefetched == before, "{window:?}");
-                ways[usize::from(window.test.is_first())] = true;
-            }
-        }
-        assert_eq!(ways, [true; 2]);
     }
 }

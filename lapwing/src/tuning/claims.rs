@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use super::back_off::BackOff;
 use super::claim_window::ClaimWindow;
-use super::own_count::OwnCount;
+use super::own_count::{EVENTS_PER_CHOICE, OwnCount};
 use crate::Sequence;
 use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::Addresses;
-use crate::protocol::stamps::Stamps;
 
 /// Advice on when to prefetch slots, whether to count claims, and how long to back off.
 #[derive(Debug)]
@@ -25,10 +24,10 @@ impl TunedClaims {
     /// Creates the advice for a new producer of `ring`.
     pub(crate) fn of<E>(ring: &Ring<E>) -> Self {
         let slots = Addresses::of(&ring.buffer);
-        let stamps = ring.control.stamps.as_ref().map(Stamps::addresses);
+        let is_multi = ring.control.stamps.is_some();
         let first = ring.control.claimed();
         Self {
-            window: ClaimWindow::new(slots, stamps, first),
+            window: ClaimWindow::new(slots, is_multi, first),
             count: OwnCount::starting_at(first),
             back_off: BackOff::default(),
         }
@@ -37,11 +36,13 @@ impl TunedClaims {
 
 impl ClaimAdvice for TunedClaims {
     fn window(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
-        self.window.after(claim, limit)
+        // The choice whether to keep a count is made at checks only.
+        let end = limit.min(claim.end + EVENTS_PER_CHOICE);
+        if self.count.is_kept() { end } else { self.window.after(claim, end) }
     }
 
     fn keeps_count(&mut self, claim: &Range<Sequence>, backlog: impl FnOnce() -> u64) -> bool {
-        self.count.is_kept(claim, backlog)
+        self.count.decide(claim, backlog)
     }
 
     fn back_off(&mut self) {

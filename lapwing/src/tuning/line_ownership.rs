@@ -36,20 +36,17 @@ use crate::Sequence;
 
 /// Fewest events finished together whose cache lines are acquired: a stream. In a model, one.
 const FEWEST: u64 = if cfg!(loom) { 1 } else { stream::FEWEST };
-/// Time per event in nanoseconds above which the cache lines make no difference to producers.
-const SLOW_NS: u64 = 100;
 
-/// The A/B test of one consumer.
+/// The choice of one consumer.
 #[derive(Debug)]
 pub(super) struct LineOwnership {
-    /// First way: leave the cache lines. Other way: acquire them.
-    test: AbTest<SLOW_NS>,
+    test: AbTest,
 }
 
 impl LineOwnership {
     /// Creates the choice of a consumer of a ring of `slots`, whose first event is `first`.
     pub(super) fn of(slots: u64, first: Sequence) -> Self {
-        Self { test: AbTest::over_laps(slots, first) }
+        Self { test: AbTest::new(slots, first) }
     }
 
     /// Returns whether to acquire the cache lines of the finished events `done`.
@@ -61,7 +58,7 @@ impl LineOwnership {
     /// Not inlined, to keep the hot path of a single event short.
     #[inline(never)]
     fn decide(&mut self, end: Sequence) -> bool {
-        Prefetch::ACQUIRES_LINES && (cfg!(loom) || !self.test.is_first_at(end))
+        Prefetch::ACQUIRES_LINES && (cfg!(loom) || self.test.is_on_at(end))
     }
 }
 
@@ -73,7 +70,7 @@ mod tests {
     /// Returns how many of `batches` have their cache lines acquired; each batch has `events`
     /// events.
     fn acquired(batches: u64, events: u64) -> usize {
-        let mut lines = LineOwnership { test: AbTest::starting_at(0) };
+        let mut lines = LineOwnership::of(1, 0);
         (0..batches).filter(|batch| lines.wants(batch * events..(batch + 1) * events)).count()
     }
 

@@ -5,14 +5,14 @@
 //!
 //! ```text
 //! claims            advice for producers
-//!   claim_window      prefetches the next slots to write
+//!   claim_window      prefetches the next slots to write in a small ring
 //!   own_count         claims without a load of the cursor, while a consumer waits for each event
 //!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
 //!   line_ownership    acquires ownership of cache lines before their slots are released
 //! read_ahead        prefetches along a batch of large events
 //! share             how many events a worker claims
-//! ab_test           times two ways at run time and uses the faster one
+//! ab_test           times a stream with acquired cache lines and without
 //! prefetch          the prefetch instructions of the CPU, and the store that acquires a cache line
 //! stream            what counts as a stream of events
 //! ```

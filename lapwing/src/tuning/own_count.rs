@@ -14,9 +14,10 @@
 
 use std::ops::Range;
 
-use super::ab_test::EVENTS_PER_STRETCH;
 use crate::Sequence;
 
+/// Events between two decisions.
+pub(super) const EVENTS_PER_CHOICE: u64 = 1 << 12;
 /// A first stage with a backlog below this waits for most of its events.
 #[cfg(not(loom))]
 const FEW: u64 = 4;
@@ -35,15 +36,20 @@ impl OwnCount {
         Self { is_kept: false, until: first }
     }
 
+    /// Returns whether the producer keeps a count, as last decided.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
     /// Returns whether to keep a count from `claim` on. `backlog` returns how many events the first
     /// stage has not finished.
-    pub(super) fn is_kept(
+    pub(super) fn decide(
         &mut self,
         claim: &Range<Sequence>,
         backlog: impl FnOnce() -> u64,
     ) -> bool {
         if claim.end > self.until {
-            self.until = claim.end + EVENTS_PER_STRETCH;
+            self.until = claim.end + EVENTS_PER_CHOICE;
             self.is_kept = waits(backlog);
         }
         self.is_kept
@@ -77,8 +83,8 @@ mod tests {
         let mut count = OwnCount::starting_at(0);
         let (mut next, mut kept) = (0, vec![]);
         for backlog in [0, 100, 3, 4] {
-            for _ in 0..2 * EVENTS_PER_STRETCH {
-                let is_kept = count.is_kept(&(next..next + 1), || backlog);
+            for _ in 0..2 * EVENTS_PER_CHOICE {
+                let is_kept = count.decide(&(next..next + 1), || backlog);
                 next += 1;
                 if kept.last() != Some(&is_kept) {
                     kept.push(is_kept);

@@ -127,10 +127,10 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     pub(crate) fn spin(&mut self) -> Spun {
         let Self { ring, barrier, advice, next, .. } = self;
         let (control, barrier, next) = (&*ring.control, &*barrier, *next);
-        let beyond = |end| (end > next).then_some(end);
+        let beyond = move |end| (end > next).then_some(end);
         // One loop for each kind of poll, since each nanosecond between two polls counts.
         let batch = if let Some(notices) = barrier.notices() {
-            if poll_for(advice, next, || notices.show(next).then_some(())).is_none() {
+            if poll_for(advice, next, move || notices.show(next).then_some(())).is_none() {
                 return Spun::Nothing;
             }
             self.poll_single()
@@ -142,9 +142,9 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             None
         } else {
             let end = if barrier.is_first() {
-                poll_for(advice, next, || beyond(cursor::end(control)))
+                poll_for(advice, next, move || beyond(cursor::end(control)))
             } else {
-                poll_for(advice, next, || beyond(barrier.end(control)))
+                poll_for(advice, next, move || beyond(barrier.end(control)))
             };
             let Some(end) = end else { return Spun::Nothing };
             self.poll_shown(end)

@@ -28,7 +28,7 @@ fn the_protocol_imports_no_tuning_and_no_higher_layer() {
 fn tuning_is_reached_through_the_advice_of_the_ends_only() {
     // What a strategy learns from, the events of a batch, and the size of a worker's claim are not
     // part of the protocol.
-    let allowed = ["chosen", "consumer", "topology", "wait"];
+    let allowed = ["chosen", "consumer", "wait"];
     let wrong: Vec<_> = imports()
         .into_iter()
         .filter(|((from, to), _)| to == "tuning" && !allowed.contains(&from.as_str()))

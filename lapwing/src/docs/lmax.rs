@@ -74,7 +74,7 @@
 //! |---|---|---|
 //! | `EventHandler.onEvent` | [`EventHandler::on_event`], or a closure | A stage that runs alone may get `&mut E`; parallel stages get `&E`. |
 //! | `BatchEventProcessor`, `BatchEventProcessorBuilder` | [`Consumer`] | A value that runs once: by [`Consumers::start`], in a scope, on your own thread, or [several on one thread](Consumer::run_together). |
-//! | maximum batch size | [`Stage::max_batch`] | For any stage. The default is at most half of the ring, or a quarter of a small ring. |
+//! | maximum batch size | [`Stage::max_batch`] | For any stage. The default is at most half of the ring. |
 //! | `onStart`, `onShutdown` | [`EventHandler::on_start`], [`EventHandler::on_shutdown`] | Called once each, even if the halt came first. A panic in `on_start` halts the ring; LMAX continues. |
 //! | `onBatchStart(batchSize, queueDepth)` | [`EventHandler::on_batch_start`] | |
 //! | `onTimeout` | [`EventHandler::on_timeout`] | With the sequence that it waits for, not the last finished one. |

@@ -4,8 +4,6 @@
 
 use std::ops::RangeInclusive;
 
-use crate::tuning::SMALL_RING;
-
 /// A ring has this many parts, and a stage holds at most one of them. With few stages, there are
 /// fewer and larger parts.
 const BATCHES_PER_RING: u64 = 4;
@@ -24,13 +22,9 @@ const WORTH_WAKING: u64 = 1 << 20;
 /// A few stages share the ring equally with the producer: while each works on its part, the one
 /// before it fills the next part.
 pub(super) fn of_handler<E>(capacity: u64, stages: usize, is_multi: bool) -> u64 {
-    let bytes_of = |events: u64| events.saturating_mul(size_of::<E>() as u64);
-    let is_small = bytes_of(capacity) <= SMALL_RING;
-    // One lap of a small ring takes as long as a few transfers of a cache line. The sooner a part
-    // is released, the sooner its slots return to the producer.
-    let parts = if is_small { BATCHES_PER_RING } else { (stages as u64 + 1).min(BATCHES_PER_RING) };
+    let parts = (stages as u64 + 1).min(BATCHES_PER_RING);
     let part = (capacity / parts).max(1);
-    let bytes = bytes_of(part);
+    let bytes = part.saturating_mul(size_of::<E>() as u64);
     let is_worth_waking = ONE_OR_TWO_TO_A_LINE.contains(&size_of::<E>()) && bytes >= WORTH_WAKING;
     if is_multi && !is_worth_waking { shared(capacity).min(MOST_OF_SEVERAL) } else { part }
 }
@@ -50,15 +44,6 @@ mod tests {
             |capacity| [1, 2, 3, 9].map(|stages| of_handler::<u64>(capacity, stages, false));
         assert_eq!(parts(1 << 16), [32_768, 21_845, 16_384, 16_384]);
         assert_eq!(parts(1), [1; 4]);
-    }
-
-    #[test]
-    fn of_a_small_ring_each_stage_holds_a_quarter() {
-        let parts = |capacity| [1, 2].map(|stages| of_handler::<u64>(capacity, stages, false));
-        assert_eq!(parts(1 << 12), [1 << 10; 2]);
-        assert_eq!(parts(1 << 13), [1 << 12, 2730]);
-        assert_eq!(of_handler::<[u64; 8]>(1 << 9, 1, false), 1 << 7);
-        assert_eq!(of_handler::<[u64; 8]>(1 << 10, 1, false), 1 << 9);
     }
 
     #[test]

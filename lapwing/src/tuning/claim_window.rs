@@ -25,11 +25,12 @@
 
 use std::ops::Range;
 
-use super::SMALL_RING;
 use super::prefetch::Prefetch;
 use crate::Sequence;
 use crate::protocol::ring_buffer::Addresses;
 
+/// Largest ring in bytes that fits into the smallest first-level data cache.
+const SMALL_RING: u64 = 32 << 10;
 /// Bytes of slots that are prefetched together.
 const BYTES_AHEAD: u64 = 1024;
 

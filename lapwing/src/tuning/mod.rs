@@ -41,9 +41,6 @@ mod reads;
 pub(crate) mod share;
 pub(crate) mod stream;
 
-/// Largest ring in bytes that fits into the smallest first-level data cache.
-pub(crate) const SMALL_RING: u64 = 32 << 10;
-
 pub(crate) use claims::TunedClaims;
 pub(crate) use read_ahead::ReadAhead;
 pub(crate) use reads::TunedReads;

@@ -8,32 +8,27 @@
 //! Therefore a producer that has waited for a millisecond makes the producers of the ring take
 //! turns:
 //!
-//! 1. A producer that finds the ring full joins a queue, first come first served, and sleeps.
-//! 2. The first producer in the queue is called. It has a turn of 0.15 to 2 ms, in which it waits
-//!    for free slots by its strategy.
+//! 1. A producer that finds the ring full takes a ticket, joins a queue, and sleeps.
+//! 2. The producer with the lowest ticket is called. It has a turn of 0.15 to 2 ms, in which it
+//!    waits for free slots by its strategy.
 //! 3. After the turn, the next producer is called: by the producer of that turn when it finds the
 //!    ring full, or by a consumer after a batch or before a wait.
-//! 4. A producer that gets its CPU too late and misses its turn joins at the front.
+//! 4. A producer that gets its CPU too late and misses its turn joins again with its old ticket, so
+//!    it comes soon.
 //! 5. Producers stop taking turns once a turn is over and the queue is empty.
 //!
 //! No event depends on a call. A turn ends by the clock, so a stopped producer holds up no other. A
 //! queued producer sleeps for a bounded time, and then waits as usual. A producer that finds a free
-//! slot does not check the queue. So turns are not part of the protocol, and a stale figure costs
-//! at most one turn.
+//! slot does not check the queue. So no lock is needed: a stale figure costs at most one turn.
 //!
-//! Only a producer that waits takes the lock of the queue. A consumer and a thread that ends the
-//! ring try it: if another thread has it, that thread does the rest. A queued producer sleeps on a
-//! condition variable of its own, because the wake-up token of `thread::park` belongs to the
-//! program.
+//! Each ticket has a place, where its producer parks (`protocol::parking::places`). A close or a
+//! halt wakes it like all other threads. If there are more producers than places, two may join at
+//! the same place, and are called together.
 
-use std::collections::VecDeque;
-use std::fmt;
-use std::mem;
-use std::sync::atomic::fence;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::deadline::{earlier, has_passed};
+use crate::protocol::control::Control;
 use crate::sync::{Figure, Ordering, now};
 
 /// A wait for free slots that is longer than this starts turns.
@@ -47,242 +42,104 @@ const SHORTEST_TURN: Duration = Duration::from_micros(150);
 /// only if no consumer makes progress.
 const LONGEST_SLEEP: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 10 });
 
-/// The turns of the producers of one ring.
+/// The turns of the producers of one ring. All words are advice.
+#[derive(Debug)]
 pub(crate) struct Turns {
     made_at: Instant,
     /// When the turn ends, in nanoseconds since `made_at`; 0 while producers take no turns.
     ends_ns: Figure,
-    /// The number of the ticket of the producer that has the turn.
+    /// The ticket that has the turn.
     called: Figure,
-    /// Whether the queue is to be woken because the ring ends: 1 until a thread has done it.
-    is_to_end: Figure,
-    queue: Mutex<Queue>,
-}
-
-#[derive(Default)]
-struct Queue {
-    /// Number of the last ticket.
-    last: u64,
-    /// The numbers and the bells of the producers that wait.
-    waiting: VecDeque<(u64, Arc<Condvar>)>,
-}
-
-/// A place in the queue. Each producer keeps its last one.
-#[derive(Debug, Default)]
-pub(crate) struct Ticket {
-    number: u64,
-    /// Wakes the producer when it is called.
-    bell: Arc<Condvar>,
+    /// The ticket that was given out last.
+    given: Figure,
+    /// For each place, the ticket of the producer that waits for its turn there, or 0.
+    queue: Box<[Figure]>,
 }
 
 impl Turns {
-    /// Reserves space in the queue for this number of `producers`, so that a wait does not allocate.
-    ///
-    /// Nothing is allocated or freed under the lock: a global allocator may publish, and then waits
-    /// for a turn.
-    pub(crate) fn reserve(&self, producers: usize) {
-        let has_room = |queue: &mut Queue| queue.waiting.capacity() >= producers;
-        if self.with_queue(has_room) {
-            return;
-        }
-        // Freed after the lock, like the old memory after the swap.
-        let mut room = VecDeque::with_capacity(2 * producers);
-        self.with_queue(|queue| {
-            // Another thread may have made room in between.
-            if !has_room(queue) {
-                room.extend(queue.waiting.drain(..));
-                mem::swap(&mut queue.waiting, &mut room);
-            }
-        });
+    /// Creates the turns of a ring with `places` for producers that wait for others.
+    pub(crate) fn new(places: usize) -> Self {
+        let [ends_ns, called, given] = Default::default();
+        let queue = (0..places).map(|_| Figure::default()).collect();
+        Self { made_at: now(), ends_ns, called, given, queue }
     }
 
     /// Calls the next producer if the turn is over. A consumer runs this between two batches.
     #[inline]
-    pub(crate) fn pass_on(&self) {
+    pub(crate) fn pass_on(&self, control: &Control) {
         if self.are_taken() {
-            self.pass_on_if_over();
+            self.pass_on_if_over(control);
         }
     }
 
-    /// Limits a wait of a consumer to the end of the turn, so that the consumer can [pass it
-    /// on](Self::pass_on). Returns when the wait ends, at `deadline` at the latest.
-    pub(crate) fn limit_wait(&self, deadline: Option<Instant>) -> Option<Instant> {
-        self.pass_on();
+    /// When a wait of a consumer ends, at `deadline` at the latest. It ends with the turn, so that
+    /// the consumer can [pass it on](Self::pass_on).
+    pub(crate) fn limit_wait(
+        &self,
+        control: &Control,
+        deadline: Option<Instant>,
+    ) -> Option<Instant> {
+        self.pass_on(control);
         self.end_of_turn().map_or(deadline, |end| Some(earlier(deadline, end)))
     }
 
-    /// Wakes the producers in the queue, since the ring accepts no more events. Never waits for the
-    /// lock: a thread that has it wakes them afterwards.
-    pub(crate) fn end(&self) {
-        // O13, Relaxed: a figure.
-        self.is_to_end.store(1, Ordering::Relaxed);
-        self.end_if_asked();
-    }
-
-    /// Wakes the queue if the ring ends. Runs after each use of the lock.
-    fn end_if_asked(&self) {
-        // O13: between the store of the figure, or the release of the lock, and the two loads. Of
-        // two threads, one then sees what the other has done. The standard library's fence, so that
-        // it hides nothing in a model.
-        fence(Ordering::SeqCst);
-        while self.is_to_end()
-            && let Ok(mut queue) = self.queue.try_lock()
-        {
-            // O13, Relaxed: a figure.
-            self.is_to_end.store(0, Ordering::Relaxed);
-            self.set_end(0);
-            queue.waiting.drain(..).for_each(|(_, bell)| bell.notify_one());
-            drop(queue);
-            // O13: as above, for a thread that ends the ring once more.
-            fence(Ordering::SeqCst);
-        }
-    }
-
-    fn is_to_end(&self) -> bool {
-        // O13, Relaxed: a figure.
-        self.is_to_end.load(Ordering::Relaxed) != 0
-    }
-
-    fn ends_ns(&self) -> u64 {
-        // O13, Relaxed: a figure.
-        self.ends_ns.load(Ordering::Relaxed)
-    }
-
-    fn set_end(&self, ends_ns: u64) {
-        // O13, Relaxed: a figure.
-        self.ends_ns.store(ends_ns, Ordering::Relaxed);
-    }
-
     fn are_taken(&self) -> bool {
-        self.ends_ns() != 0
+        value(&self.ends_ns) != 0
+    }
+
+    /// When the turn ends; `None` while producers take no turns.
+    fn end_of_turn(&self) -> Option<Instant> {
+        let ends_ns = value(&self.ends_ns);
+        (ends_ns != 0).then(|| self.made_at + Duration::from_nanos(ends_ns))
     }
 
     fn is_over(&self) -> bool {
         self.end_of_turn().is_none_or(|end| now() >= end)
     }
 
-    /// When the turn ends; `None` while producers take no turns.
-    fn end_of_turn(&self) -> Option<Instant> {
-        let ends_ns = self.ends_ns();
-        (ends_ns != 0).then(|| self.made_at + Duration::from_nanos(ends_ns))
+    /// Whether no other ticket has had a turn since `ticket`.
+    fn is_last_turn_of(&self, ticket: u64) -> bool {
+        value(&self.called) == ticket
     }
 
-    /// Whether `ticket` has the turn, and the turn is not over.
-    fn is_turn_of(&self, ticket: &Ticket) -> bool {
-        self.is_last_turn_of(ticket) && !self.is_over()
+    /// The tickets in the queue.
+    fn queued(&self) -> impl Iterator<Item = u64> {
+        self.queue.iter().map(value).filter(|&ticket| ticket != 0)
     }
 
-    /// Whether no other producer has had a turn since `ticket`.
-    fn is_last_turn_of(&self, ticket: &Ticket) -> bool {
-        // O13, Relaxed: a figure.
-        self.called.load(Ordering::Relaxed) == ticket.number
+    fn place(&self, ticket: u64) -> usize {
+        ticket as usize % self.queue.len()
     }
 
+    fn is_queued(&self, ticket: u64) -> bool {
+        ticket != 0 && value(&self.queue[self.place(ticket)]) == ticket
+    }
+
+    /// Calls the next producer if the turn is over. Ends the turns if the queue is empty.
     #[cold]
-    fn pass_on_if_over(&self) {
-        // A thread that holds the lock is about to call the next producer.
-        if self.is_over()
-            && let Ok(mut queue) = self.queue.try_lock()
-            && self.is_over()
-        {
-            let next = self.call_next(&mut queue);
-            drop(queue);
-            wake(next);
-            self.end_if_asked();
+    fn pass_on_if_over(&self, control: &Control) {
+        loop {
+            let ends_ns = value(&self.ends_ns);
+            if !self.is_over() {
+                return;
+            }
+            let next = self.queued().min();
+            let end = (now() - self.made_at) + length_of_turn(self.queued().count());
+            if swap(&self.ends_ns, ends_ns, next.map_or(0, |_| end.as_nanos() as u64)) {
+                if let Some(ticket) = next {
+                    set(&self.called, ticket);
+                    self.leave(control, ticket);
+                }
+                return;
+            }
         }
     }
 
-    /// Gives the next turn to the first producer in the queue. Returns its bell, which the caller
-    /// rings.
-    fn call_next(&self, queue: &mut Queue) -> Option<Arc<Condvar>> {
-        let end = (now() - self.made_at) + queue.length_of_turn();
-        let next = queue.waiting.pop_front();
-        let ends_ns = if next.is_some() { end.as_nanos() as u64 } else { 0 };
-        self.set_end(ends_ns);
-        let (number, bell) = next?;
-        // O13, Relaxed: a figure.
-        self.called.store(number, Ordering::Relaxed);
-        Some(bell)
-    }
-
-    /// Sleeps in the queue, until `deadline` at most. Returns whether the producer was called.
-    fn sleep_until_called(&self, ticket: &Ticket, deadline: Instant) -> bool {
-        let mut queue = self.lock();
-        let is_called = loop {
-            if !queue.has(ticket.number) {
-                break true;
-            }
-            let left = deadline.saturating_duration_since(now());
-            if left.is_zero() || self.is_to_end() {
-                queue.remove(ticket.number);
-                break false;
-            }
-            let woken = ticket.bell.wait_timeout(queue, left);
-            queue = woken.unwrap_or_else(PoisonError::into_inner).0;
-        };
-        drop(queue);
-        self.end_if_asked();
-        is_called
-    }
-
-    /// Runs `step` with the queue.
-    fn with_queue<R>(&self, step: impl FnOnce(&mut Queue) -> R) -> R {
-        let result = step(&mut self.lock());
-        self.end_if_asked();
-        result
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Default for Turns {
-    fn default() -> Self {
-        Self {
-            made_at: now(),
-            ends_ns: Figure::new(0),
-            called: Figure::new(0),
-            is_to_end: Figure::new(0),
-            queue: Mutex::default(),
-        }
-    }
-}
-
-impl fmt::Debug for Turns {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turns").field("are_taken", &self.are_taken()).finish_non_exhaustive()
-    }
-}
-
-impl Queue {
-    /// Adds the producer of `ticket` with a new number, at the front if it has `missed` its turn.
-    fn join(&mut self, ticket: &mut Ticket, missed: bool) {
-        self.last += 1;
-        ticket.number = self.last;
-        let place = (self.last, Arc::clone(&ticket.bell));
-        if missed { self.waiting.push_front(place) } else { self.waiting.push_back(place) }
-    }
-
-    /// How long the next turn takes.
-    fn length_of_turn(&self) -> Duration {
-        let producers = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX).max(1);
-        (ROUND / producers).max(SHORTEST_TURN)
-    }
-
-    /// How long the last producer in the queue sleeps at most. A turn takes longer than planned if
-    /// its producer gets its CPU late.
-    fn longest_sleep(&self) -> Duration {
-        let producers = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX);
-        LONGEST_SLEEP + (2 * self.length_of_turn()).saturating_mul(producers)
-    }
-
-    fn has(&self, number: u64) -> bool {
-        self.waiting.iter().any(|(other, _)| *other == number)
-    }
-
-    fn remove(&mut self, number: u64) {
-        self.waiting.retain(|(other, _)| *other != number);
+    /// Removes `ticket` from the queue, and wakes all producers that park at its place.
+    fn leave(&self, control: &Control, ticket: u64) {
+        let place = self.place(ticket);
+        set(&self.queue[place], 0);
+        control.places.wake(place);
     }
 }
 
@@ -290,7 +147,9 @@ impl Queue {
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
-    ticket: &'a mut Ticket,
+    control: &'a Control,
+    /// The last ticket of the producer; 0 before the first.
+    ticket: &'a mut u64,
     /// How long it waits until it starves. Doubles each time, so that a stopped consumer does not
     /// cause periodic wake-ups.
     patience: Duration,
@@ -298,20 +157,15 @@ pub(crate) struct Turn<'a> {
     starves_at: Option<Instant>,
     /// Whether it has asked for a turn since its last wait.
     has_asked: bool,
-    /// Whether it was called during this wait, and found no free slot.
-    missed: bool,
+    /// Whether it has taken a ticket. It keeps the ticket if it misses its turn.
+    has_ticket: bool,
 }
 
 impl<'a> Turn<'a> {
-    pub(crate) fn new(turns: &'a Turns, ticket: &'a mut Ticket) -> Self {
-        Self {
-            turns,
-            ticket,
-            patience: PATIENCE,
-            starves_at: None,
-            has_asked: false,
-            missed: false,
-        }
+    /// The turns of the producer with this last `ticket`.
+    pub(crate) fn new(turns: &'a Turns, control: &'a Control, ticket: &'a mut u64) -> Self {
+        let (patience, starves_at, has_asked, has_ticket) = (PATIENCE, None, false, false);
+        Self { turns, control, ticket, patience, starves_at, has_asked, has_ticket }
     }
 
     /// Whether the producer asks for a turn before it waits for free slots again. Its last wait may
@@ -324,47 +178,81 @@ impl<'a> Turn<'a> {
         has_passed(self.starves_at)
     }
 
-    /// Waits for a turn, until `deadline` at most.
-    #[cold]
-    pub(crate) fn take(&mut self, deadline: Option<Instant>) {
-        let is_starving = self.is_starving();
-        if is_starving {
-            self.starves_at = None;
-            self.patience = self.patience.saturating_mul(2);
-        }
-        self.has_asked = true;
-        let Self { turns, ticket, missed, .. } = self;
-        if turns.is_turn_of(ticket) {
-            return;
-        }
-        let (next, longest_sleep) = turns.with_queue(|queue| {
-            if queue.waiting.is_empty() && !is_starving && turns.is_last_turn_of(ticket) {
-                return (turns.call_next(queue), None);
-            }
-            queue.join(ticket, *missed);
-            let next = if turns.is_over() { turns.call_next(queue) } else { None };
-            (next, queue.has(ticket.number).then(|| queue.longest_sleep()))
-        });
-        // `None`: it was called at once, or no other producer waits.
-        if let Some(longest_sleep) = longest_sleep {
-            wake(next);
-            let end = earlier(deadline, now() + longest_sleep);
-            *missed |= turns.sleep_until_called(ticket, end);
-        }
-    }
-
     /// When the next wait ends, at `deadline` at the latest.
     pub(crate) fn limit_wait(&mut self, deadline: Option<Instant>) -> Option<Instant> {
         self.has_asked = false;
         let starves_at = *self.starves_at.get_or_insert_with(|| now() + self.patience);
         Some(earlier(deadline, starves_at))
     }
+
+    /// Waits for a turn, until `deadline` at most.
+    #[cold]
+    pub(crate) fn take(&mut self, deadline: Option<Instant>) {
+        let Self { turns, control, .. } = *self;
+        let is_starving = self.is_starving();
+        if is_starving {
+            self.starves_at = None;
+            self.patience = self.patience.saturating_mul(2);
+        }
+        self.has_asked = true;
+        let was_last = turns.is_last_turn_of(*self.ticket);
+        if was_last && !turns.is_over() {
+            return;
+        }
+        if is_starving || !was_last || turns.queued().next().is_some() {
+            self.join();
+        }
+        turns.pass_on_if_over(control);
+        let end = now() + longest_sleep(turns.queued().count());
+        self.sleep_until_called(earlier(deadline, end));
+    }
+
+    fn join(&mut self) {
+        if !self.has_ticket {
+            // O13, Relaxed: a number that need only be unique.
+            *self.ticket = self.turns.given.fetch_add(1, Ordering::Relaxed) + 1;
+            self.has_ticket = true;
+        }
+        set(&self.turns.queue[self.turns.place(*self.ticket)], *self.ticket);
+    }
+
+    /// Sleeps while the producer is queued, until `deadline` or the end of the ring at most.
+    fn sleep_until_called(&self, deadline: Instant) {
+        let Self { turns, control, ref ticket, .. } = *self;
+        while turns.is_queued(**ticket) {
+            let left = deadline.saturating_duration_since(now());
+            if left.is_zero() || !control.life.is_open() {
+                return turns.leave(control, **ticket);
+            }
+            let is_over = || !turns.is_queued(**ticket) || !control.life.is_open();
+            control.places.park(turns.place(**ticket), Some(left), is_over);
+        }
+    }
 }
 
-fn wake(bell: Option<Arc<Condvar>>) {
-    if let Some(bell) = bell {
-        bell.notify_one();
-    }
+/// How long a turn takes with this number of producers in the queue.
+fn length_of_turn(queued: usize) -> Duration {
+    (ROUND / queued.max(1) as u32).max(SHORTEST_TURN)
+}
+
+/// How long the last producer in the queue sleeps at most. A turn takes longer than planned if its
+/// producer gets its CPU late.
+fn longest_sleep(queued: usize) -> Duration {
+    LONGEST_SLEEP + length_of_turn(queued) * (2 * queued as u32)
+}
+
+fn value(figure: &Figure) -> u64 {
+    figure.load(Ordering::Relaxed) // O13, Relaxed: a figure
+}
+
+/// Replaces `old` by `new`. Returns false if another thread was first.
+fn swap(figure: &Figure, old: u64, new: u64) -> bool {
+    // O13, Relaxed: one modification order decides which thread was first.
+    figure.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+}
+
+fn set(figure: &Figure, value: u64) {
+    figure.store(value, Ordering::Relaxed); // O13, Relaxed: a figure
 }
 
 #[cfg(all(test, not(loom)))]
@@ -373,220 +261,154 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::error::HaltCause;
+    use crate::protocol::memory::Reserved;
+    use crate::protocol::stamps::Stamps;
 
-    /// A turn that begins at once, since its producer starves.
-    fn starve<'a>(turns: &'a Turns, ticket: &'a mut Ticket) -> Turn<'a> {
-        let mut turn = Turn::new(turns, ticket);
-        turn.starves_at = Some(Instant::now());
+    fn ring() -> Control {
+        let stamps = Stamps::new(Reserved::reserve(8).unwrap(), 0);
+        Control::of_graph(8, Some(stamps), &[&[]])
+    }
+
+    fn turn<'a>(control: &'a Control, ticket: &'a mut u64) -> Turn<'a> {
+        Turn::new(&control.turns, control, ticket)
+    }
+
+    /// The turn of the first ticket, which begins at once, and goes on until [`end_turn`].
+    fn starve<'a>(control: &'a Control, ticket: &'a mut u64) -> Turn<'a> {
+        let mut turn = turn(control, ticket);
+        turn.starves_at = Some(now());
         turn.take(None);
-        turns.set_end(Duration::from_secs(3600).as_nanos() as u64); // until `end_turn`
+        assert!(control.turns.is_last_turn_of(1) && !control.turns.is_over());
+        set(&control.turns.ends_ns, Duration::from_secs(3600).as_nanos() as u64);
         turn
     }
 
-    /// Whether the producer of `turn` has the turn at present.
-    fn is_on(turn: &Turn<'_>) -> bool {
-        turn.turns.is_turn_of(turn.ticket)
-    }
-
-    fn end_turn(turns: &Turns) {
-        turns.set_end(1);
-        while !turns.is_over() {
-            thread::yield_now();
-        }
-    }
-
-    fn queued(turns: &Turns) -> usize {
-        turns.lock().waiting.len()
+    fn end_turn(control: &Control) {
+        set(&control.turns.ends_ns, 1);
+        control.turns.pass_on(control);
     }
 
     #[test]
     fn a_producer_that_has_waited_for_too_long_has_a_turn_and_the_others_queue() {
-        let turns = &Turns::default();
-        let mut ticket = Ticket::default();
-        let mut second_ticket = Ticket::default();
-        assert!(!Turn::new(turns, &mut ticket).is_due(), "the producers take no turns");
-        let first = starve(turns, &mut ticket);
-        assert!(is_on(&first));
-        let mut second = Turn::new(turns, &mut second_ticket);
+        let (control, [mut first, mut second]) = (&ring(), [0; 2]);
+        assert!(!turn(control, &mut first).is_due(), "the producers take no turns");
+        starve(control, &mut first).take(None); // the second call returns at once
+        let mut second = turn(control, &mut second);
         assert!(second.is_due());
-        second.take(Some(Instant::now())); // its time limit has passed
-        assert!(!is_on(&second) && !second.missed && !second.is_due(), "it waits as usual now");
-        assert_eq!(queued(turns), 0);
+        second.take(Some(now() + SHORTEST_TURN));
+        assert!(control.turns.is_last_turn_of(1) && !second.is_due(), "it waits as usual now");
         assert!(second.limit_wait(None).is_some() && second.is_due(), "then it asks again");
     }
 
     #[test]
-    fn a_consumer_calls_the_producers_in_their_order() {
-        let turns = &Turns::default();
-        let mut ticket = Ticket::default();
-        let _first = starve(turns, &mut ticket);
-        let called = &Mutex::new(Vec::new());
-        thread::scope(|scope| {
-            for number in 0..3 {
-                scope.spawn(move || {
-                    let mut ticket = Ticket::default();
-                    let mut turn = Turn::new(turns, &mut ticket);
-                    turn.take(None);
-                    assert!(turn.missed, "called");
-                    called.lock().unwrap().push(number);
-                });
-                while queued(turns) <= number {
-                    thread::yield_now();
-                }
-            }
-            for calls in 1..=3 {
-                end_turn(turns);
-                turns.pass_on();
-                while called.lock().unwrap().len() < calls {
-                    thread::yield_now();
-                }
-            }
-        });
-        assert_eq!(*called.lock().unwrap(), [0, 1, 2]);
-        end_turn(turns);
-        turns.pass_on();
-        assert!(!turns.are_taken(), "the queue is empty");
+    fn a_producer_that_gives_up_leaves_no_hole_in_the_queue() {
+        let control = &ring();
+        starve(control, &mut 0);
+        turn(control, &mut 0).take(Some(now()));
+        end_turn(control);
+        assert!(!control.turns.are_taken(), "the queue is empty");
+    }
+
+    #[test]
+    fn producers_are_called_in_their_order_and_one_that_missed_its_turn_comes_first() {
+        let (control, [mut first, mut second, mut third]) = (&ring(), [0; 3]);
+        let mut late = turn(control, &mut first);
+        late.join();
+        turn(control, &mut second).join();
+        turn(control, &mut third).join();
+        end_turn(control);
+        assert!(control.turns.is_last_turn_of(1));
+        late.join();
+        for ticket in [1, 2, 3] {
+            end_turn(control);
+            assert!(control.turns.is_last_turn_of(ticket));
+        }
     }
 
     #[test]
     fn a_producer_that_finds_the_ring_full_after_its_turn_calls_the_next() {
-        let turns = &Turns::default();
-        thread::scope(|scope| {
-            let mut ticket = Ticket::default();
-            let mut turn = starve(turns, &mut ticket);
-            scope.spawn(|| Turn::new(turns, &mut Ticket::default()).take(None));
-            while queued(turns) == 0 {
-                thread::yield_now();
-            }
-            end_turn(turns);
-            turn.take(Some(Instant::now()));
-            assert!(!turn.turns.is_last_turn_of(turn.ticket), "another producer was called");
-        });
-        assert_eq!(queued(turns), 0);
+        let (control, mut ticket) = (&ring(), 0);
+        starve(control, &mut ticket);
+        turn(control, &mut 0).join();
+        set(&control.turns.ends_ns, 1);
+        turn(control, &mut ticket).take(Some(now()));
+        assert!(control.turns.is_last_turn_of(2));
     }
 
     #[test]
-    fn a_producer_without_a_competitor_goes_on() {
-        let turns = Turns::default();
-        let mut ticket = Ticket::default();
-        let mut turn = starve(&turns, &mut ticket);
-        end_turn(&turns);
-        turn.take(None);
-        assert!(!turns.are_taken());
+    fn a_producer_without_a_competitor_slept_if_it_had_no_ticket() {
+        for mut ticket in [1, 0] {
+            let (control, start) = (&ring(), now());
+            set(&control.turns.called, ticket);
+            set(&control.turns.ends_ns, 1);
+            turn(control, &mut ticket).take(None);
+            assert!(!control.turns.are_taken() && start.elapsed() < LONGEST_SLEEP, "{ticket}");
+        }
     }
 
     #[test]
-    fn a_producer_that_has_missed_its_turn_joins_at_the_front() {
-        let mut queue = Queue::default();
-        let mut join = |missed| {
-            let mut ticket = Ticket::default();
-            queue.join(&mut ticket, missed);
-            ticket.number
-        };
-        let (first, second, missed) = (join(false), join(false), join(true));
-        let order: Vec<_> = queue.waiting.iter().map(|&(number, _)| number).collect();
-        assert_eq!(order, [missed, first, second]);
-    }
-
-    #[test]
-    fn the_end_of_the_ring_wakes_the_queue() {
-        let turns = &Turns::default();
-        let mut ticket = Ticket::default();
-        let _first = starve(turns, &mut ticket);
-        thread::scope(|scope| {
-            scope.spawn(|| Turn::new(turns, &mut Ticket::default()).take(None));
-            while queued(turns) == 0 {
-                thread::yield_now();
-            }
-            turns.end();
-        });
-        assert!(!turns.are_taken());
-    }
-
-    /// A thread that holds the lock may have lost its CPU.
-    #[test]
-    fn the_end_of_the_ring_waited_for_the_lock_of_the_queue() {
-        let turns = &Turns::default();
-        let mut ticket = Ticket::default();
-        let _first = starve(turns, &mut ticket);
-        thread::scope(|scope| {
-            scope.spawn(|| Turn::new(turns, &mut Ticket::default()).take(None));
-            while queued(turns) == 0 {
-                thread::yield_now();
-            }
-            let (ended, end) = mpsc::channel();
-            let (hold, held) = mpsc::channel::<()>();
-            scope.spawn(move || {
-                turns.with_queue(|_| {
-                    ended.send(None).unwrap();
-                    let _ = held.recv();
-                });
-                ended.send(Some(queued(turns))).unwrap();
-            });
-            assert_eq!(end.recv(), Ok(None), "the lock is held");
+    fn a_queued_producer_slept_on_after_its_call_or_the_end_of_the_ring() {
+        let halt: fn(&Control) = |control| control.halt(HaltCause::Requested);
+        for wake in [Control::close, halt, end_turn] {
+            let control = &ring();
+            starve(control, &mut 0);
             let (returned, returns) = mpsc::channel();
-            scope.spawn(move || {
-                turns.end();
-                returned.send(()).unwrap();
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    turn(control, &mut 0).take(None);
+                    returned.send(()).unwrap();
+                });
+                while control.turns.queued().next().is_none() {
+                    thread::yield_now();
+                }
+                wake(control);
+                assert_eq!(returns.recv_timeout(LONGEST_SLEEP / 2), Ok(()));
             });
-            let result = returns.recv_timeout(Duration::from_secs(30));
-            drop(hold);
-            assert_eq!(result, Ok(()), "it has not waited for the lock");
-            assert_eq!(end.recv(), Ok(Some(0)), "the thread with the lock has woken the queue");
-        });
-        assert!(!turns.are_taken());
+        }
+    }
+
+    #[test]
+    fn a_producer_whose_place_another_took_stayed_in_the_queue() {
+        let control = &ring();
+        let places = control.places.len() as u64;
+        let mut ticket = 0;
+        let mut early = turn(control, &mut ticket);
+        early.join();
+        set(&control.turns.given, places);
+        turn(control, &mut 0).join(); // at the same place
+        early.sleep_until_called(now() + LONGEST_SLEEP); // returns at once
+        end_turn(control);
+        assert!(control.turns.is_last_turn_of(places + 1));
     }
 
     /// A program may use `thread::park` in its own loop.
     #[test]
     fn a_wait_for_a_turn_used_up_a_wake_up_of_the_program() {
-        let turns = &Turns::default();
-        let mut ticket = Ticket::default();
-        let _first = starve(turns, &mut ticket);
+        let control = &ring();
+        starve(control, &mut 0);
         thread::current().unpark();
-        Turn::new(turns, &mut Ticket::default()).take(Some(Instant::now() + SHORTEST_TURN));
-        let start = Instant::now();
-        let limit = Duration::from_secs(10);
-        thread::park_timeout(limit);
-        assert!(start.elapsed() < limit, "the wake-up is still there");
+        turn(control, &mut 0).take(Some(now() + SHORTEST_TURN));
+        let start = now();
+        thread::park_timeout(LONGEST_SLEEP);
+        assert!(start.elapsed() < LONGEST_SLEEP, "the wake-up is still there");
     }
 
     #[test]
     fn short_waits_do_not_postpone_the_time_when_a_producer_starves() {
-        let turns = Turns::default();
-        let mut ticket = Ticket::default();
-        let mut turn = Turn::new(&turns, &mut ticket);
+        let (control, mut ticket) = (&ring(), 0);
+        let mut turn = turn(control, &mut ticket);
         let starves_at = turn.limit_wait(None).unwrap();
         while !turn.is_due() {
             assert_eq!(turn.limit_wait(None), Some(starves_at));
         }
         assert!(turn.is_starving());
         turn.take(None);
-        assert!(turn.limit_wait(None).unwrap() > starves_at + PATIENCE, "twice as long");
-    }
-
-    #[test]
-    fn the_queue_has_space_for_every_producer() {
-        let turns = Turns::default();
-        for producers in 1..=100 {
-            turns.reserve(producers);
-            assert!(turns.lock().waiting.capacity() >= producers);
-        }
-        turns.lock().join(&mut Ticket::default(), false);
-        turns.reserve(1_000);
-        assert!(turns.lock().waiting.capacity() >= 1_000);
-        assert_eq!(queued(&turns), 1, "those that wait stay in the queue");
+        assert!(turn.limit_wait(None).unwrap() >= starves_at + 2 * PATIENCE, "twice as long");
     }
 
     #[test]
     fn a_turn_is_shorter_the_more_producers_queue() {
-        let mut queue = Queue::default();
-        let mut length_with = |producers| {
-            while queue.waiting.len() < producers {
-                queue.join(&mut Ticket::default(), false);
-            }
-            queue.length_of_turn()
-        };
-        assert_eq!([1, 4, 200].map(&mut length_with), [ROUND, ROUND / 4, SHORTEST_TURN]);
+        assert_eq!([1, 4, 200].map(length_of_turn), [ROUND, ROUND / 4, SHORTEST_TURN]);
     }
 }

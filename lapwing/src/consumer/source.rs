@@ -151,7 +151,7 @@ pub(crate) trait Source<E> {
     /// Whether a consumer that only polls has reached `deadline` or is asked to leave.
     fn is_time_over(&self, deadline: Option<Instant>) -> bool {
         self.activity().set(Doing::Waiting);
-        self.control().turns.pass_on();
+        self.control().turns.pass_on(self.control());
         has_passed(deadline) || self.is_stopping()
     }
 
@@ -161,7 +161,7 @@ pub(crate) trait Source<E> {
     /// Backs off if its strategy says so, before it polls for more events than it knows of.
     #[inline]
     fn pace(&mut self) {
-        self.control().turns.pass_on();
+        self.control().turns.pass_on(self.control());
         if let Some(drained) = self.drained() {
             let (strategy, load) = self.strategy();
             pace(drained, strategy, load);

@@ -149,7 +149,7 @@ impl<E> Source<E> for StageReader<E> {
         let activity: &Activity = self.reader.activity();
         activity.set(Doing::Waiting);
         let (control, awaited) = (&self.reader.ring.control, self.reader.next_event());
-        let limit = control.turns.limit_wait(deadline);
+        let limit = control.turns.limit_wait(control, deadline);
         let waiting = Waiting { sleeper: Some(activity), ..Waiting::new(control, &awaited, limit) };
         self.strategy.wait(&waiting);
         let is_over = has_passed(deadline) || self.reader.is_stopping();

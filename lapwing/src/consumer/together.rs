@@ -129,7 +129,7 @@ impl<'env> Crew<'env> {
             let soon = now() + LONGEST_SLEEP;
             deadline = Some(earlier(deadline, soon));
         }
-        let limit = control.turns.limit_wait(deadline);
+        let limit = control.turns.limit_wait(&control, deadline);
         self.ask(|strategy, tasks| {
             let anything = Anything { tasks };
             anything.tell(|activity| activity.set(Doing::Waiting));

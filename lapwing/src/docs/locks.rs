@@ -9,7 +9,6 @@
 //! |------|----|----------------|----------------------------|
 //! | routing lock | `group::routes::Routes` | which worker an event belongs to | the key function, and if it panics, the panic hook and the `Drop` of the panic's payload. A key function that blocks holds up its whole group; see [`Workers::by_key`](crate::graph::Workers::by_key) for what it may do. |
 //! | producers of a ring | `open_claim` | the record of each of several producers | none: the records are numbers |
-//! | turns | `turns` | the queue of producers that wait for a turn | none: the queue has numbers and condition variables. Only a producer that waits on a full ring takes it; a consumer, a close and a halt try it, and leave the rest to the thread that has it |
 //! | results | `lifecycle::completion` | the results of ended stages, including their handlers | none: results are moved in and out, and dropped outside |
 //! | states in transit | `consumer::hand_over::Mailboxes` | the states of keys that move to another worker | none: states are moved in and out; [`HandOver`](crate::consumer::HandOver) is called outside |
 //! | names of guests | `description` | names and seats of consumers that joined | none: the entries are strings and numbers |

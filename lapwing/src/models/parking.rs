@@ -4,8 +4,8 @@
 use loom::thread;
 
 use super::{
-    PARK, SLEEP, acknowledged, check, check_less, check_up_to, multi, side_by_side, single,
-    single_ring, take,
+    PARK, SLEEP, acknowledged, check, check_less, check_up_to, check_without_fences, multi,
+    side_by_side, single, single_ring, take,
 };
 use crate::consumer::Consumer;
 use crate::error::{HaltCause, PublishError, RingError};
@@ -410,6 +410,23 @@ fn loom_close_against_sleep() {
         let closer = thread::spawn(move || drop(producer));
         assert_eq!(poller.wait().err(), Some(RingError::Closed));
         closer.join().unwrap();
+    });
+}
+
+/// O6: a close wakes a producer that is parked in the queue of those that wait for others. Both run
+/// the full fence, so there is no light one that would hide its absence.
+#[test]
+fn loom_close_against_a_queued_producer() {
+    check_without_fences(|| {
+        let (producer, poller) = multi(1);
+        let ring = producer.shared();
+        let closer = thread::spawn(move || ring.control.close());
+        let control = &*producer.shared().control;
+        while control.life.is_open() {
+            control.places.park(0, None, || !control.life.is_open());
+        }
+        closer.join().unwrap();
+        drop(poller);
     });
 }
 

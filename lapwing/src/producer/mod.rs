@@ -24,7 +24,6 @@ pub use sequencer::{Cloneable, Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 
 use crate::protocol::ring::Ring;
-use crate::turns::Ticket;
 use crate::wait::AnyWaitStrategy;
 
 /// The only producer of a ring. It cannot be cloned.
@@ -203,18 +202,17 @@ pub struct Producer<E, S: Sequencer> {
     /// Whether a wait on a full ring sleeps until a quarter of the ring is free. After each wait it
     /// is set to whether that much was free.
     is_patient: bool,
-    /// Last place of this producer in the queue of producers that take turns.
-    ticket: Ticket,
+    /// The last ticket of this producer among those that take turns.
+    ticket: u64,
     /// Number of events that this producer has dropped because the ring was full.
     dropped: u64,
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
-        let producers = ring.control.life.add_producer();
-        ring.control.turns.reserve(producers as usize);
+        ring.control.life.add_producer();
         let claims = S::claims(&ring);
-        Self { ring, claims, strategy, is_patient: true, ticket: Ticket::default(), dropped: 0 }
+        Self { ring, claims, strategy, is_patient: true, ticket: 0, dropped: 0 }
     }
 
     /// Returns the number of slots in the ring.

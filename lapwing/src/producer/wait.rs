@@ -186,8 +186,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         let has_rivals = control.stamps.is_some() && self.strategy.parks() && !IS_CHECKED;
         // Consumers wait for this thread, so it does not wait for other producers.
         let is_needed = runs_a_stage || held.is_some();
-        let mut turn =
-            (has_rivals && !is_needed).then(|| Turn::new(&control.turns, &mut self.ticket));
+        let mut turn = (has_rivals && !is_needed)
+            .then(|| Turn::new(&control.turns, control, &mut self.ticket));
         let mut is_expired = false;
         let mut counted = None;
         loop {

@@ -130,10 +130,10 @@ impl Life {
         }
     }
 
-    /// Counts one more producer; returns how many there are.
-    pub(crate) fn add_producer(&self) -> u64 {
+    /// Counts one more producer.
+    pub(crate) fn add_producer(&self) {
         // O11, Relaxed: the caller holds a producer, so the count cannot reach zero meanwhile.
-        self.producers.fetch_add(1, Ordering::Relaxed) + 1
+        self.producers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts one producer less; returns true if it was the last.

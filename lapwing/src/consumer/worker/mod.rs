@@ -257,7 +257,7 @@ impl<E> Source<E> for Worker<E> {
             return control.is_stopping(own, ONLY_TURN);
         };
         let activity: &Activity = &control.stages[own].activity;
-        let limit = control.turns.limit_wait(deadline);
+        let limit = control.turns.limit_wait(control, deadline);
         strategy.wait(&Waiting { sleeper: Some(activity), ..Waiting::new(control, &wait, limit) });
         has_passed(deadline) || control.is_stopping(own, ONLY_TURN)
     }

@@ -58,12 +58,13 @@ impl Control {
     /// Wakes every thread that is parked in this ring.
     pub(crate) fn wake_all(&self) {
         self.published.wake_all();
-        self.turns.end();
         // O6: between the caller's store and the check for idle workers.
         self.fence.light();
         for stage in &self.stages {
             stage.released.wake_all();
             stage.watch.wake_all();
         }
+        // Last, so that its fence hides no other one in a model.
+        self.places.wake_all();
     }
 }

@@ -21,6 +21,7 @@
 //! 1        waiting producers      producers that wait       monitors
 //! 1        cpu load               threads that yield        waiters
 //! 1        turns                  producers, consumers      producers that wait; consumers
+//! 8        places (if multi)      producers that wait       close, halt; producers, consumers
 //! 1/16     stamp (if multi)       the claim's owner         first stages
 //! in slot  notice (one sender)    the sender of a channel   a receiver that waits
 //! ```
@@ -41,8 +42,8 @@ use crate::padded::Padded;
 use crate::protocol::claims::ClaimWindow;
 use crate::protocol::failures::Failures;
 use crate::protocol::life::Life;
-use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::{EventCount, FOLLOW_UP};
+use crate::protocol::parking::{asymmetric::AsymmetricFence, places::Places};
 use crate::protocol::seats::Seating;
 use crate::protocol::stamps::Stamps;
 use crate::sync::{Arc, AtomicU64, Figure, Ordering, now};
@@ -84,6 +85,8 @@ pub(crate) struct Control {
     /// stages, which wait for any advance. Its flags tell producers that the ring has ended, or
     /// that the slow path is needed.
     pub(crate) published: Padded<EventCount>,
+    /// Where producers park that wait for other producers.
+    pub(crate) places: Places,
     /// Number of events that producers dropped because the ring was full. It has its own cache
     /// line, since it is written under the heaviest load.
     pub(crate) dropped: Padded<AtomicU64>,
@@ -139,6 +142,7 @@ impl Control {
             let sequence = if seating.seats().contains(&stage) { DETACHED } else { 0 };
             Arc::new(StageControl::new(sequence, near, all, failures))
         });
+        let places = Places::new(stamps.is_some());
         let control = Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
@@ -148,7 +152,8 @@ impl Control {
             waiting_producers: Padded::default(),
             made_at: now(),
             cpu_load: Padded::default(),
-            turns: Padded::default(),
+            turns: Padded(Turns::new(places.len())),
+            places,
             stamps,
             open_claims: OpenClaims::default(),
             gating,

@@ -8,6 +8,7 @@
 //! asymmetric      the fences between a sequence that advances and the mark
 //! released        the two event counts of a stage: any release, and a quarter of the ring
 //! watch           which idle worker an event wakes, when an event is for one of several
+//! places          where producers park that wait for other producers
 //! futex           blocks a thread, on Linux
 //! portable        blocks a thread, on other systems and in models
 //! ```
@@ -18,6 +19,7 @@ pub(crate) mod asymmetric;
 pub(crate) mod event_count;
 #[cfg(not(any(loom, miri, lapwing_portable, not(target_os = "linux"))))]
 mod futex;
+pub(crate) mod places;
 #[cfg(any(loom, miri, lapwing_portable, not(target_os = "linux")))]
 mod portable;
 pub(crate) mod released;

@@ -24,8 +24,8 @@ LIMIT_S = 600
 EDITS = [
     ("the sync of a file", "journal/src/storage/disk.rs",
      "self.0.sync_data()", "Ok(())", [JOURNAL, EXCHANGE]),
-    ("the sync of a folder", "journal/src/storage/disk.rs",
-     "self.folder.sync_all()", "Ok(())", [JOURNAL, EXCHANGE]),
+    ("the sync of a folder", "journal/src/storage/open_folder.rs",
+     "self.0.sync_all()", "Ok(())", [JOURNAL, EXCHANGE]),
     ("the sync of the folders above", "journal/src/storage/folders.rs",
      "File::open(folder)?.sync_all()", "File::open(folder).map(drop)", [JOURNAL]),
     ("the wait of the stage *synced* for its sync", "journal/src/syncer.rs",

@@ -13,13 +13,14 @@ use crate::format::closed::ClosedEnd;
 use crate::format::frame::FrameHeader;
 use crate::format::segment::{self, SegmentHeader, Shape};
 use crate::format::{name, now_ns};
+use crate::mutex::lock;
 use crate::options::Options;
 use crate::recovery::{Recovered, check_synced_to, repair, survey};
 use crate::segments::making::{activate, begin};
 use crate::segments::spares::{Spares, remove_spares};
 use crate::segments::tail::Tail;
 use crate::storage::{Storage, StorageFile, file_error};
-use crate::syncing::{Syncing, lock};
+use crate::syncing::Syncing;
 
 /// An open journal.
 #[derive(Debug)]

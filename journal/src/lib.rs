@@ -81,6 +81,7 @@ pub mod format; // the bytes on disk
 mod full_disk; // the policy that waits for space
 pub mod inspect; // what is in a folder
 mod journal; // the open journal, for programs
+mod mutex; // how this crate locks
 mod options; // settings
 mod reading; // recorded frames, in order
 mod recovery; // what is done when a journal is opened

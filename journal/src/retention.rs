@@ -29,7 +29,8 @@ pub(crate) fn archive(
         .map_err(|error| FileError::new("open the archive", archive.to_owned(), error))?;
     check_archive(storage, &kept)?;
     each_before(storage, sequence, |name| {
-        storage.move_out(name, &kept).map_err(file_error(&kept, "archive a segment", name))
+        let moved = storage.move_out(name, kept.folder());
+        moved.map_err(file_error(&kept, "archive a segment", name))
     })
 }
 

@@ -9,9 +9,9 @@ use lapwing::Sequence;
 use crate::error::FileError;
 use crate::format::bytes::{put, u64_at};
 use crate::format::name;
+use crate::mutex::lock;
 use crate::storage::disk::Disk;
 use crate::storage::{Storage, StorageFile, file_error, read_fully};
-use crate::syncing::lock;
 
 /// The file: magic, version, zero, sequence, length, checksum of the state, checksum of the header.
 const HEADER: usize = 40;

@@ -39,8 +39,8 @@ pub use self::recording::{Recording, RecordingError};
 
 use self::view::View;
 use self::world::World;
+use crate::mutex::lock;
 use crate::storage::Storage;
-use crate::syncing::lock;
 
 /// What ends a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

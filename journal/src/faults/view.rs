@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::world::{FileId, World};
-use crate::storage::disk::Disk;
+use crate::mutex::lock;
 use crate::storage::pace::Pace;
-use crate::storage::{Storage, StorageFile};
-use crate::syncing::lock;
+use crate::storage::{OpenFolder, Storage, StorageFile};
 
 #[derive(Debug, Clone)]
 pub(super) struct View {
@@ -87,7 +86,7 @@ impl Storage for View {
         })
     }
 
-    fn move_out(&self, name: &str, _: &Disk) -> io::Result<()> {
+    fn move_out(&self, name: &str, _: &OpenFolder) -> io::Result<()> {
         self.unlink(name)
     }
 

@@ -29,7 +29,7 @@ EDITS = [
     ("the sync of the folders above", "journal/src/storage/folders.rs",
      "File::open(folder)?.sync_all()", "File::open(folder).map(drop)", [JOURNAL]),
     ("the wait of the stage *synced* for its sync", "journal/src/syncer.rs",
-     "self.core.syncing.sync()?;", "", [JOURNAL]),
+     "self.core.syncing().sync()?;", "", [JOURNAL]),
     ("the wait of answers for more than the write", "exchange/src/service/durable.rs",
      "journal.wait_synced(end, LONGEST_WAIT)? >= end", "journal.next_sequence() >= end", [EXCHANGE]),
     ("the wait of answers for anything", "exchange/src/service/durable.rs",

@@ -8,7 +8,7 @@ use lapwing::Sequence;
 use crate::error::{FileError, OpenError};
 use crate::format::name;
 use crate::format::segment::SegmentHeader;
-use crate::reading::walker::{open_segment, segments};
+use crate::segments::folder::{open_segment, segments};
 use crate::storage::disk::Disk;
 use crate::storage::{Storage, file_error};
 

@@ -31,6 +31,8 @@
 //! | 48 | checksum of the events |
 //! | 52 | checksum of the header before it |
 //!
+//! Events that differ in length each have it before them, in 4 bytes.
+//!
 //! | file `closed`: 48 bytes | |
 //! |---|---|
 //! | 0 | magic |

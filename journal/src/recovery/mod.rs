@@ -22,5 +22,5 @@ mod repair; // cut, and write again
 mod survey; // the readable frames
 
 pub use repair::Recovered;
-pub(crate) use repair::{End, repair};
-pub(crate) use survey::{Survey, check_synced_to, survey};
+pub(crate) use repair::repair;
+pub(crate) use survey::{check_synced_to, survey};

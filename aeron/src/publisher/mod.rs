@@ -7,7 +7,7 @@
 //! ```
 
 mod figures;
-pub(crate) mod outlet;
+mod outlet;
 mod pack;
 mod sender;
 #[cfg(test)]
@@ -29,7 +29,6 @@ pub use when_not_connected::WhenNotConnected;
 use self::outlet::{OpenPublication, Outlet, Publications, Refused};
 use self::pack::{Encoded, Pack, Plain};
 use self::sender::{Failure, Sender};
-use crate::back_off::BackOff;
 use crate::client::Client;
 use crate::error::{OpenError, SendError};
 use crate::link::Link;
@@ -145,7 +144,7 @@ impl<E> Publisher<E> {
     /// Sets what happens to events while no subscriber is connected.
     #[must_use]
     pub fn when_not_connected(mut self, policy: WhenNotConnected) -> Self {
-        self.sender.when_not_connected = policy;
+        self.sender.set_when_not_connected(policy);
         self
     }
 
@@ -153,14 +152,14 @@ impl<E> Publisher<E> {
     /// yields.
     #[must_use]
     pub fn longest_pause(mut self, pause: Duration) -> Self {
-        self.sender.back_off = BackOff::new(pause);
+        self.sender.set_longest_pause(pause);
         self
     }
 
     /// Returns the figures, which other threads can read while a stage owns the publisher.
     #[must_use]
     pub fn figures(&self) -> PublisherFigures {
-        self.sender.figures.clone()
+        self.sender.figures().clone()
     }
 
     /// Returns the random number by which subscribers distinguish publishers.
@@ -274,7 +273,7 @@ impl<E> fmt::Debug for Publisher<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Publisher")
             .field("stream", self.link.stream())
-            .field("figures", &self.sender.figures)
+            .field("figures", self.sender.figures())
             .finish_non_exhaustive()
     }
 }

@@ -47,6 +47,16 @@
 //! it. Otherwise a journal that ends earlier is damaged. A journal that goes on after a close ends
 //! later, and the file stays as it is until the next close.
 //!
+//! | snapshot: 40 bytes and the state | |
+//! |---|---|
+//! | 0 | magic |
+//! | 8 | version |
+//! | 12 | zero |
+//! | 16 | the first event that is not part of the state |
+//! | 24 | bytes of the state |
+//! | 32 | checksum of the state |
+//! | 36 | checksum of the bytes before it |
+//!
 //! The checksums are CRC-32C. Those of a segment begin with the number of the journal and the first
 //! sequence of the segment. So bytes of another file never pass.
 
@@ -56,6 +66,7 @@ pub(crate) mod closed; // where the journal ended when it was closed
 pub(crate) mod frame; // header of a frame
 pub(crate) mod name; // file names
 pub(crate) mod segment; // header of a segment
+pub(crate) mod snapshot; // header of a snapshot
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

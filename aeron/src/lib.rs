@@ -26,6 +26,9 @@
 //! - [`Publisher::send`] never blocks, and [`Subscriber::poll_into`] does not wait. Each failure is a
 //!   [`SendError`], a [`ReceiveError`] or a [`Notice`].
 
+// The map, as each `mod.rs` has one. Blank lines divide layers, the lowest first. A file imports
+// from lower layers.
+
 mod back_off; // how an end waits between two attempts
 mod error; // why an end cannot be opened or go on
 mod movable; // handles of the C client that move to another thread

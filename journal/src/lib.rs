@@ -71,6 +71,9 @@
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
+// The map, as each `mod.rs` has one. Blank lines divide layers, the lowest first. A file imports
+// from lower layers.
+
 pub mod error; // why an operation failed
 pub mod format; // the bytes on disk
 mod mutex; // how this crate locks

@@ -1,6 +1,6 @@
-//! Checks the imports between the files of a crate: no circles, and none against the map in its `lib.rs`.
+//! Checks the imports between the files of a crate: no circles, and none against the maps in `lib.rs` and each `mod.rs`.
 //!
-//! The map is the list of modules. Blank lines divide it into layers, the lowest first. The sources of `aeron/` are
+//! A map is the list of modules. Blank lines divide it into layers, the lowest first. The sources of `aeron/` are
 //! checked here too, because its crates do not build on each machine.
 //!
 //! An import is each path that leads to another file, also inside of a function. What a file exports leads to the
@@ -27,6 +27,8 @@ struct Module {
     named: Vec<Names>,
     /// What it exports that is defined elsewhere: each name, and the path there.
     exported: BTreeMap<String, Names>,
+    /// The layers of its modules.
+    layers: BTreeMap<String, usize>,
 }
 
 type Modules = BTreeMap<Names, Module>;
@@ -47,14 +49,11 @@ fn no_files_import_each_other_in_a_circle() {
 fn a_module_imports_only_from_the_layers_below_its_own() {
     let mut wrong = BTreeSet::new();
     for folder in crates() {
-        let layers = layers(&fs::read_to_string(folder.join("lib.rs")).unwrap());
-        for (from, imported) in imports(&modules(&folder)) {
-            for to in imported.iter().filter(|to| to.first() != from.first()) {
-                let (Some(name), Some(other)) = (from.first(), to.first()) else { continue };
-                if layers[other] >= layers[name] {
-                    let (from, to) = (from.join("/"), to.join("/"));
-                    wrong.insert(format!("{}: {from} imports {to}", folder.display()));
-                }
+        let modules = modules(&folder);
+        for (from, imported) in imports(&modules) {
+            for to in imported.iter().filter(|to| !is_below(&modules, to, &from)) {
+                let (from, to) = (from.join("/"), to.join("/"));
+                wrong.insert(format!("{}: {from} imports {to}", folder.display()));
             }
         }
     }
@@ -97,12 +96,22 @@ fn crates() -> impl Iterator<Item = PathBuf> {
     CRATES.iter().map(|folder| base.join(folder)).filter(|folder| folder.is_dir())
 }
 
+/// Returns whether the map of the folder that has both says that `lower` is below `upper`. A file beside or above that
+/// folder is in no map with it.
+fn is_below(modules: &Modules, lower: &Names, upper: &Names) -> bool {
+    let shared = lower.iter().zip(upper).take_while(|(one, other)| one == other).count();
+    let (Some(low), Some(high)) = (lower.get(shared), upper.get(shared)) else { return true };
+    let layers = &modules[&upper[..shared]].layers;
+    layers[low] < layers[high]
+}
+
 /// Returns the layer of each module of a map.
 fn layers(map: &str) -> BTreeMap<String, usize> {
     let mut layer = 0;
     let mut layers = BTreeMap::new();
     for line in map.lines() {
-        let code = line.strip_prefix("pub ").unwrap_or(line);
+        let code = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) "));
+        let code = code.unwrap_or(line);
         if let Some((name, _)) = code.strip_prefix("mod ").and_then(|rest| rest.split_once(';')) {
             layers.insert(name.to_owned(), layer);
         } else if line.is_empty() && !layers.is_empty() {
@@ -133,7 +142,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn module(text: &str) -> Module {
-    let mut module = Module::default();
+    let mut module = Module { layers: layers(text), ..Module::default() };
     module.visit_file(&syn::parse_file(text).unwrap());
     module
 }

@@ -16,6 +16,9 @@
 //! The leader ships a command after its journal has synced it. So a follower has no command that a
 //! crash of the leader can undo, and a leader that restarts continues where its follower is.
 
+// The map, as each `mod.rs` has one. Blank lines divide layers, the lowest first. A file imports
+// from lower layers.
+
 mod acknowledge; // what the answers of a leader wait for
 pub mod local; // the exchange of either
 pub mod messages; // what the two send

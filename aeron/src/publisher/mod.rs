@@ -6,13 +6,15 @@
 //!     └──> Sender: what is left of the batch ──> Pack: events to messages ──> Outlet: the publication
 //! ```
 
-mod figures;
-mod outlet;
-mod pack;
-mod sender;
+mod figures; // what a publisher has done
+mod outlet; // where messages go
+mod when_not_connected; // what it does without a subscriber
+
+mod pack; // events as messages
+
+mod sender; // what is left of a batch
 #[cfg(test)]
 mod tests;
-mod when_not_connected;
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -6,12 +6,13 @@
 //!     └──> Intake: a message ──> Known: what is new in it ──> Unpack: into claimed slots
 //! ```
 
-mod images;
-mod intake;
-mod known;
+mod images; // how a subscription is opened
+mod known; // what is new in a message
+mod unpack; // messages as events
+
+mod intake; // a message into the ring
 #[cfg(test)]
 mod tests;
-mod unpack;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -62,11 +62,13 @@
 
 pub(crate) mod bytes; // numbers in a slice
 pub(crate) mod checksum; // CRC-32C that begins with the segment's identity
-pub(crate) mod closed; // where the journal ended when it was closed
-pub(crate) mod frame; // header of a frame
 pub(crate) mod name; // file names
+
+pub(crate) mod frame; // header of a frame
 pub(crate) mod segment; // header of a segment
 pub(crate) mod snapshot; // header of a snapshot
+
+pub(crate) mod closed; // where the journal ended when it was closed
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

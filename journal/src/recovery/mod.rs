@@ -18,8 +18,10 @@
 //! would never write it.
 
 mod evidence; // how far later frames were synced, and what bytes are there
-mod repair; // cut, and write again
+
 mod survey; // the readable frames
+
+mod repair; // cut, and write again
 
 pub use repair::Recovered;
 pub(crate) use repair::repair;

@@ -3,8 +3,9 @@
 //! are not readable (`recovery`).
 
 pub(crate) mod folder; // the segments of a folder
-pub(crate) mod making; // a spare becomes a segment
 pub(crate) mod spares; // segments that are prepared ahead
 pub(crate) mod tail; // the segment that is written
-pub(crate) mod walker; // the frames of a segment, in order
 pub(crate) mod window; // a file, read in large pieces
+
+pub(crate) mod making; // a spare becomes a segment
+pub(crate) mod walker; // the frames of a segment, in order

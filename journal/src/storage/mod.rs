@@ -1,9 +1,10 @@
 //! What a journal asks of a disk. Not here: the simulated disk (`faults`).
 
-pub(crate) mod disk; // the disk of the system
 mod folders; // folders whose names survive a power cut
 mod open_folder; // a folder by its descriptor
 pub(crate) mod pace; // how fast a file of zeros is written
+
+pub(crate) mod disk; // the disk of the system
 
 use std::any::Any;
 use std::fmt::Debug;

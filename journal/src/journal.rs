@@ -82,10 +82,8 @@ impl Options {
         self,
         folder: impl AsRef<Path>,
     ) -> Result<Journal<E, T>, OpenError> {
-        let folder = folder.as_ref();
         self.check::<E, T>()?;
-        let disk = Disk::create(folder)
-            .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
+        let disk = Disk::create(folder.as_ref())?;
         Journal::on_storage(Arc::new(disk), &self)
     }
 

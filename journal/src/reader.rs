@@ -11,7 +11,7 @@ use lapwing::Sequence;
 
 use crate::body::{decode, next_event};
 use crate::encoding::{Encoding, Plain};
-use crate::error::{Defect, FileError, OpenError, ReadError};
+use crate::error::{Defect, OpenError, ReadError};
 use crate::format::frame::FrameHeader;
 use crate::format::name;
 use crate::segments::folder::{damage, open_segment, segments};
@@ -65,9 +65,7 @@ pub fn read_range<E>(
 where
     Plain: Encoding<E>,
 {
-    let folder = folder.as_ref();
-    let disk = Disk::existing(folder)
-        .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
+    let disk = Disk::existing(folder.as_ref())?;
     Reader::new(Arc::new(disk), range.start, range.end)
 }
 

@@ -25,8 +25,7 @@ pub(crate) fn archive(
     sequence: Sequence,
     archive: &Path,
 ) -> Result<usize, FileError> {
-    let kept = Disk::archive(archive)
-        .map_err(|error| FileError::new("open the archive", archive.to_owned(), error))?;
+    let kept = Disk::archive(archive)?;
     check_archive(storage, &kept)?;
     each_before(storage, sequence, |name| {
         let moved = storage.move_out(name, kept.folder());

@@ -68,9 +68,7 @@ impl Snapshots {
     ///
     /// [`FileError`] if the system refused a call.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, FileError> {
-        let folder = folder.as_ref();
-        let disk = Disk::create(folder)
-            .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
+        let disk = Disk::create(folder.as_ref())?;
         Self::on_storage(Arc::new(disk))
     }
 

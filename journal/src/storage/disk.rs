@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use super::open_folder::OpenFolder;
 use super::pace::Pace;
 use super::{Storage, StorageFile, folders};
+use crate::error::FileError;
 use crate::format::name;
 
 /// A folder and its path.
@@ -25,20 +26,29 @@ pub(crate) struct Disk {
 
 impl Disk {
     /// Opens the folder and creates it if it does not exist.
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        folders::make(path)?;
-        Self::existing(path)
+    pub(crate) fn create(path: &Path) -> Result<Self, FileError> {
+        Self::prepared(path, "open the folder", folders::make)
     }
 
     /// Opens a folder that exists.
-    pub(crate) fn existing(path: &Path) -> io::Result<Self> {
-        Ok(Self { path: path.to_owned(), folder: OpenFolder::open(path)? })
+    pub(crate) fn existing(path: &Path) -> Result<Self, FileError> {
+        Self::prepared(path, "open the folder", |_| Ok(()))
     }
 
     /// Opens a folder that exists, as one to which files are moved.
-    pub(crate) fn archive(path: &Path) -> io::Result<Self> {
-        folders::sync_name(path)?;
-        Self::existing(path)
+    pub(crate) fn archive(path: &Path) -> Result<Self, FileError> {
+        Self::prepared(path, "open the archive", folders::sync_name)
+    }
+
+    /// Prepares a folder, and opens it.
+    fn prepared(
+        path: &Path,
+        action: &'static str,
+        prepare: impl Fn(&Path) -> io::Result<()>,
+    ) -> Result<Self, FileError> {
+        let opened = prepare(path).and_then(|()| OpenFolder::open(path));
+        let folder = opened.map_err(|error| FileError::new(action, path.to_owned(), error))?;
+        Ok(Self { path: path.to_owned(), folder })
     }
 
     pub(crate) fn folder(&self) -> &OpenFolder {

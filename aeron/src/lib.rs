@@ -26,16 +26,22 @@
 //! - [`Publisher::send`] never blocks, and [`Subscriber::poll_into`] does not wait. Each failure is a
 //!   [`SendError`], a [`ReceiveError`] or a [`Notice`].
 
-mod back_off;
-mod client;
-mod error;
-mod frame;
-mod link;
-mod movable;
-mod notice;
-mod publisher;
-mod stream;
-mod subscriber;
+// The map, as each `mod.rs` has one. Blank lines divide layers, the lowest first. A file imports
+// from lower layers.
+
+mod back_off; // how an end waits between two attempts
+mod error; // why an end cannot be opened or go on
+mod movable; // handles of the C client that move to another thread
+mod notice; // what a subscriber reports besides the events
+mod stream; // which stream
+
+mod client; // the connection to the media driver
+mod frame; // the header of a message
+
+mod link; // how an end comes to its stream, and comes back
+
+mod publisher; // the stage that sends
+mod subscriber; // the source that receives
 
 pub use client::Client;
 pub use error::{OpenError, ReceiveError, SendError};

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lapwing::Sequence;
 
-use crate::error::{FileError, OpenError};
+use crate::error::OpenError;
 use crate::format::name;
 use crate::recovery::survey;
 use crate::storage::disk::Disk;
@@ -96,8 +96,7 @@ pub fn inspect(
     mut visit: impl FnMut(&FrameInfo),
 ) -> Result<Inspection, OpenError> {
     let folder = folder.as_ref();
-    let disk = Disk::existing(folder)
-        .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
+    let disk = Disk::existing(folder)?;
     let mut segments = Vec::new();
     let survey = survey(&disk, &mut |segment, offset, frame| {
         let frame = FrameInfo {

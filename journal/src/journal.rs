@@ -1,4 +1,4 @@
-//! The open journal, as programs hold it.
+//! How programs open a journal, and the open journal as they hold it.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -11,11 +11,12 @@ use crate::core::Core;
 use crate::encoding::{Encoding, Plain};
 use crate::error::{FileError, OpenError, ReadError, SyncError, WriteError};
 use crate::options::Options;
-use crate::reading::reader::Reader;
+use crate::reader::Reader;
 use crate::recovery::Recovered;
 use crate::replay::Replay;
 use crate::retention;
 use crate::storage::Storage;
+use crate::storage::disk::Disk;
 use crate::syncer::{SyncPolicy, Syncer};
 use crate::writer::Writer;
 
@@ -58,6 +59,49 @@ where
     }
 }
 
+impl Options {
+    /// Opens a journal of plain events, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Journal::open`], and [`SegmentBytes`](OpenError::SegmentBytes).
+    pub fn open<E>(self, folder: impl AsRef<Path>) -> Result<Journal<E>, OpenError>
+    where
+        Plain: Encoding<E>,
+    {
+        self.open_with::<E, Plain>(folder)
+    }
+
+    /// Opens a journal of events with an encoding of their own, or creates it. [`Encoding`] has an
+    /// example.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_with<E, T: Encoding<E>>(
+        self,
+        folder: impl AsRef<Path>,
+    ) -> Result<Journal<E, T>, OpenError> {
+        self.check::<E, T>()?;
+        let disk = Disk::create(folder.as_ref())?;
+        Journal::on_storage(Arc::new(disk), &self)
+    }
+
+    /// Opens a journal on a simulated disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    #[cfg(feature = "faults")]
+    pub fn open_simulated<E, T: Encoding<E>>(
+        self,
+        disk: &crate::faults::SimulatedDisk,
+    ) -> Result<Journal<E, T>, OpenError> {
+        self.check::<E, T>()?;
+        Journal::on_storage(disk.storage(), &self)
+    }
+}
+
 impl<E, T: Encoding<E>> Journal<E, T> {
     pub(crate) fn on_storage(
         storage: Arc<dyn Storage>,
@@ -70,7 +114,7 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// Returns what was found when the journal was opened.
     #[must_use]
     pub fn recovered(&self) -> &Recovered {
-        &self.core.recovered
+        self.core.recovered()
     }
 
     /// Returns the sequence after the last event that is written.
@@ -79,13 +123,13 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// ring, the ring begins where the replay does.
     #[must_use]
     pub fn next_sequence(&self) -> Sequence {
-        self.core.syncing.written()
+        self.core.syncing().written()
     }
 
     /// Returns the sequence after the last event that is synced.
     #[must_use]
     pub fn synced(&self) -> Sequence {
-        self.core.syncing.durable()
+        self.core.syncing().durable()
     }
 
     /// Waits until the events below `end` are synced, for at most `timeout`. Returns the value of
@@ -114,7 +158,7 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     ///
     /// Waits for the thread that syncs.
     pub fn wait_synced(&self, end: Sequence, timeout: Duration) -> Result<Sequence, SyncError> {
-        self.core.syncing.wait(end, timeout)
+        self.core.syncing().wait(end, timeout)
     }
 
     /// Returns the writer, for one stage. It writes each batch as one frame, or as several if it is
@@ -166,7 +210,7 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     ///
     /// Waits for the disk.
     pub fn sync(&self) -> Result<Sequence, SyncError> {
-        self.core.syncing.sync()
+        self.core.syncing().sync()
     }
 
     /// Returns a reader of the recorded events from `from` on, up to what is written now.
@@ -185,7 +229,7 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     ///
     /// [`ReadError::NotRecorded`] if `from` is older than what is kept, or after the end.
     pub fn read(&self, from: Sequence) -> Result<Reader<E, T>, ReadError> {
-        Reader::new(Arc::clone(&self.core.storage), from, self.next_sequence())
+        Reader::new(Arc::clone(self.core.storage()), from, self.next_sequence())
     }
 
     /// Returns a replay of the recorded events from `from` on, up to what is written now.
@@ -221,7 +265,7 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     ///
     /// [`FileError`] if the system refused a call. Some segments may be removed, the oldest first.
     pub fn remove_before(&self, sequence: Sequence) -> Result<usize, FileError> {
-        let storage = &*self.core.storage;
+        let storage = &**self.core.storage();
         retention::remove(storage, sequence.min(self.synced()))
     }
 
@@ -259,7 +303,7 @@ impl<E, T: Encoding<E>> Journal<E, T> {
         sequence: Sequence,
         archive: impl AsRef<Path>,
     ) -> Result<usize, FileError> {
-        let storage = &*self.core.storage;
+        let storage = &**self.core.storage();
         retention::archive(storage, sequence.min(self.synced()), archive.as_ref())
     }
 

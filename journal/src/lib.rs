@@ -71,33 +71,46 @@
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
-mod closed; // where the journal ended when it was closed
-mod core; // an open journal: its state, and what changes it
-mod encoding; // events as bytes
+// The map, as each `mod.rs` has one. Blank lines divide layers, the lowest first. A file imports
+// from lower layers.
+
 pub mod error; // why an operation failed
+pub mod format; // the bytes on disk
+mod mutex; // how this crate locks
+
+mod encoding; // one event as bytes
+mod full_disk; // the policy that waits for space
+mod storage; // what is asked of a disk
+
+mod body; // the events of a frame as bytes
+mod closed; // the file that says where the journal ended
 #[cfg(feature = "faults")]
 pub mod faults; // a simulated disk, and the calls of real programs on it
-pub mod format; // the bytes on disk
-mod full_disk; // the policy that waits for space
-pub mod inspect; // what is in a folder
-mod journal; // the open journal, for programs
 mod options; // settings
-mod reading; // recorded frames, in order
-mod recovery; // what is done when a journal is opened
-mod replay; // recorded events into a ring
-mod retention; // old segments are removed or archived
-mod segments; // the segment that is written, and the next ones
-mod snapshots; // the state of a stage at a sequence
-mod storage; // what is asked of a disk
-mod syncer; // the stage that syncs
 mod syncing; // how far the journal is written and synced
+
+mod segments; // the files of segments
+mod snapshots; // the state of a stage at a sequence
+
+mod reader; // recorded events, in order
+mod recovery; // what is done when a journal is opened
+mod retention; // old segments are removed or archived
+mod writing; // where frames are written
+
+mod core; // an open journal, as its ends share it
+pub mod inspect; // what is in a folder
+
+mod replay; // recorded events into a ring
+mod syncer; // the stage that syncs
 mod writer; // the stage that writes
+
+mod journal; // the open journal, for programs
 
 pub use encoding::{Encoding, Plain};
 pub use full_disk::WaitForSpace;
 pub use journal::Journal;
 pub use options::Options;
-pub use reading::reader::{Frame, Reader, read_range};
+pub use reader::{Frame, Reader, read_range};
 pub use recovery::Recovered;
 pub use replay::{Pace, Replay};
 pub use snapshots::{Latest, Snapshot, Snapshots};

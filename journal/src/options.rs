@@ -1,19 +1,15 @@
-//! How a journal is opened.
-
-use std::path::Path;
-use std::sync::Arc;
+//! The settings of a journal, and what they may be. Not here: how a journal is opened with them
+//! (`journal`, `core`).
 
 use lapwing::Sequence;
 
-use crate::encoding::{Encoding, Plain};
-use crate::error::{FileError, OpenError};
+use crate::encoding::Encoding;
+use crate::error::OpenError;
 use crate::format::segment::Shape;
 use crate::format::{frame, segment};
-use crate::journal::Journal;
-use crate::storage::disk::Disk;
 
 /// The most bytes of events in one frame. Recovery reads a frame into memory.
-pub(crate) const MAX_BODY_BYTES: u64 = 16 << 20;
+const MAX_BODY_BYTES: u64 = 16 << 20;
 
 /// A segment is written ahead with zeros: 64 MiB take a disk about 0.1 s, and last a second at a
 /// million events of 64 bytes a second.
@@ -97,49 +93,6 @@ impl Options {
         self
     }
 
-    /// Opens a journal of plain events, or creates it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Journal::open`], and [`SegmentBytes`](OpenError::SegmentBytes).
-    pub fn open<E>(self, folder: impl AsRef<Path>) -> Result<Journal<E>, OpenError>
-    where
-        Plain: Encoding<E>,
-    {
-        self.open_with::<E, Plain>(folder)
-    }
-
-    /// Opens a journal of events with an encoding of their own, or creates it. [`Encoding`] has an
-    /// example.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open).
-    pub fn open_with<E, T: Encoding<E>>(
-        self,
-        folder: impl AsRef<Path>,
-    ) -> Result<Journal<E, T>, OpenError> {
-        let folder = folder.as_ref();
-        self.check::<E, T>()?;
-        let disk = Disk::create(folder)
-            .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
-        Journal::on_storage(Arc::new(disk), &self)
-    }
-
-    /// Opens a journal on a simulated disk.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open).
-    #[cfg(feature = "faults")]
-    pub fn open_simulated<E, T: Encoding<E>>(
-        self,
-        disk: &crate::faults::SimulatedDisk,
-    ) -> Result<Journal<E, T>, OpenError> {
-        self.check::<E, T>()?;
-        Journal::on_storage(disk.storage(), &self)
-    }
-
     /// The shape of events `E`.
     pub(crate) fn shape<E, T: Encoding<E>>(&self) -> Shape {
         // `check` has bounded it.
@@ -154,7 +107,8 @@ impl Options {
         room.min(MAX_BODY_BYTES)
     }
 
-    fn check<E, T: Encoding<E>>(&self) -> Result<(), OpenError> {
+    /// Fails if events `E` do not fit.
+    pub(crate) fn check<E, T: Encoding<E>>(&self) -> Result<(), OpenError> {
         let bytes = T::EVENT_BYTES;
         if bytes as u64 > MAX_BODY_BYTES {
             return Err(OpenError::EventBytes { bytes });

@@ -1,5 +1,5 @@
-//! Recorded events are published again. Not here: how they are read (`reading`), and that the
-//! writer does not record them twice (`writer`).
+//! Recorded events are published again. Not here: how they are read (`reader`), and that the
+//! writer does not record them twice (`writing`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use std::time::{Duration, Instant, SystemTime};
 use lapwing::producer::Sequencer;
 use lapwing::{Producer, Sequence};
 
+use crate::body::decode;
 use crate::core::Core;
 use crate::encoding::Encoding;
 use crate::error::ReplayError;
-use crate::reading::reader::{Frame, Reader, decode};
+use crate::reader::{Frame, Reader};
 
 /// Longest sleep before a replay checks again whether the ring has ended.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);

@@ -8,7 +8,7 @@ use lapwing::Sequence;
 use crate::error::{FileError, OpenError};
 use crate::format::name;
 use crate::format::segment::SegmentHeader;
-use crate::reading::walker::{open_segment, segments};
+use crate::segments::folder::{open_segment, segments};
 use crate::storage::disk::Disk;
 use crate::storage::{Storage, file_error};
 
@@ -25,11 +25,11 @@ pub(crate) fn archive(
     sequence: Sequence,
     archive: &Path,
 ) -> Result<usize, FileError> {
-    let kept = Disk::archive(archive)
-        .map_err(|error| FileError::new("open the archive", archive.to_owned(), error))?;
+    let kept = Disk::archive(archive)?;
     check_archive(storage, &kept)?;
     each_before(storage, sequence, |name| {
-        storage.move_out(name, &kept).map_err(file_error(&kept, "archive a segment", name))
+        let moved = storage.move_out(name, kept.folder());
+        moved.map_err(file_error(&kept, "archive a segment", name))
     })
 }
 

@@ -7,17 +7,12 @@ use std::sync::{Arc, Mutex};
 use lapwing::Sequence;
 
 use crate::error::FileError;
-use crate::format::bytes::{put, u64_at};
 use crate::format::name;
+use crate::format::snapshot::{LENGTH, SnapshotHeader};
+use crate::mutex::lock;
 use crate::storage::disk::Disk;
 use crate::storage::{Storage, StorageFile, file_error, read_fully};
-use crate::syncing::lock;
 
-/// The file: magic, version, zero, sequence, length, checksum of the state, checksum of the header.
-const HEADER: usize = 40;
-const MAGIC: u64 = u64::from_le_bytes(*b"lapwsnap");
-const VERSION: u32 = 1;
-const CHECKSUM: usize = HEADER - 4;
 /// Bytes that a check reads at a time.
 const PIECE: usize = 1 << 20;
 
@@ -73,9 +68,7 @@ impl Snapshots {
     ///
     /// [`FileError`] if the system refused a call.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, FileError> {
-        let folder = folder.as_ref();
-        let disk = Disk::create(folder)
-            .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
+        let disk = Disk::create(folder.as_ref())?;
         Self::on_storage(Arc::new(disk))
     }
 
@@ -143,11 +136,12 @@ impl Snapshots {
     fn write_new(&self, sequence: Sequence, state: &[u8]) -> Result<(), FileError> {
         let storage = &*self.storage;
         let error = |action| file_error(storage, action, name::NEW_SNAPSHOT);
-        let header = header(sequence, state.len() as u64, crc32c::crc32c(state));
+        let (length, state_sum) = (state.len() as u64, crc32c::crc32c(state));
+        let header = SnapshotHeader { sequence, length, state_sum };
         // One that could not be removed.
         let _ = storage.remove(name::NEW_SNAPSHOT);
         let file = storage.create(name::NEW_SNAPSHOT).map_err(error("make a snapshot"))?;
-        file.write_at(&mut [IoSlice::new(&header), IoSlice::new(state)], 0)
+        file.write_at(&mut [IoSlice::new(&header.encode()), IoSlice::new(state)], 0)
             .and_then(|()| file.sync())
             .map_err(error("write a snapshot"))?;
         let name = name::snapshot(sequence);
@@ -221,8 +215,9 @@ impl Snapshots {
     /// Reads a snapshot. `None` if it is damaged.
     fn read(&self, name: &str, sequence: Sequence) -> io::Result<Option<Snapshot>> {
         let Some(file) = self.open_state(name, sequence)? else { return Ok(None) };
-        let mut state = vec![0; file.length as usize];
-        let is_intact = file.read_piece(&mut state, 0) && file.fits(crc32c::crc32c(&state));
+        let mut state = vec![0; file.header.length as usize];
+        let is_intact =
+            file.read_piece(&mut state, 0) && file.header.state_sum == crc32c::crc32c(&state);
         Ok(is_intact.then_some(Snapshot { sequence, state }))
     }
 
@@ -230,25 +225,26 @@ impl Snapshots {
     fn is_intact(&self, name: &str, sequence: Sequence) -> io::Result<bool> {
         let Some(file) = self.open_state(name, sequence)? else { return Ok(false) };
         let (mut piece, mut sum, mut offset) = (Vec::new(), 0, 0);
-        while offset < file.length {
-            piece.resize((file.length - offset).min(PIECE as u64) as usize, 0);
+        while offset < file.header.length {
+            piece.resize((file.header.length - offset).min(PIECE as u64) as usize, 0);
             if !file.read_piece(&mut piece, offset) {
                 return Ok(false);
             }
             sum = crc32c::crc32c_append(sum, &piece);
             offset += piece.len() as u64;
         }
-        Ok(file.fits(sum))
+        Ok(file.header.state_sum == sum)
     }
 
     /// Opens a snapshot. `None` if its header shows damage, before memory is reserved.
     fn open_state(&self, name: &str, sequence: Sequence) -> io::Result<Option<OpenState>> {
         let file = self.storage.open(name)?;
-        let length = file.bytes()?.saturating_sub(HEADER as u64);
-        let mut header = [0; HEADER];
-        let is_read = read_fully(&*file, &mut header, 0).is_ok();
-        let fits = u64_at(&header, 16) == sequence && u64_at(&header, 24) == length;
-        Ok((is_read && fits).then_some(OpenState { file, header, sequence, length }))
+        let length = file.bytes()?.saturating_sub(LENGTH as u64);
+        let mut bytes = [0; LENGTH];
+        let read = read_fully(&*file, &mut bytes, 0);
+        let header = read.ok().and_then(|_| SnapshotHeader::decode(&bytes));
+        let header = header.filter(|found| (found.sequence, found.length) == (sequence, length));
+        Ok(header.map(|header| OpenState { file, header }))
     }
 
     /// Removes what is older than the snapshots that are kept, but not the one that was `written`:
@@ -278,33 +274,13 @@ impl Snapshots {
 /// A snapshot that is being read.
 struct OpenState {
     file: Arc<dyn StorageFile>,
-    header: [u8; HEADER],
-    sequence: Sequence,
-    /// Bytes of the state.
-    length: u64,
+    header: SnapshotHeader,
 }
 
 impl OpenState {
     /// Reads a part of the state. Returns whether the disk could read it.
     fn read_piece(&self, into: &mut [u8], offset: u64) -> bool {
-        let read = read_fully(&*self.file, into, HEADER as u64 + offset);
+        let read = read_fully(&*self.file, into, LENGTH as u64 + offset);
         read.is_ok_and(|bytes| bytes == into.len())
     }
-
-    /// Returns whether the header is that of a state with the checksum `sum`.
-    fn fits(&self, sum: u32) -> bool {
-        self.header == header(self.sequence, self.length, sum)
-    }
-}
-
-fn header(sequence: Sequence, length: u64, sum: u32) -> [u8; HEADER] {
-    let mut bytes = [0; HEADER];
-    put(&mut bytes, 0, MAGIC.to_le_bytes());
-    put(&mut bytes, 8, VERSION.to_le_bytes());
-    put(&mut bytes, 16, sequence.to_le_bytes());
-    put(&mut bytes, 24, length.to_le_bytes());
-    put(&mut bytes, 32, sum.to_le_bytes());
-    let checksum = crc32c::crc32c(&bytes[..CHECKSUM]);
-    put(&mut bytes, CHECKSUM, checksum.to_le_bytes());
-    bytes
 }

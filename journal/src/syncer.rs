@@ -62,7 +62,7 @@ pub struct Syncer {
 
 impl Syncer {
     pub(crate) fn new(core: Arc<Core>, policy: SyncPolicy) -> Self {
-        core.syncing.set_has_stage();
+        core.syncing().set_has_stage();
         Self { core, policy, last: None }
     }
 
@@ -77,15 +77,15 @@ impl Syncer {
     ///
     /// Waits for the disk.
     pub fn sync(&mut self, end: Sequence) -> Result<Action, SyncError> {
-        self.core.syncing.check()?;
-        if self.core.syncing.durable() >= end {
+        self.core.syncing().check()?;
+        if self.core.syncing().durable() >= end {
             return Ok(Action::Continue);
         }
         if let Some(pause) = self.pause() {
             return Ok(Action::Rewind(pause));
         }
         self.last = Some(Instant::now());
-        self.core.syncing.sync()?;
+        self.core.syncing().sync()?;
         Ok(Action::Continue)
     }
 
@@ -94,7 +94,7 @@ impl Syncer {
         let (SyncPolicy::Every(time), Some(last)) = (self.policy, self.last) else { return None };
         let left = time.saturating_sub(last.elapsed());
         // After the writer, a later sync would cover no more events.
-        let is_over = left.is_zero() || self.core.syncing.has_writer_ended();
+        let is_over = left.is_zero() || self.core.syncing().has_writer_ended();
         (!is_over).then(|| left.min(LONGEST_PAUSE))
     }
 }

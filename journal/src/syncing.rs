@@ -2,12 +2,13 @@
 //! that asks for it (`syncer`).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use lapwing::Sequence;
 
 use crate::error::{FileError, SyncError};
+use crate::mutex::lock;
 use crate::storage::{Storage, StorageFile, file_error};
 
 /// The state that the writer and the syncer share.
@@ -186,9 +187,4 @@ impl Syncing {
     fn fail(&self, error: FileError) -> SyncError {
         SyncError(self.failure.get_or_init(|| error).clone())
     }
-}
-
-/// Locks a value that no panic leaves half changed.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

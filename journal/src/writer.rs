@@ -1,4 +1,4 @@
-//! The stage that writes: each batch becomes a frame. Not here: where frames go (`core`).
+//! The stage that writes: each batch becomes a frame. Not here: where frames go (`writing`).
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use lapwing::Sequence;
 use lapwing::consumer::{BatchHandler, Done, Shared};
 
-use crate::core::{Core, Writing};
+use crate::body;
+use crate::core::Core;
 use crate::encoding::Encoding;
 use crate::error::WriteError;
 
@@ -26,8 +27,10 @@ pub struct Writer<E, T> {
 impl<E, T: Encoding<E>> Writer<E, T> {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         // A new ring does not publish again what the last one could not write.
-        core.give_up_unwritten();
-        core.syncing.set_writer_ended(false);
+        if let Ok(mut writing) = core.writing() {
+            writing.give_up_batch();
+        }
+        core.syncing().set_writer_ended(false);
         Self { core, body: Vec::new(), events: PhantomData }
     }
 
@@ -47,28 +50,28 @@ impl<E, T: Encoding<E>> Writer<E, T> {
     /// - [`WriteError::TooLarge`] if an event does not fit into a frame.
     pub fn write(&mut self, events: &[E], first: Sequence) -> Result<(), WriteError> {
         let mut writing = self.core.writing()?;
-        let recorded = recorded(&writing, first, events.len() as u64, self.core.replayed())?;
-        writing.unwritten = Some(first);
+        let replayed = self.core.replayed();
+        let recorded = writing.begin_batch(first, events.len() as u64, replayed)?;
         let (mut events, mut first) = (&events[recorded..], first + recorded as u64);
         while !events.is_empty() {
-            let limit = self.core.body_limit as usize;
-            let (count, body) = next_frame::<E, T>(events, limit, &mut self.body);
+            let limit = self.core.body_limit() as usize;
+            let (count, body) = body::encode::<E, T>(events, limit, &mut self.body);
             if count == 0 {
                 return Err(WriteError::TooLarge { sequence: first, limit });
             }
-            // A frame has at most `MAX_BODY_BYTES`, and an event has at least one byte there.
-            self.core.write_frame(&mut writing, first, count as u32, body)?;
+            // A frame has at most 16 MiB, and an event has at least one byte there.
+            writing.write_frame(first, count as u32, body)?;
             events = &events[count..];
             first += count as u64;
         }
-        writing.unwritten = None;
+        writing.end_batch();
         Ok(())
     }
 }
 
 impl<E, T: Encoding<E>> BatchHandler<E, Shared, Result<(), WriteError>> for Writer<E, T> {
     fn on_start(&mut self) {
-        self.core.syncing.set_writer_ended(false);
+        self.core.syncing().set_writer_ended(false);
     }
 
     fn on_batch(&mut self, events: &[E], first: Sequence, _: Done<'_>) -> Result<(), WriteError> {
@@ -76,69 +79,6 @@ impl<E, T: Encoding<E>> BatchHandler<E, Shared, Result<(), WriteError>> for Writ
     }
 
     fn on_shutdown(&mut self) {
-        self.core.syncing.set_writer_ended(true);
+        self.core.syncing().set_writer_ended(true);
     }
-}
-
-/// Returns how many events of a batch are recorded already: by an earlier attempt to write it, or
-/// because a replay has published them.
-fn recorded(
-    writing: &Writing,
-    first: Sequence,
-    length: u64,
-    replayed: Sequence,
-) -> Result<usize, WriteError> {
-    let expected = writing.next;
-    let is_retry = writing.unwritten == Some(first);
-    if let Some(missing) = writing.unwritten
-        && !is_retry
-    {
-        return Err(WriteError::Skipped { first, missing });
-    }
-    let known = if is_retry { expected } else { replayed };
-    let below = expected.min(first + length);
-    if first < below && known < below {
-        return Err(WriteError::AlreadyRecorded { first, expected });
-    }
-    Ok(below.saturating_sub(first) as usize)
-}
-
-/// Returns the number of events of the next frame, and their bytes. 0 events if not even one fits.
-fn next_frame<'a, E, T: Encoding<E>>(
-    events: &'a [E],
-    limit: usize,
-    body: &'a mut Vec<u8>,
-) -> (usize, &'a [u8]) {
-    match T::as_bytes(events) {
-        Some(bytes) if T::EVENT_BYTES > 0 => {
-            let count = events.len().min(limit / T::EVENT_BYTES);
-            (count, &bytes[..count * T::EVENT_BYTES])
-        }
-        _ => encode::<E, T>(events, limit, body),
-    }
-}
-
-/// Encodes as many events as fit. Events of different lengths have their length before them.
-fn encode<'a, E, T: Encoding<E>>(
-    events: &[E],
-    limit: usize,
-    body: &'a mut Vec<u8>,
-) -> (usize, &'a [u8]) {
-    body.clear();
-    for (index, event) in events.iter().enumerate() {
-        let begin = body.len();
-        if T::EVENT_BYTES == 0 {
-            body.extend_from_slice(&[0; 4]);
-        }
-        T::encode(event, body);
-        if body.len() > limit {
-            body.truncate(begin);
-            return (index, body);
-        }
-        if T::EVENT_BYTES == 0 {
-            let length = (body.len() - begin - 4) as u32; // at most `limit`
-            body[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
-        }
-    }
-    (events.len(), body)
 }

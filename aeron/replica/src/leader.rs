@@ -13,21 +13,15 @@ use exchange::service::{Confirmed, ServiceError};
 use crate::Result;
 use crate::local::Local;
 use crate::process;
+use crate::progress::Progress;
 use crate::resending::Resending;
-use crate::shipping::{Progress, Shipping};
+use crate::shipping::Shipping;
 use crate::streams::Meeting;
+
+pub use crate::acknowledge::Acknowledge;
 
 /// How long a leader that ends waits for its follower.
 const LAST_WAIT: Duration = Duration::from_secs(5);
-
-/// What an answer to a client waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Acknowledge {
-    /// The journal of the leader. A follower that takes over may lack commands that were answered.
-    Journal,
-    /// The journals of both. Without a follower, no client gets an answer.
-    Follower,
-}
 
 /// Where the leader listens, what its answers wait for, its exchange, and where its follower is.
 #[derive(Debug, Clone, clap::Args)]

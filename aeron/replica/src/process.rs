@@ -75,7 +75,7 @@ pub(crate) fn serve(gateway: &Gateway, lines: &Receiver<String>, is_over: impl F
     use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
     println!("listening: {}", gateway.address());
     loop {
-        match lines.recv_timeout(std::time::Duration::from_millis(200)) {
+        match lines.recv_timeout(Duration::from_millis(200)) {
             Ok(line) => eprintln!("exchange-replica: unknown command: {line}"),
             // The caller finds the cause.
             Err(Timeout) if gateway.has_failed() || is_over() => return,

@@ -21,7 +21,7 @@ use crate::Result;
 use crate::inbox::Inbox;
 use crate::messages::{AHEAD, ASK, CONFIRM, END, FromFollower, FromLeader, NOT_KEPT};
 use crate::outbox::Outbox;
-use crate::shipping::Progress;
+use crate::progress::Progress;
 use crate::streams::Meeting;
 
 /// How long to wait if nothing has arrived.

@@ -1,7 +1,6 @@
-//! The stage that ships commands, and how far it is.
+//! The stage that ships commands. Not here: how far it is (`progress`).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use exchange::service::Input;
@@ -9,8 +8,9 @@ use lapwing::{Action, Sequence};
 use lapwing_aeron::{Publisher, WhenNotConnected};
 
 use crate::Result;
-use crate::leader::Acknowledge;
+use crate::acknowledge::Acknowledge;
 use crate::messages::{FromLeader, SCHEMA};
+use crate::progress::Progress;
 use crate::streams::Meeting;
 
 /// How often a leader that needs its follower tries again without a driver.
@@ -25,42 +25,6 @@ const LONGEST_TRY: Duration = Duration::from_secs(1);
 
 /// How long a leader waits for its driver when it starts.
 const OPENING: Duration = Duration::from_secs(5);
-
-/// How far the leader has shipped. Its threads share it.
-///
-/// The orderings are Release and Acquire: a reader of `shipped` finds these commands in the journal.
-#[derive(Debug)]
-pub(crate) struct Progress {
-    /// The end of the batch that is being shipped.
-    offered: AtomicU64,
-    /// Below it, all commands were given to Aeron or dropped.
-    shipped: AtomicU64,
-    /// The leader ends, and waits for no follower.
-    is_over: AtomicBool,
-}
-
-impl Progress {
-    pub(crate) fn new(next: Sequence) -> Self {
-        let (offered, shipped) = (AtomicU64::new(next), AtomicU64::new(next));
-        Self { offered, shipped, is_over: AtomicBool::new(false) }
-    }
-
-    pub(crate) fn offered(&self) -> Sequence {
-        self.offered.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn shipped(&self) -> Sequence {
-        self.shipped.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn end(&self) {
-        self.is_over.store(true, Ordering::Release);
-    }
-
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Acquire)
-    }
-}
 
 /// The handler of the stage.
 pub(crate) struct Shipping {
@@ -112,7 +76,7 @@ impl Shipping {
     /// Ships a batch. The next call may be with the same batch.
     pub(crate) fn ship(&mut self, inputs: &[Input], first: Sequence) -> Action {
         let end = first + inputs.len() as u64;
-        if self.progress.offered.swap(end, Ordering::AcqRel) != end {
+        if self.progress.offer(end) {
             self.messages.clear();
             let id = self.publisher.id();
             let numbered = (first..).zip(inputs);
@@ -136,7 +100,7 @@ impl Shipping {
             Some(pause) if !self.progress.is_over() => Action::Retry(pause),
             _ => {
                 self.refused = None;
-                self.progress.shipped.store(end, Ordering::Release);
+                self.progress.set_shipped(end);
                 Action::Continue
             }
         }

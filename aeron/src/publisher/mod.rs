@@ -6,13 +6,15 @@
 //!     └──> Sender: what is left of the batch ──> Pack: events to messages ──> Outlet: the publication
 //! ```
 
-mod figures;
-pub(crate) mod outlet;
-mod pack;
-mod sender;
+mod figures; // what a publisher has done
+mod outlet; // where messages go
+mod when_not_connected; // what it does without a subscriber
+
+mod pack; // events as messages
+
+mod sender; // what is left of a batch
 #[cfg(test)]
 mod tests;
-mod when_not_connected;
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -29,7 +31,6 @@ pub use when_not_connected::WhenNotConnected;
 use self::outlet::{OpenPublication, Outlet, Publications, Refused};
 use self::pack::{Encoded, Pack, Plain};
 use self::sender::{Failure, Sender};
-use crate::back_off::BackOff;
 use crate::client::Client;
 use crate::error::{OpenError, SendError};
 use crate::link::Link;
@@ -145,7 +146,7 @@ impl<E> Publisher<E> {
     /// Sets what happens to events while no subscriber is connected.
     #[must_use]
     pub fn when_not_connected(mut self, policy: WhenNotConnected) -> Self {
-        self.sender.when_not_connected = policy;
+        self.sender.set_when_not_connected(policy);
         self
     }
 
@@ -153,14 +154,14 @@ impl<E> Publisher<E> {
     /// yields.
     #[must_use]
     pub fn longest_pause(mut self, pause: Duration) -> Self {
-        self.sender.back_off = BackOff::new(pause);
+        self.sender.set_longest_pause(pause);
         self
     }
 
     /// Returns the figures, which other threads can read while a stage owns the publisher.
     #[must_use]
     pub fn figures(&self) -> PublisherFigures {
-        self.sender.figures.clone()
+        self.sender.figures().clone()
     }
 
     /// Returns the random number by which subscribers distinguish publishers.
@@ -274,7 +275,7 @@ impl<E> fmt::Debug for Publisher<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Publisher")
             .field("stream", self.link.stream())
-            .field("figures", &self.sender.figures)
+            .field("figures", self.sender.figures())
             .finish_non_exhaustive()
     }
 }

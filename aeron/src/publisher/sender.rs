@@ -21,11 +21,11 @@ pub(crate) struct Sender<E> {
     after: Option<Sequence>,
     /// The batch that is not finished.
     batch: Option<Batch>,
-    pub(super) when_not_connected: WhenNotConnected,
-    pub(super) back_off: BackOff,
+    when_not_connected: WhenNotConnected,
+    back_off: BackOff,
     /// Since when no subscriber is connected, as far as this was noticed.
     disconnected: Option<Instant>,
-    pub(super) figures: PublisherFigures,
+    figures: PublisherFigures,
 }
 
 /// A batch of the ring. Everything before `next` is sent.
@@ -65,6 +65,18 @@ impl<E> Sender<E> {
 
     pub(super) fn set_schema(&mut self, schema: u32) {
         self.head.schema = schema;
+    }
+
+    pub(super) fn set_when_not_connected(&mut self, policy: WhenNotConnected) {
+        self.when_not_connected = policy;
+    }
+
+    pub(super) fn set_longest_pause(&mut self, pause: Duration) {
+        self.back_off = BackOff::new(pause);
+    }
+
+    pub(super) fn figures(&self) -> &PublisherFigures {
+        &self.figures
     }
 
     /// Begins a batch, or continues the unfinished one. Its sent part may have been released.

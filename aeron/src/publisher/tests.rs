@@ -79,7 +79,7 @@ impl Outlet for Scripted {
 
 fn sender(policy: WhenNotConnected) -> Sender<u64> {
     let mut sender = Sender::new(Box::new(Plain::new()), 99);
-    sender.when_not_connected = policy;
+    sender.set_when_not_connected(policy);
     sender
 }
 
@@ -112,7 +112,7 @@ fn a_batch_becomes_messages_that_fit_into_a_frame() {
     let (heads, events) = outlet.received();
     assert_eq!(heads, [(100, 100, 105), (105, 105, 110), (110, 110, 112)]);
     assert!(events.into_iter().eq(100..112));
-    assert_eq!((sender.figures.sent(), sender.figures.messages()), (12, 3));
+    assert_eq!((sender.figures().sent(), sender.figures().messages()), (12, 3));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn back_pressure_keeps_the_rest_of_the_batch_and_sends_nothing_twice() {
     send_all(&mut sender, &mut outlet, 0, 14); // the batch has grown meanwhile
     let (_, events) = outlet.received();
     assert!(events.into_iter().eq(0..14));
-    assert_eq!(sender.figures.refused(), 150);
+    assert_eq!(sender.figures().refused(), 150);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn without_a_subscriber_each_policy_does_what_it_says() {
     let script = vec![Some(Refused::NotConnected); 1000];
     let outcome = |policy| {
         let (mut sender, mut outlet) = (sender(policy), Scripted::new(&script));
-        (send(&mut sender, &mut outlet, 0, 6), sender.figures.dropped())
+        (send(&mut sender, &mut outlet, 0, 6), sender.figures().dropped())
     };
     assert!(matches!(outcome(WhenNotConnected::Wait), (Ok(Action::Retry(_)), 0)));
     assert_eq!(outcome(WhenNotConnected::Drop), (Ok(Action::Continue), 6));

@@ -14,25 +14,39 @@ use crate::notice::Notice;
 /// What the intake does between two polls.
 pub(super) struct Kept<E> {
     unpack: Box<dyn Unpack<E>>,
-    pub(super) known: Known,
-    pub(super) schema: u32,
+    known: Known,
+    schema: u32,
 }
 
 impl<E> Kept<E> {
     pub(super) fn new(unpack: Box<dyn Unpack<E>>) -> Self {
         Self { unpack, known: Known::default(), schema: 0 }
     }
+
+    pub(super) fn set_schema(&mut self, schema: u32) {
+        self.schema = schema;
+    }
+
+    /// Notes that an image has gone.
+    pub(super) fn lose(&mut self, session: i32) {
+        self.known.lose(session);
+    }
+
+    /// Notes that all images have gone.
+    pub(super) fn lose_all(&mut self) {
+        self.known.lose_all();
+    }
 }
 
 /// The way of messages into a ring, for one poll.
 pub(super) struct Intake<'a, E, S: Sequencer> {
-    pub(super) kept: &'a mut Kept<E>,
-    pub(super) producer: &'a mut Producer<E, S>,
-    pub(super) on_notice: &'a mut dyn FnMut(Notice),
+    kept: &'a mut Kept<E>,
+    producer: &'a mut Producer<E, S>,
+    on_notice: &'a mut dyn FnMut(Notice),
     /// How long to wait for a free slot.
-    pub(super) patience: Duration,
+    patience: Duration,
     /// Events that the ring has accepted.
-    pub(super) accepted: usize,
+    accepted: usize,
 }
 
 /// Why a message is not finished. It comes again.
@@ -46,7 +60,22 @@ pub(super) enum Unfinished {
     Early,
 }
 
-impl<E, S: Sequencer> Intake<'_, E, S> {
+impl<'a, E, S: Sequencer> Intake<'a, E, S> {
+    /// Waits up to `patience` for a free slot.
+    pub(super) fn new(
+        kept: &'a mut Kept<E>,
+        producer: &'a mut Producer<E, S>,
+        on_notice: &'a mut dyn FnMut(Notice),
+        patience: Duration,
+    ) -> Self {
+        Self { kept, producer, on_notice, patience, accepted: 0 }
+    }
+
+    /// Returns how many events the ring has accepted.
+    pub(super) fn accepted(&self) -> usize {
+        self.accepted
+    }
+
     /// Publishes the events of a message that were not published before.
     pub(super) fn take(&mut self, session: i32, message: &[u8]) -> Result<(), Unfinished> {
         let event_bytes = self.kept.unpack.event_bytes();

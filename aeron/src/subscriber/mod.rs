@@ -6,12 +6,13 @@
 //!     └──> Intake: a message ──> Known: what is new in it ──> Unpack: into claimed slots
 //! ```
 
-mod images;
-mod intake;
-mod known;
+mod images; // how a subscription is opened
+mod known; // what is new in a message
+mod unpack; // messages as events
+
+mod intake; // a message into the ring
 #[cfg(test)]
 mod tests;
-mod unpack;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -144,7 +145,7 @@ impl<E> Subscriber<E> {
     /// [rejected](Notice::Rejected).
     #[must_use]
     pub fn schema(mut self, schema: u32) -> Self {
-        self.kept.schema = schema;
+        self.kept.set_schema(schema);
         self
     }
 
@@ -224,7 +225,7 @@ impl<E> Subscriber<E> {
         let opened = self.link.opened().map(|open| open.is_some());
         for notice in self.link.resource().notices.try_iter() {
             if let Notice::ImageLost { session } = notice {
-                self.kept.known.lose(session);
+                self.kept.lose(session);
             }
             on_notice(notice);
         }
@@ -234,11 +235,10 @@ impl<E> Subscriber<E> {
         if !self.link.is_served() {
             return Err(self.driver_gone());
         }
-        let mut intake =
-            Intake { kept: &mut self.kept, producer, on_notice, patience, accepted: 0 };
+        let mut intake = Intake::new(&mut self.kept, producer, on_notice, patience);
         let Some(subscription) = self.link.opened()? else { return Ok(Polled::default()) };
         let polled = poll_subscription(subscription, &mut self.assembler, &mut intake);
-        let events = intake.accepted;
+        let events = intake.accepted();
         match polled {
             Ok(None) => Ok(Polled { events, ring_is_full: false }),
             Ok(Some(Unfinished::Full)) => Ok(Polled { events, ring_is_full: true }),
@@ -267,7 +267,7 @@ impl<E> Subscriber<E> {
     /// the connection has ended, as far as Aeron says.
     fn lose(&mut self) -> String {
         self.assembler = None;
-        self.kept.known.lose_all();
+        self.kept.lose_all();
         self.link.close()
     }
 }

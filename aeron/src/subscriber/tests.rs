@@ -27,14 +27,8 @@ impl<E: Default + Clone + Send + Sync> Bench<E> {
 
     fn take(&mut self, message: &[u8]) -> Result<(), Unfinished> {
         let mut on_notice = |notice| self.notices.push(notice);
-        let mut intake = Intake {
-            kept: &mut self.kept,
-            producer: &mut self.producer,
-            on_notice: &mut on_notice,
-            patience: Duration::ZERO,
-            accepted: 0,
-        };
-        intake.take(1, message)
+        let (kept, producer) = (&mut self.kept, &mut self.producer);
+        Intake::new(kept, producer, &mut on_notice, Duration::ZERO).take(1, message)
     }
 
     /// Takes what the ring holds.

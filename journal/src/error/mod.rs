@@ -2,10 +2,12 @@
 
 mod damage; // bytes that should be readable and are not
 mod file; // a call that the system refused, with the file
+
 mod open;
 mod read;
-mod replay;
 mod write;
+
+mod replay;
 
 pub use damage::{Damage, Defect};
 pub use file::FileError;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lapwing::Sequence;
 
-use super::{BoxError, Damage, FileError, OpenError};
+use super::{BoxError, Damage, FileError};
 
 /// Error of a [`Reader`](crate::Reader).
 #[derive(Debug, Clone)]
@@ -94,21 +94,5 @@ impl From<FileError> for ReadError {
 impl From<Damage> for ReadError {
     fn from(damage: Damage) -> Self {
         Self::Damaged(damage)
-    }
-}
-
-impl From<ReadError> for OpenError {
-    /// Recovery decodes no event and asks for none by its sequence.
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::File(error) => Self::File(error),
-            ReadError::Damaged(damage) => Self::Damaged(damage),
-            ReadError::Version { file, version } => Self::Version { file, version },
-            ReadError::NotRecorded { .. }
-            | ReadError::EventBytes { .. }
-            | ReadError::Decode { .. } => {
-                unreachable!("recovery reads frames, not events")
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The contents of a file of a simulated disk: what programs read, and what survives a power cut.
 
-use super::Loss;
+use super::crash::Loss;
 use super::random::Random;
 
 /// A disk writes a sector as a whole.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Loss;
+use super::crash::Loss;
 use super::random::Random;
-use super::world::FileId;
+
+/// A number for each file that was made.
+pub(super) type FileId = u64;
 
 type Names = BTreeMap<String, FileId>;
 

@@ -1,12 +1,16 @@
-use super::*;
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use super::{Crash, Loss, SimulatedDisk};
 use crate::storage::pace::Pace;
+use crate::storage::{Storage, StorageFile};
 
 const LOSSES: [Loss; 3] = [Loss::All, Loss::Torn, Loss::Sectors];
 
 /// Makes a file of `byte`, synced but for its name.
-fn make(storage: &dyn Storage, name: &str, byte: u8) -> Arc<dyn crate::storage::StorageFile> {
+fn make(storage: &dyn Storage, name: &str, byte: u8) -> Arc<dyn StorageFile> {
     let file = storage.create_zeros(name, 1, &Pace::urgent()).unwrap();
-    file.write_at(&mut [std::io::IoSlice::new(&[byte])], 0).unwrap();
+    file.write_at(&mut [IoSlice::new(&[byte])], 0).unwrap();
     file.sync().unwrap();
     file
 }
@@ -41,7 +45,7 @@ fn a_replaced_file_can_be_synced() {
     make(&*storage, "spare", 2);
     storage.rename("spare", "segment").unwrap();
     storage.sync_folder().unwrap();
-    replaced.write_at(&mut [std::io::IoSlice::new(&[3])], 0).unwrap();
+    replaced.write_at(&mut [IoSlice::new(&[3])], 0).unwrap();
     replaced.sync().unwrap();
     assert_eq!(disk.contents("segment"), Some(vec![2]));
 }

@@ -5,11 +5,11 @@ use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::world::{FileId, World};
-use crate::storage::disk::Disk;
+use super::folder::FileId;
+use super::world::World;
+use crate::mutex::lock;
 use crate::storage::pace::Pace;
-use crate::storage::{Storage, StorageFile};
-use crate::syncing::lock;
+use crate::storage::{OpenFolder, Storage, StorageFile};
 
 #[derive(Debug, Clone)]
 pub(super) struct View {
@@ -20,13 +20,13 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(world: &Arc<Mutex<World>>) -> Self {
-        let crashes = lock(world).crashes;
+        let crashes = lock(world).crashes();
         Self { world: Arc::clone(world), crashes, path: "/simulated".into() }
     }
 
     fn act<T>(&self, act: impl FnOnce(&mut World) -> io::Result<T>) -> io::Result<T> {
         let mut world = lock(&self.world);
-        if world.crashes != self.crashes {
+        if world.crashes() != self.crashes {
             return Err(crashed());
         }
         act(&mut world)
@@ -38,12 +38,7 @@ impl View {
     }
 
     fn unlink(&self, name: &str) -> io::Result<()> {
-        self.change(|world| {
-            let file = world.find(name)?;
-            world.folder.unlink(name, file);
-            world.free();
-            Ok(())
-        })
+        self.change(|world| world.unlink(name))
     }
 }
 
@@ -53,7 +48,7 @@ fn crashed() -> io::Error {
 
 impl Storage for View {
     fn names(&self) -> io::Result<Vec<String>> {
-        self.act(|world| Ok(world.folder.names()))
+        self.act(|world| Ok(world.folder().names()))
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
@@ -79,15 +74,10 @@ impl Storage for View {
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.change(|world| {
-            let file = world.find(from)?;
-            world.folder.link(to, file);
-            world.folder.unlink(from, file);
-            Ok(())
-        })
+        self.change(|world| world.rename(from, to))
     }
 
-    fn move_out(&self, name: &str, _: &Disk) -> io::Result<()> {
+    fn move_out(&self, name: &str, _: &OpenFolder) -> io::Result<()> {
         self.unlink(name)
     }
 
@@ -100,12 +90,7 @@ impl Storage for View {
     }
 
     fn lock(&self) -> io::Result<Box<dyn Any + Send + Sync>> {
-        self.act(|world| {
-            if std::mem::replace(&mut world.is_locked, true) {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
-            Ok(())
-        })?;
+        self.act(World::lock)?;
         Ok(Box::new(Lock(self.clone())))
     }
 
@@ -120,7 +105,7 @@ struct Lock(View);
 impl Drop for Lock {
     fn drop(&mut self) {
         let _ = self.0.act(|world| {
-            world.is_locked = false;
+            world.unlock();
             Ok(())
         });
     }

@@ -1,41 +1,29 @@
 //! The state of a simulated disk. Not here: its names (`folder`), the contents of a file (`file`),
-//! and how programs see it (`view`).
+//! what will go wrong (`plan`), and how programs see it (`view`).
 
 use std::collections::BTreeMap;
 use std::io;
 
+use super::crash::{Crash, Loss};
 use super::file::Contents;
-use super::folder::Folder;
+use super::folder::{FileId, Folder};
+use super::plan::Plan;
 use super::random::Random;
-use super::{Crash, Loss};
-
-pub(super) type FileId = u64;
 
 #[derive(Debug, Default)]
 pub(super) struct World {
     /// Number of crashes. What was opened before the last one is of no use.
-    pub(super) crashes: u64,
-    pub(super) folder: Folder,
+    crashes: u64,
+    folder: Folder,
     files: BTreeMap<FileId, File>,
     next_file: FileId,
-    pub(super) is_locked: bool,
-    pub(super) faults: Faults,
+    is_locked: bool,
+    plan: Plan,
     /// Bytes that all files may have together.
-    pub(super) space: Option<u64>,
+    space: Option<u64>,
     /// How often there was not enough of it.
-    pub(super) times_full: u64,
-    pub(super) random: Random,
-}
-
-/// What will go wrong.
-#[derive(Debug, Default)]
-pub(super) struct Faults {
-    pub(super) syncs: u32,
-    pub(super) folder_syncs: u32,
-    /// Bytes that the next write keeps before it fails.
-    pub(super) write: Option<usize>,
-    /// The crash that comes after so many more calls.
-    pub(super) crash: Option<(usize, Crash)>,
+    times_full: u64,
+    random: Random,
 }
 
 #[derive(Debug)]
@@ -46,10 +34,42 @@ struct File {
 }
 
 impl World {
+    pub(super) fn crashes(&self) -> u64 {
+        self.crashes
+    }
+
+    pub(super) fn folder(&mut self) -> &mut Folder {
+        &mut self.folder
+    }
+
+    pub(super) fn plan(&mut self) -> &mut Plan {
+        &mut self.plan
+    }
+
+    pub(super) fn set_space(&mut self, bytes: Option<u64>) {
+        self.space = bytes;
+    }
+
+    pub(super) fn times_full(&self) -> u64 {
+        self.times_full
+    }
+
+    /// Locks the folder. Fails if it is locked.
+    pub(super) fn lock(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_locked, true) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn unlock(&mut self) {
+        self.is_locked = false;
+    }
+
     pub(super) fn crash(&mut self, crash: Crash) {
         self.crashes += 1;
         self.is_locked = false;
-        self.faults = Faults::default();
+        self.plan = Plan::default();
         for file in self.files.values_mut() {
             file.handles = 0;
         }
@@ -70,18 +90,11 @@ impl World {
 
     /// Counts a call that changes the disk. Returns whether the crash comes in its place.
     pub(super) fn crashes_now(&mut self) -> bool {
-        match &mut self.faults.crash {
-            Some((0, crash)) => {
-                let crash = *crash;
-                self.crash(crash);
-                true
-            }
-            Some((calls, _)) => {
-                *calls -= 1;
-                false
-            }
-            None => false,
+        let crash = self.plan.count_call();
+        if let Some(crash) = crash {
+            self.crash(crash);
         }
+        crash.is_some()
     }
 
     pub(super) fn create(&mut self, name: &str, bytes: u64) -> io::Result<FileId> {
@@ -124,7 +137,7 @@ impl World {
         offset: u64,
         mut bytes: Vec<u8>,
     ) -> io::Result<()> {
-        let failing = self.faults.write.take();
+        let failing = self.plan.write();
         bytes.truncate(failing.unwrap_or(usize::MAX));
         let found = self.fit(file, offset, &mut bytes);
         self.contents(file).write(offset as usize, bytes);
@@ -134,19 +147,13 @@ impl World {
 
     pub(super) fn sync(&mut self, file: FileId) -> io::Result<()> {
         let contents = &mut self.files.get_mut(&file).expect("an open file exists").contents;
-        if take_one(&mut self.faults.syncs) {
-            contents.fail_sync(&mut self.random);
-            return Err(io::Error::other("a sync that fails"));
-        }
+        self.plan.sync().inspect_err(|_| contents.fail_sync(&mut self.random))?;
         contents.sync();
         Ok(())
     }
 
     pub(super) fn sync_folder(&mut self) -> io::Result<()> {
-        if take_one(&mut self.faults.folder_syncs) {
-            self.folder.fail_sync(&mut self.random);
-            return Err(io::Error::other("a sync of the folder that fails"));
-        }
+        self.plan.sync_folder().inspect_err(|_| self.folder.fail_sync(&mut self.random))?;
         self.folder.sync();
         self.free();
         Ok(())
@@ -189,16 +196,23 @@ impl World {
         self.folder.find(name).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
+    pub(super) fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        let file = self.find(from)?;
+        self.folder.link(to, file);
+        self.folder.unlink(from, file);
+        Ok(())
+    }
+
+    pub(super) fn unlink(&mut self, name: &str) -> io::Result<()> {
+        let file = self.find(name)?;
+        self.folder.unlink(name, file);
+        self.free();
+        Ok(())
+    }
+
     /// Forgets files that are not open and have no name.
-    pub(super) fn free(&mut self) {
+    fn free(&mut self) {
         let folder = &self.folder;
         self.files.retain(|&id, file| file.handles > 0 || folder.has(id));
     }
-}
-
-/// Takes one of the faults that are left. Returns whether there was one.
-fn take_one(left: &mut u32) -> bool {
-    let is_due = *left > 0;
-    *left = left.saturating_sub(1);
-    is_due
 }

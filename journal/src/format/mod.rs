@@ -31,6 +31,8 @@
 //! | 48 | checksum of the events |
 //! | 52 | checksum of the header before it |
 //!
+//! Events that differ in length each have it before them, in 4 bytes.
+//!
 //! | file `closed`: 48 bytes | |
 //! |---|---|
 //! | 0 | magic |
@@ -45,15 +47,28 @@
 //! it. Otherwise a journal that ends earlier is damaged. A journal that goes on after a close ends
 //! later, and the file stays as it is until the next close.
 //!
+//! | snapshot: 40 bytes and the state | |
+//! |---|---|
+//! | 0 | magic |
+//! | 8 | version |
+//! | 12 | zero |
+//! | 16 | the first event that is not part of the state |
+//! | 24 | bytes of the state |
+//! | 32 | checksum of the state |
+//! | 36 | checksum of the bytes before it |
+//!
 //! The checksums are CRC-32C. Those of a segment begin with the number of the journal and the first
 //! sequence of the segment. So bytes of another file never pass.
 
 pub(crate) mod bytes; // numbers in a slice
 pub(crate) mod checksum; // CRC-32C that begins with the segment's identity
-pub(crate) mod closed; // where the journal ended when it was closed
-pub(crate) mod frame; // header of a frame
 pub(crate) mod name; // file names
+
+pub(crate) mod frame; // header of a frame
 pub(crate) mod segment; // header of a segment
+pub(crate) mod snapshot; // header of a snapshot
+
+pub(crate) mod closed; // where the journal ended when it was closed
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

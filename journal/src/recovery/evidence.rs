@@ -3,14 +3,14 @@
 
 use lapwing::Sequence;
 
-use super::Survey;
 use crate::error::OpenError;
 use crate::format::ALIGNMENT;
 use crate::format::checksum::Seed;
 use crate::format::frame::{self, FrameHeader};
 use crate::format::name;
-use crate::reading::walker::open_segment;
-use crate::reading::window::Window;
+use crate::format::segment::SegmentHeader;
+use crate::segments::folder::open_segment;
+use crate::segments::window::Window;
 use crate::storage::{Storage, file_error};
 
 /// What follows the readable frames.
@@ -25,12 +25,20 @@ pub(crate) struct Evidence {
 }
 
 /// Searches from the end of the readable frames to the end of their segment, and the other segments.
-pub(crate) fn after(storage: &dyn Storage, survey: &Survey) -> Result<Evidence, OpenError> {
-    let mut evidence = search(storage, survey.last.first, survey.offset, survey)?;
-    for &other in &survey.others {
-        let found = search(storage, other, 0, survey)?;
+///
+/// The readable frames end before `end`, at `offset` of the segment `last`.
+pub(super) fn after(
+    storage: &dyn Storage,
+    last: &SegmentHeader,
+    offset: u64,
+    end: Sequence,
+    others: &[Sequence],
+) -> Result<Evidence, OpenError> {
+    let mut evidence = search(storage, last.journal, last.first, offset)?;
+    for &other in others {
+        let found = search(storage, last.journal, other, 0)?;
         evidence.synced = evidence.synced.max(found.synced);
-        if other >= survey.end {
+        if other >= end {
             evidence.later_bytes += found.used_until;
         }
     }
@@ -41,12 +49,12 @@ pub(crate) fn after(storage: &dyn Storage, survey: &Survey) -> Result<Evidence, 
 /// sequence, and so the seed of its checksums is known.
 fn search(
     storage: &dyn Storage,
+    journal: u128,
     first: Sequence,
     offset: u64,
-    survey: &Survey,
 ) -> Result<Evidence, OpenError> {
     let (file, _) = open_segment(storage, first)?;
-    let seed = Seed::of_segment(survey.last.journal, first);
+    let seed = Seed::of_segment(journal, first);
     let name = name::segment(first);
     let mut found = Evidence::default();
     let mut window = Window::new(file);

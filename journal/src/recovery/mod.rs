@@ -18,9 +18,11 @@
 //! would never write it.
 
 mod evidence; // how far later frames were synced, and what bytes are there
-mod repair; // cut, and write again
+
 mod survey; // the readable frames
 
+mod repair; // cut, and write again
+
 pub use repair::Recovered;
-pub(crate) use repair::{End, repair};
-pub(crate) use survey::{Survey, check_synced_to, survey};
+pub(crate) use repair::repair;
+pub(crate) use survey::{check_synced_to, survey};

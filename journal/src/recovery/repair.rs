@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use lapwing::Sequence;
 
-use super::Survey;
+use super::survey::Survey;
 use crate::error::OpenError;
 use crate::format::frame::NO_FRAME;
 use crate::format::name;
 use crate::format::segment::SegmentHeader;
-use crate::reading::walker::{Walker, open_segment};
+use crate::segments::folder::open_segment;
+use crate::segments::tail::Tail;
+use crate::segments::walker::Walker;
 use crate::storage::{Storage, StorageFile, file_error};
 
 /// Bytes that are erased with one call.
@@ -61,22 +63,12 @@ impl Recovered {
     }
 }
 
-/// Where the next frame is written.
-#[derive(Debug)]
-pub(crate) struct End {
-    pub(crate) file: Arc<dyn StorageFile>,
-    pub(crate) header: SegmentHeader,
-    pub(crate) offset: u64,
-    /// Whether the frames prove that all of them are synced.
-    pub(crate) is_proven: bool,
-}
-
 /// Repairs the files. All that is readable is synced afterwards, and durable once the folder is
-/// synced too.
+/// synced too. Returns also where the next frame is written.
 pub(crate) fn repair(
     storage: &dyn Storage,
     survey: &Survey,
-) -> Result<(Recovered, End), OpenError> {
+) -> Result<(Recovered, Tail), OpenError> {
     let name = name::segment(survey.last.first);
     let (file, _) = open_segment(storage, survey.last.first)?;
     remove_others(storage, survey)?;
@@ -94,8 +86,8 @@ pub(crate) fn repair(
         removed_segments: survey.others.len(),
         resynced_events: survey.end - survey.synced,
     };
-    let (header, offset, is_proven) = (survey.last, survey.offset, survey.synced == survey.end);
-    Ok((recovered, End { file, header, offset, is_proven }))
+    let is_proven = survey.synced == survey.end;
+    Ok((recovered, Tail::new(file, survey.last, survey.offset, is_proven)))
 }
 
 /// Removes the segments that are no part of the journal. A crash before the folder is synced leaves a

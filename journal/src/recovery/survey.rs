@@ -9,7 +9,8 @@ use crate::format::closed::ClosedEnd;
 use crate::format::frame::FrameHeader;
 use crate::format::name;
 use crate::format::segment::{self, NoHeader, SegmentHeader};
-use crate::reading::walker::{Walker, open_segment, segments};
+use crate::segments::folder::{damage, open_segment, segments};
+use crate::segments::walker::Walker;
 use crate::storage::{Storage, file_error};
 
 /// What the segments of a journal hold.
@@ -62,7 +63,8 @@ pub(crate) fn survey(
     }
     let is_other = |first: &Sequence| survey.segments.binary_search(first).is_err();
     survey.others = segments.into_iter().filter(is_other).collect();
-    survey.rest = evidence::after(storage, &survey)?;
+    let Survey { last, offset, end, others, .. } = &survey;
+    survey.rest = evidence::after(storage, last, *offset, *end, others)?;
     survey.check(storage)?;
     check_closed_end(storage, &closed, Some(&survey))?;
     check_length(storage, &survey)?;
@@ -228,14 +230,4 @@ fn check_length(storage: &dyn Storage, survey: &Survey) -> Result<(), OpenError>
     }
     let defect = Defect::Shortened { bytes };
     Err(damage(storage, first, survey.offset.min(length), survey.end, defect).into())
-}
-
-fn damage(
-    storage: &dyn Storage,
-    segment: Sequence,
-    offset: u64,
-    sequence: Sequence,
-    defect: Defect,
-) -> Damage {
-    Damage { file: storage.path().join(name::segment(segment)), offset, sequence, defect }
 }

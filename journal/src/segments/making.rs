@@ -3,11 +3,11 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IoSlice};
 
-use crate::error::{FileError, OpenError};
-use crate::format::segment::{self, SegmentHeader, Shape};
+use super::spares::{Spare, Spares};
+use super::tail::Tail;
+use crate::error::FileError;
+use crate::format::segment::{SegmentHeader, Shape};
 use crate::format::{name, now_ns};
-use crate::recovery::End;
-use crate::segments::spares::{Spare, Spares};
 use crate::storage::{Storage, file_error};
 
 /// Makes the first segment of a journal. Its header is durable before its name, and its name once
@@ -16,12 +16,12 @@ pub(crate) fn begin(
     storage: &dyn Storage,
     spares: &mut Spares,
     shape: Shape,
-) -> Result<End, OpenError> {
+) -> Result<Tail, FileError> {
     let spare = spares.take().map_err(file_error(storage, "make a segment", ""))?;
     let (journal, bytes, created_ns) = (random(), spare.bytes, now_ns());
     let header = SegmentHeader { shape, journal, first: 0, bytes, created_ns };
     activate(storage, &spare, &header, true)?;
-    Ok(End { file: spare.file, header, offset: segment::LENGTH as u64, is_proven: true })
+    Ok(Tail::empty(spare.file, header, true))
 }
 
 /// Writes the header of a spare and gives it its name. The name is durable once the folder is

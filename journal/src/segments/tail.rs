@@ -4,23 +4,53 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 
 use crate::format::frame::{self, FrameHeader};
-use crate::format::segment::SegmentHeader;
+use crate::format::segment::{self, SegmentHeader};
 use crate::storage::StorageFile;
 
 /// The segment that is written.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    pub(crate) file: Arc<dyn StorageFile>,
-    pub(crate) header: SegmentHeader,
+    file: Arc<dyn StorageFile>,
+    header: SegmentHeader,
     /// Where the next frame goes.
-    pub(crate) offset: u64,
+    offset: u64,
+    /// Whether the frames of the journal prove that all of them are synced.
+    is_proven: bool,
     /// Whether a write at `offset` has failed, perhaps after all of its bytes.
     has_failed: bool,
 }
 
 impl Tail {
-    pub(crate) fn new(file: Arc<dyn StorageFile>, header: SegmentHeader, offset: u64) -> Self {
-        Self { file, header, offset, has_failed: false }
+    /// A segment with frames up to `offset`.
+    pub(crate) fn new(
+        file: Arc<dyn StorageFile>,
+        header: SegmentHeader,
+        offset: u64,
+        is_proven: bool,
+    ) -> Self {
+        Self { file, header, offset, is_proven, has_failed: false }
+    }
+
+    /// A segment without frames. `is_proven` is about those before it.
+    pub(crate) fn empty(
+        file: Arc<dyn StorageFile>,
+        header: SegmentHeader,
+        is_proven: bool,
+    ) -> Self {
+        Self::new(file, header, segment::LENGTH as u64, is_proven)
+    }
+
+    pub(crate) fn file(&self) -> &Arc<dyn StorageFile> {
+        &self.file
+    }
+
+    pub(crate) fn header(&self) -> &SegmentHeader {
+        &self.header
+    }
+
+    /// Returns whether the frames prove that all of them are synced.
+    pub(crate) fn is_proven(&self) -> bool {
+        self.is_proven
     }
 
     /// Returns whether a frame with `body` bytes of events fits. There is always room left for the
@@ -43,6 +73,7 @@ impl Tail {
         self.has_failed = true;
         self.file.write_at(parts, self.offset)?;
         self.has_failed = false;
+        self.is_proven = header.synced == header.end();
         self.offset += header.frame_bytes();
         Ok(())
     }

@@ -1,79 +1,69 @@
-//! A folder of the system's file system.
+//! A folder of the system's file system, and its files.
 
 use std::any::Any;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
+use super::open_folder::OpenFolder;
 use super::pace::Pace;
 use super::{Storage, StorageFile, folders};
+use crate::error::FileError;
 use crate::format::name;
 
-/// A folder. All calls go through its descriptor. So they reach the folder that was locked, also if
-/// another one gets its path, and a sync needs no further descriptor.
+/// A folder and its path.
 #[derive(Debug)]
 pub(crate) struct Disk {
     path: PathBuf,
-    folder: File,
+    folder: OpenFolder,
 }
 
 impl Disk {
     /// Opens the folder and creates it if it does not exist.
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        folders::make(path)?;
-        Self::existing(path)
+    pub(crate) fn create(path: &Path) -> Result<Self, FileError> {
+        Self::prepared(path, "open the folder", folders::make)
     }
 
     /// Opens a folder that exists.
-    pub(crate) fn existing(path: &Path) -> io::Result<Self> {
-        let folder = open_at(rustix::fs::CWD, path, FOLDER)?;
-        Ok(Self { path: path.to_owned(), folder })
-    }
-
-    fn open_file(&self, name: &str, flags: OFlags) -> io::Result<File> {
-        open_at(&self.folder, name.as_ref(), flags)
+    pub(crate) fn existing(path: &Path) -> Result<Self, FileError> {
+        Self::prepared(path, "open the folder", |_| Ok(()))
     }
 
     /// Opens a folder that exists, as one to which files are moved.
-    pub(crate) fn archive(path: &Path) -> io::Result<Self> {
-        folders::sync_name(path)?;
-        Self::existing(path)
+    pub(crate) fn archive(path: &Path) -> Result<Self, FileError> {
+        Self::prepared(path, "open the archive", folders::sync_name)
+    }
+
+    /// Prepares a folder, and opens it.
+    fn prepared(
+        path: &Path,
+        action: &'static str,
+        prepare: impl Fn(&Path) -> io::Result<()>,
+    ) -> Result<Self, FileError> {
+        let opened = prepare(path).and_then(|()| OpenFolder::open(path));
+        let folder = opened.map_err(|error| FileError::new(action, path.to_owned(), error))?;
+        Ok(Self { path: path.to_owned(), folder })
+    }
+
+    pub(crate) fn folder(&self) -> &OpenFolder {
+        &self.folder
     }
 
     fn create_file(&self, name: &str) -> io::Result<OpenFile> {
-        self.open_file(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL).map(OpenFile)
-    }
-
-    /// Gives a file its name in the archive too.
-    fn link(&self, name: &str, archive: &Self) -> io::Result<()> {
-        let (from, to) = (&self.folder, &archive.folder);
-        match retry_on_intr(|| rustix::fs::linkat(from, name, to, name, AtFlags::empty())) {
-            // A crash has ended the last attempt after this step.
-            Err(Errno::EXIST) if self.shares(name, archive)? => Ok(()),
-            Err(Errno::EXIST) => Err(exists("the archive has another file of this name")),
-            linked => Ok(linked?),
-        }
-    }
-
-    /// Returns whether a name belongs to the same file in both folders.
-    fn shares(&self, name: &str, other: &Self) -> io::Result<bool> {
-        let open = |folder: &Self| folder.open_file(name, OFlags::RDONLY);
-        is_same(&open(self)?, &open(other)?)
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        self.folder.open_file(name, flags).map(OpenFile)
     }
 }
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
-
 impl Storage for Disk {
     fn names(&self) -> io::Result<Vec<String>> {
-        Ok(retry_on_intr(|| list(&self.folder))?)
+        self.folder.names()
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
@@ -95,77 +85,34 @@ impl Storage for Disk {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
+        let open = |flags| self.folder.open_file(name, flags);
         // A copy for inspection may be read-only.
-        let file = self.open_file(name, OFlags::RDWR);
-        Ok(Arc::new(OpenFile(file.or_else(|_| self.open_file(name, OFlags::RDONLY))?)))
+        Ok(Arc::new(OpenFile(open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY))?)))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        let rename = || rustix::fs::renameat(&self.folder, from, &self.folder, to);
-        Ok(retry_on_intr(rename)?)
+        self.folder.rename(from, to)
     }
 
-    fn move_out(&self, name: &str, archive: &Self) -> io::Result<()> {
-        if is_same(&self.folder, &archive.folder)? {
-            return Err(exists("the archive is the folder of the journal"));
-        }
-        self.link(name, archive)?;
-        archive.sync_folder()?;
-        self.remove(name)
+    fn move_out(&self, name: &str, archive: &OpenFolder) -> io::Result<()> {
+        self.folder.move_out(name, archive)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let remove = || rustix::fs::unlinkat(&self.folder, name, AtFlags::empty());
-        Ok(retry_on_intr(remove)?)
+        self.folder.remove(name)
     }
 
     fn sync_folder(&self) -> io::Result<()> {
-        self.folder.sync_all()
+        self.folder.sync()
     }
 
     fn lock(&self) -> io::Result<Box<dyn Any + Send + Sync>> {
-        // A file can be removed while it is locked, and the folder cannot. The file is for network
-        // file systems, where other machines do not see the lock of a folder.
-        let folder = locked(self.open_file(".", FOLDER)?)?;
-        let file = locked(self.open_file(name::LOCK, OFlags::WRONLY | OFlags::CREATE)?)?;
-        Ok(Box::new((folder, file)))
+        Ok(Box::new(self.folder.lock(name::LOCK)?))
     }
 
     fn path(&self) -> &Path {
         &self.path
     }
-}
-
-fn list(folder: &File) -> rustix::io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        // A name that is not Unicode is none of the journal's.
-        names.extend(entry?.file_name().to_str().ok().map(String::from));
-    }
-    Ok(names)
-}
-
-/// Opens a file or a folder.
-fn open_at(folder: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> {
-    let mode = Mode::from_raw_mode(0o666);
-    let open = || rustix::fs::openat(&folder, path, flags | OFlags::CLOEXEC, mode);
-    Ok(retry_on_intr(open)?.into())
-}
-
-/// Locks a file or a folder until it is closed.
-fn locked(file: File) -> io::Result<File> {
-    retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive))?;
-    Ok(file)
-}
-
-fn exists(what: &'static str) -> io::Error {
-    io::Error::new(ErrorKind::AlreadyExists, what)
-}
-
-/// Returns whether both are the same file or folder.
-fn is_same(one: &File, other: &File) -> io::Result<bool> {
-    let (one, other) = (one.metadata()?, other.metadata()?);
-    Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
 }
 
 #[derive(Debug)]

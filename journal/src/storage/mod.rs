@@ -1,9 +1,10 @@
-//! What a journal asks of a disk. Not here: the disk of the system (`disk`), how fast it is filled
-//! (`pace`), and the simulated one (`faults`).
+//! What a journal asks of a disk. Not here: the simulated disk (`faults`).
 
-pub(crate) mod disk;
 mod folders; // folders whose names survive a power cut
-pub(crate) mod pace;
+mod open_folder; // a folder by its descriptor
+pub(crate) mod pace; // how fast a file of zeros is written
+
+pub(crate) mod disk; // the disk of the system
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -11,9 +12,10 @@ use std::io::{self, IoSlice};
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use open_folder::OpenFolder;
+
+use self::pace::Pace;
 use crate::error::FileError;
-use disk::Disk;
-use pace::Pace;
 
 /// A folder that holds a journal. Names are those of files in it.
 pub(crate) trait Storage: Debug + Send + Sync {
@@ -36,7 +38,7 @@ pub(crate) trait Storage: Debug + Send + Sync {
     /// Moves a file to a folder outside of the journal. It is durable there before it is removed
     /// here. Another file of that name there is an error of the kind
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and so is the folder itself.
-    fn move_out(&self, name: &str, archive: &Disk) -> io::Result<()>;
+    fn move_out(&self, name: &str, archive: &OpenFolder) -> io::Result<()>;
 
     fn remove(&self, name: &str) -> io::Result<()>;
 

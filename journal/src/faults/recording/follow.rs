@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::act::{Act, Event, RecordedFile};
+use super::error::RecordingError;
 use super::strace::Call;
-use super::{Act, Event, RecordedFile, RecordingError};
 
 /// What a descriptor is.
 #[derive(Debug, Clone)]

@@ -8,21 +8,25 @@
 //! A sync covers the writes that had ended when it began, once it has returned. All else is
 //! unsynced.
 
-mod follow; // calls as changes of files
+mod act; // what a call does
+mod error; // why a call is not understood
+
+mod replay; // the calls, repeated on a simulated disk
 mod strace; // the text of `strace`
+
+mod follow; // calls as changes of files
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-use std::error::Error;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 
+pub use error::RecordingError;
+
+use self::act::{Act, Event};
 use self::follow::Follower;
-use super::SimulatedDisk;
-use super::world::{FileId, World};
+use self::replay::Replay;
+use super::disk::SimulatedDisk;
 
 /// What one or more programs asked of the system, in order. A moment is the number of a line of the
 /// traces.
@@ -54,37 +58,6 @@ pub struct Recording {
     events: Vec<Event>,
     /// The number of lines of all traces.
     lines: usize,
-}
-
-/// A call that a recording does not understand.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordingError {
-    reason: &'static str,
-    call: String,
-}
-
-/// A number for each file that was made.
-type RecordedFile = u64;
-
-#[derive(Debug)]
-struct Event {
-    act: Act,
-    begun: usize,
-    ended: usize,
-    /// False if the program was ended during the call.
-    is_over: bool,
-}
-
-#[derive(Debug)]
-enum Act {
-    Link { path: PathBuf, file: RecordedFile },
-    Unlink { path: PathBuf, file: RecordedFile },
-    Write { file: RecordedFile, offset: u64, bytes: Vec<u8> },
-    Extend { file: RecordedFile, length: u64 },
-    Sync { file: RecordedFile },
-    SyncFolder { path: PathBuf },
-    MakeFolder { path: PathBuf },
-    Send { number: i64, bytes: Vec<u8> },
 }
 
 impl Recording {
@@ -176,84 +149,10 @@ impl Recording {
             .filter_map(|event| event.position(moment).map(|position| (position, event)))
             .collect();
         events.sort_by_key(|(position, _)| *position);
-        let mut replay = Replay { folder, world: World::default(), files: HashMap::new() };
+        let mut replay = Replay::new(folder);
         for (_, event) in events {
             replay.act(&event.act);
         }
-        SimulatedDisk { world: Arc::new(Mutex::new(replay.world)) }
+        replay.into_disk()
     }
 }
-
-impl Event {
-    /// When the call has its effect, if it has one before `moment`. A sync that has returned covers
-    /// what had ended when it began. Another call may have its effect once it has begun.
-    fn position(&self, moment: usize) -> Option<usize> {
-        match self.act {
-            Act::Sync { .. } | Act::SyncFolder { .. } => {
-                (self.is_over && self.ended <= moment).then_some(self.begun)
-            }
-            _ => (self.begun <= moment).then_some(self.ended.min(moment)),
-        }
-    }
-}
-
-/// Repeats the calls that concern one folder.
-struct Replay<'a> {
-    folder: &'a Path,
-    world: World,
-    /// The simulated files.
-    files: HashMap<RecordedFile, FileId>,
-}
-
-impl Replay<'_> {
-    fn act(&mut self, act: &Act) {
-        match act {
-            Act::Link { path, file } => {
-                if let Some(name) = self.name(path) {
-                    let world = &mut self.world;
-                    let file = *self.files.entry(*file).or_insert_with(|| world.make());
-                    world.folder.link(name, file);
-                }
-            }
-            Act::Unlink { path, file } => {
-                if let (Some(name), Some(&file)) = (self.name(path), self.files.get(file)) {
-                    self.world.folder.unlink(name, file);
-                }
-            }
-            Act::Write { file, offset, bytes } => {
-                if let Some(&file) = self.files.get(file) {
-                    self.world.contents(file).write(*offset as usize, bytes.clone());
-                }
-            }
-            Act::Extend { file, length } => {
-                if let Some(&file) = self.files.get(file) {
-                    self.world.contents(file).extend(*length as usize);
-                }
-            }
-            Act::Sync { file } => {
-                if let Some(&file) = self.files.get(file) {
-                    self.world.contents(file).sync();
-                }
-            }
-            Act::SyncFolder { path } => {
-                if path == self.folder {
-                    self.world.folder.sync();
-                }
-            }
-            Act::MakeFolder { .. } | Act::Send { .. } => {}
-        }
-    }
-
-    fn name<'b>(&self, path: &'b Path) -> Option<&'b str> {
-        let is_here = path.parent() == Some(self.folder);
-        path.file_name().filter(|_| is_here).and_then(|name| name.to_str())
-    }
-}
-
-impl fmt::Display for RecordingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot follow a recorded call: {}: {}", self.reason, self.call)
-    }
-}
-
-impl Error for RecordingError {}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::RecordingError;
+use super::error::RecordingError;
 
 /// The calls that change files or tell others something. A question mark is for calls that some
 /// processors do not have.
@@ -37,7 +37,8 @@ pub(super) fn calls(trace: &str, from: usize) -> Result<Vec<Call<'_>>, Recording
         if let Some((begin, _)) = text.split_once(" <unfinished ...>") {
             open.insert(process, (begin, number));
         } else if let Some((_, end)) = text.split_once(" resumed>") {
-            let (begin, begun) = open.remove(process).ok_or_else(|| error("no begin", line))?;
+            let (begin, begun) =
+                open.remove(process).ok_or_else(|| RecordingError::new("no begin", line))?;
             calls.extend(call(begin, end, begun, number)?);
         } else if text.contains('(') {
             calls.extend(call(text, "", number, number)?);
@@ -59,14 +60,14 @@ fn call<'a>(
     ended: usize,
 ) -> Result<Option<Call<'a>>, RecordingError> {
     let whole = format!("{begin}{end}");
-    let invalid = || error("not a call", &whole);
+    let invalid = || RecordingError::new("not a call", &whole);
     let (name, _) = begin.split_once('(').ok_or_else(invalid)?;
     let (head, result) = whole.rsplit_once(" = ").ok_or_else(invalid)?;
     let arguments = head.trim_end().strip_suffix(')').ok_or_else(invalid)?;
     let result = result.split(' ').next().unwrap_or_default();
     let result = if result == "?" { None } else { Some(result.parse().map_err(|_| invalid())?) };
     if whole.contains("\"...") {
-        return Err(error("longer than what is recorded", name));
+        return Err(RecordingError::new("longer than what is recorded", name));
     }
     let arguments = split(&arguments[name.len() + 1..]);
     let has_failed = result.is_some_and(|result: i64| result < 0);
@@ -103,11 +104,6 @@ impl Call<'_> {
     }
 
     pub(super) fn error(&self, reason: &'static str) -> RecordingError {
-        error(reason, &format!("{}({})", self.name, self.arguments.join(", ")))
+        RecordingError::new(reason, &format!("{}({})", self.name, self.arguments.join(", ")))
     }
-}
-
-fn error(reason: &'static str, call: &str) -> RecordingError {
-    const LONGEST: usize = 200;
-    RecordingError { reason, call: call.chars().take(LONGEST).collect() }
 }

@@ -9,12 +9,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lapwing::Sequence;
 
-use super::walker::{Walker, open_segment, segments};
+use crate::body::{decode, next_event};
 use crate::encoding::{Encoding, Plain};
-use crate::error::{Damage, Defect, FileError, OpenError, ReadError};
-use crate::format::bytes::u32_at;
+use crate::error::{Defect, OpenError, ReadError};
 use crate::format::frame::FrameHeader;
 use crate::format::name;
+use crate::segments::folder::{damage, open_segment, segments};
+use crate::segments::walker::Walker;
 use crate::storage::disk::Disk;
 use crate::storage::{Storage, file_error};
 
@@ -64,9 +65,7 @@ pub fn read_range<E>(
 where
     Plain: Encoding<E>,
 {
-    let folder = folder.as_ref();
-    let disk = Disk::existing(folder)
-        .map_err(|error| FileError::new("open the folder", folder.to_owned(), error))?;
+    let disk = Disk::existing(folder.as_ref())?;
     Reader::new(Arc::new(disk), range.start, range.end)
 }
 
@@ -146,14 +145,14 @@ impl<E, T: Encoding<E>> Reader<E, T> {
             }
             return Ok(None);
         }
-        let name = name::segment(*first);
+        let (first, name) = (*first, name::segment(*first));
         let read = walker.next().map_err(file_error(&*self.storage, "read a segment", &name))?;
         match read {
             Some(frame) => Ok(Some(frame.header)),
             None if self.unreadable == Some(expected) => {
-                Err(self.damage(&name::segment(expected), 0, expected, Defect::Frame))
+                Err(self.damage(expected, 0, expected, Defect::Frame))
             }
-            None => Err(self.damage(&name, offset, expected, Defect::Frame)),
+            None => Err(self.damage(first, offset, expected, Defect::Frame)),
         }
     }
 
@@ -163,7 +162,7 @@ impl<E, T: Encoding<E>> Reader<E, T> {
         let wanted = later.checked_sub(1).map_or(self.left.start, |index| self.segments[index]);
         while self.walker.is_none() {
             let Some(index) = later.checked_sub(1) else {
-                return Err(self.damage(&name::segment(wanted), 0, wanted, Defect::Frame));
+                return Err(self.damage(wanted, 0, wanted, Defect::Frame));
             };
             self.open(self.segments[index])?;
             later = index;
@@ -174,18 +173,17 @@ impl<E, T: Encoding<E>> Reader<E, T> {
 
     /// Goes on in a segment, if its header is readable.
     fn open(&mut self, first: Sequence) -> Result<(), ReadError> {
-        let name = name::segment(first);
         let opened = open_segment(&*self.storage, first).map_err(|error| match error {
             OpenError::File(error) => ReadError::File(error),
             OpenError::Version { file, version } => ReadError::Version { file, version },
-            _ => self.damage(&name, 0, first, Defect::Frame),
+            _ => self.damage(first, 0, first, Defect::Frame),
         });
         let (file, Some(header)) = opened? else {
             self.unreadable = Some(first);
             return Ok(());
         };
         if self.walker.as_ref().is_some_and(|(_, walker)| walker.journal() != header.journal) {
-            return Err(self.damage(&name, 0, first, Defect::OtherJournal));
+            return Err(self.damage(first, 0, first, Defect::OtherJournal));
         }
         let (found, expected) = (header.shape.event_bytes, T::EVENT_BYTES);
         if u64::from(found) != expected as u64 {
@@ -195,9 +193,14 @@ impl<E, T: Encoding<E>> Reader<E, T> {
         Ok(())
     }
 
-    fn damage(&self, name: &str, offset: u64, sequence: Sequence, defect: Defect) -> ReadError {
-        let file = self.storage.path().join(name);
-        ReadError::Damaged(Damage { file, offset, sequence, defect })
+    fn damage(
+        &self,
+        segment: Sequence,
+        offset: u64,
+        sequence: Sequence,
+        defect: Defect,
+    ) -> ReadError {
+        damage(&*self.storage, segment, offset, sequence, defect).into()
     }
 
     /// Calls `handle` with each event. `event` is what events are decoded into.
@@ -219,16 +222,6 @@ impl<E, T: Encoding<E>> Reader<E, T> {
         }
         Ok(())
     }
-}
-
-/// Decodes an event into `event`.
-pub(crate) fn decode<E, T: Encoding<E>>(
-    sequence: Sequence,
-    bytes: &[u8],
-    event: &mut E,
-) -> Result<(), ReadError> {
-    let decoded = T::decode(bytes, event);
-    decoded.map_err(|error| ReadError::Decode { sequence, error: Arc::new(error) })
 }
 
 /// A batch as it was written.
@@ -273,26 +266,11 @@ impl<'a, E, T: Encoding<E>> Frame<'a, E, T> {
     pub fn events(&self) -> impl Iterator<Item = (Sequence, &'a [u8])> + use<'a, E, T> {
         let mut left = self.body;
         let all = (self.header.first..self.header.end())
-            .map(move |sequence| (sequence, next_event(&mut left, T::EVENT_BYTES)));
+            .map(move |sequence| (sequence, next_event::<E, T>(&mut left)));
         let skipped = self.sequences.start - self.header.first;
         let count = self.sequences.end - self.sequences.start;
         all.skip(skipped as usize).take(count as usize)
     }
-}
-
-/// Takes the bytes of one event. The checksum was right, so they are as the writer left them.
-fn next_event<'a>(left: &mut &'a [u8], event_bytes: usize) -> &'a [u8] {
-    let length = match event_bytes {
-        0 if left.len() >= 4 => {
-            let length = u32_at(left, 0) as usize;
-            *left = &left[4..];
-            length
-        }
-        bytes => bytes,
-    };
-    let (event, rest) = left.split_at(length.min(left.len()));
-    *left = rest;
-    event
 }
 
 #[cfg(test)]

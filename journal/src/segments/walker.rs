@@ -6,11 +6,9 @@ use std::sync::Arc;
 use lapwing::Sequence;
 
 use super::window::Window;
-use crate::error::{FileError, OpenError};
 use crate::format::frame::{self, FrameHeader};
-use crate::format::name;
-use crate::format::segment::{self, NoHeader, SegmentHeader};
-use crate::storage::{Storage, StorageFile, file_error, read_fully};
+use crate::format::segment::{self, SegmentHeader};
+use crate::storage::StorageFile;
 
 /// Steps from frame to frame of one segment.
 #[derive(Debug)]
@@ -107,32 +105,5 @@ impl Walker {
             && has_its_length
             && is_mark_or_has_events
             && self.offset + frame.frame_bytes() <= self.header.bytes
-    }
-}
-
-/// The first sequences of all segments, in order.
-pub(crate) fn segments(storage: &dyn Storage) -> Result<Vec<Sequence>, FileError> {
-    let names = storage.names().map_err(file_error(storage, "list the folder", ""))?;
-    let mut firsts: Vec<_> = names.iter().filter_map(|name| name::parse_segment(name)).collect();
-    firsts.sort_unstable();
-    Ok(firsts)
-}
-
-/// Opens a segment. The header is `None` if it is unreadable.
-pub(crate) fn open_segment(
-    storage: &dyn Storage,
-    first: Sequence,
-) -> Result<(Arc<dyn StorageFile>, Option<SegmentHeader>), OpenError> {
-    let name = name::segment(first);
-    let file = storage.open(&name).map_err(file_error(storage, "open a segment", &name))?;
-    let mut bytes = [0; segment::LENGTH];
-    let read = read_fully(&*file, &mut bytes, 0);
-    read.map_err(file_error(storage, "read a segment", &name))?;
-    match SegmentHeader::decode(&bytes) {
-        Ok(header) => Ok((file, Some(header).filter(|header| header.first == first))),
-        Err(NoHeader::Unreadable) => Ok((file, None)),
-        Err(NoHeader::Version(version)) => {
-            Err(OpenError::Version { file: storage.path().join(name), version })
-        }
     }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that every target compiles without a warning, under the lints of Cargo.toml and clippy.toml.
-# Further passes check the library and its unit tests in the builds of other scripts: the code that Linux does not use
+# Further passes check the library, its core and their unit tests in the builds of other scripts: the code that Linux does not use
 # (no futex, no membarrier), the models, and the build without tuning. CLIPPY=all checks every target of these builds,
 # and the topologies under a controlled scheduler.
 # `--locked`: a Cargo.lock that does not match the manifests fails the check instead of being updated.
@@ -18,11 +18,12 @@ pass() { # pass <suffix of the target directory, which another script shares> <f
 }
 targets=(--lib --profile test)
 if [[ ${CLIPPY:-unit} == all ]]; then targets=(--all-targets); fi
-pass portable '--cfg lapwing_portable' --package lapwing "${targets[@]}"
-pass loom '--cfg loom' --package lapwing "${targets[@]}"
-pass plain '--cfg lapwing_plain' --package lapwing "${targets[@]}"
+packages=(--package lapwing-core --package lapwing)
+pass portable '--cfg lapwing_portable' "${packages[@]}" "${targets[@]}"
+pass loom '--cfg loom' "${packages[@]}" "${targets[@]}"
+pass plain '--cfg lapwing_plain' "${packages[@]}" "${targets[@]}"
 if [[ ${CLIPPY:-unit} == all ]]; then
     # Most tests of the library need the threads of the system.
     pass shuttle '--cfg lapwing_shuttle --cfg lapwing_portable' \
-        --package lapwing --package lapwing-proof --lib --test schedules
+        "${packages[@]}" --package lapwing-proof --lib --test schedules
 fi

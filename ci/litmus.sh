@@ -16,9 +16,9 @@ if (($(nproc) < 2)); then
 fi
 export LAPWING_SANDBOX="${LAPWING_SANDBOX:-10000}"
 # The profile of the models is optimised as a release is, and compiles on all CPUs. Also builds what wake_ups.sh runs.
-cargo test --profile model --package lapwing --package lapwing-proof --lib --test sandbox --test wake_ups --test programs \
-    --no-run
+cargo test --profile model --package lapwing-core --package lapwing --package lapwing-proof --lib --test sandbox \
+    --test wake_ups --test programs --no-run
 sed -n 's/^model name[^:]*: /litmus: /p' /proc/cpuinfo | uniq
 # One at a time, since each race needs two CPUs.
-cargo test --quiet --profile model --package lapwing --lib litmus:: -- --ignored --nocapture --test-threads=1
+cargo test --quiet --profile model --package lapwing-core --lib litmus:: -- --ignored --nocapture --test-threads=1
 cargo test --quiet --profile model --package lapwing-proof --test sandbox -- --test-threads=1

@@ -6,10 +6,11 @@ Usage: ci/mutants.py [ROW|NUMBER ...]          (the edits of these rows or with 
        ci/mutants.py --search ROW|NUMBER ...   (runs every model with each of these edits; prints which ones fail)
        ci/mutants.py --search survivors        (the same; fails if a model sees an edit that has an argument)
 
-The edits are in `mutants_list.py`. All of them are compiled into one test program, from a copy of the library in which
-each edit is a choice at its site: `if crate::mutants::is(7) { Ordering::Relaxed } else { Ordering::Release }`. The
-program reads the number of its edit from an environment variable. A build for each of the nearly 300 edits would take
-hours. The choices are made in a copy, since so many of them would make the library hard to read.
+The edits are in `mutants_list.py`. All of them are compiled into the test programs of the core and of the library, from
+a copy of both in which each edit is a choice at its site: `if crate::mutants::is(7) { Ordering::Relaxed } else {
+Ordering::Release }`. A program reads the number of its edit from an environment variable. A build for each of the
+nearly 300 edits would take hours. The choices are made in a copy, since so many of them would make the code hard to
+read. A model of either program may see an edit of the core.
 
 The check fails if a model passes with its edit, since such a model proves nothing. That it passes without an edit is
 the subject of `models.sh`. The check also fails if an edit has neither a model nor an argument why no model sees it, if
@@ -29,7 +30,9 @@ sys.dont_write_bytecode = True
 from mutants_list import DROP, MUTANTS, RELAXED, SURVIVORS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = "lapwing/src"
+# The crates with edits, each with the name by which its code calls the choices, which are in the first one.
+CRATES = {"core/src": "crate", "lapwing/src": "lapwing_core"}
+PACKAGES = ["lapwing-core", "lapwing"]
 # The directory and the flags of models.sh, so that the dependencies are built once.
 TARGET = ROOT / (os.environ.get("CARGO_TARGET_DIR", "target") + "-loom")
 # Number of models that run at the same time. A model keeps one CPU busy.
@@ -42,13 +45,13 @@ SEARCH_PREEMPTIONS = "2"
 VARIABLE = "LAPWING_MUTANT"
 PREEMPTIONS = os.environ.get("LOOM_MAX_PREEMPTIONS", "3")
 
-# The module that the copy gets: the number of the edit that is made.
+# The module that the copy of the core gets: the number of the edit that is made.
 CHOICE = f"""
-#[cfg(all(test, loom))]
-mod mutants {{
+#[cfg(loom)]
+pub mod mutants {{
     use std::sync::OnceLock;
 
-    pub(crate) fn is(number: u32) -> bool {{
+    pub fn is(number: u32) -> bool {{
         static CHOSEN: OnceLock<u32> = OnceLock::new();
         let chosen = || std::env::var("{VARIABLE}").map_or(0, |number| number.parse().unwrap());
         *CHOSEN.get_or_init(chosen) == number
@@ -70,6 +73,11 @@ class Edit:
         text = " ".join(re.sub(r"\[\[|\]\]", "", " … ".join(self.texts)).split())
         return f"{self.number:3} {'/'.join(self.rows):8} {self.name:30} {text[:60]:60}"
 
+    def condition(self):
+        """Returns the condition that this edit is made, in the crate of its file."""
+        home = next(home for folder, home in CRATES.items() if self.name.startswith(f"{folder}/"))
+        return f"{home}::mutants::is({self.number})"
+
     def sites(self, source):
         """Yields the range of each site in `source`, and its choice. Raises ValueError if a text is not there once."""
         replacements = iter(self.replacements)
@@ -83,7 +91,7 @@ class Edit:
                 if replacement == RELAXED:
                     begin, end = ordering(plain, begin, end)
                     replacement = "Ordering::Relaxed"
-                yield start + begin, start + end, choice(self.number, plain[begin:end], replacement)
+                yield start + begin, start + end, choice(self.condition(), plain[begin:end], replacement)
         if next(replacements, None) is not None:
             raise ValueError(f"more replacements than sites in {self.name}: {self.texts}")
 
@@ -106,9 +114,8 @@ def ordering(text, begin, end):
     return begin + found[0][0], begin + found[0][1]
 
 
-def choice(number, text, replacement):
-    """Returns the text before the site, and after it, such that edit `number` puts `replacement` there."""
-    condition = f"crate::mutants::is({number})"
+def choice(condition, text, replacement):
+    """Returns the text before the site, and after it, such that `replacement` is there under `condition`."""
     if "$M" in replacement:
         # A template of its own: `$T` is the site.
         if replacement.count("$T") != 1:
@@ -160,28 +167,32 @@ def copy_with_choices(tree, edits):
     """Copies the workspace to `tree`, with a choice at each site of `edits`."""
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("target*", ".git"))
     for name in {edit.name for edit in edits}:
-        path = tree / SOURCES / name
+        path = tree / name
         path.write_text(with_choices(path.read_text(), [edit for edit in edits if edit.name == name]))
-    library = tree / SOURCES / "lib.rs"
-    source = library.read_text()
-    # After the documentation of the crate. The choices need not be pretty.
-    items = re.search(r"^(?!//!)", source, re.MULTILINE).start()
-    library.write_text(f"{source[:items]}#![allow(warnings)]\n{source[items:]}{CHOICE}")
+    for folder, home in CRATES.items():
+        library = tree / folder / "lib.rs"
+        source = library.read_text()
+        # After the documentation of the crate. The choices need not be pretty.
+        items = re.search(r"^(?!//!)", source, re.MULTILINE).start()
+        choices = CHOICE if home == "crate" else ""
+        library.write_text(f"{source[:items]}#![allow(warnings)]\n{source[items:]}{choices}")
 
 
 def build(tree):
-    """Builds the models of `tree`; returns the path of the test program."""
+    """Builds the models of `tree`; returns the paths of the test programs."""
     env = dict(os.environ, RUSTFLAGS=os.environ.get("RUSTFLAGS", "") + " --cfg loom", CARGO_TARGET_DIR=str(TARGET))
-    command = ["cargo", "test", "--profile", "model", "-p", "lapwing", "--lib", "--no-run"]
+    packages = [argument for package in PACKAGES for argument in ("--package", package)]
+    command = ["cargo", "test", "--profile", "model", *packages, "--lib", "--no-run"]
     result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
-    program = re.search(r"Executable unittests .*\((.*)\)", result.stderr)
-    if result.returncode != 0 or not program:
+    programs = re.findall(r"Executable unittests .*\((.*)\)", result.stderr)
+    if result.returncode != 0 or len(programs) != len(PACKAGES):
         sys.exit(f"the mutants do not compile:\n{result.stderr[-6000:]}")
-    return tree / program.group(1)
+    return [tree / program for program in programs]
 
 
-def run(program, number, path, limit=LIMIT_S, preemptions=PREEMPTIONS):
-    """Runs the model at `path` with edit `number`. Returns "fails", "passes", or what went wrong."""
+def run(model, number, limit=LIMIT_S, preemptions=PREEMPTIONS):
+    """Runs `model`, a program and a path in it, with edit `number`. Returns "fails", "passes", or what went wrong."""
+    program, path = model
     env = dict(os.environ, LOOM_MAX_PREEMPTIONS=preemptions, RUST_BACKTRACE="0", **{VARIABLE: str(number)})
     try:
         result = subprocess.run([program, "--exact", path], env=env, capture_output=True, text=True, timeout=limit)
@@ -195,18 +206,24 @@ def run(program, number, path, limit=LIMIT_S, preemptions=PREEMPTIONS):
     return "passes" if result.returncode == 0 else "fails"
 
 
-def models(program):
-    """Returns the path of each model, by its name."""
-    lines = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
-    paths = [line.removesuffix(": test") for line in lines if "loom_" in line]
-    return {path.rsplit("::", 1)[-1]: path for path in paths}
+def models(programs):
+    """Returns the program and the path of each model, by its name."""
+    found = {}
+    for program in programs:
+        lines = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+        for path in [line.removesuffix(": test") for line in lines if "loom_" in line]:
+            name = path.rsplit("::", 1)[-1]
+            if name in found:
+                sys.exit(f"two models have the name {name}")
+            found[name] = (program, path)
+    return found
 
 
 def texts_missing(edits):
     """Yields a message for each edit whose sites are not found."""
     for edit in edits:
         try:
-            list(edit.sites((ROOT / SOURCES / edit.name).read_text()))
+            list(edit.sites((ROOT / edit.name).read_text()))
         except (ValueError, StopIteration, OSError) as error:
             yield f"edit {edit.number}: {error}"
 
@@ -219,10 +236,10 @@ def chosen(edits, arguments):
     return [edit for edit in edits if not wanted or wanted & {str(edit.number), *edit.rows}]
 
 
-def check(program, edits, paths, pool):
+def check(edits, found, pool):
     """Runs the models of each edit. Returns the number of edits that each model saw, and messages for the others."""
     def outcome(edit, model):
-        verdict = run(program, edit.number, paths[model]) if model in paths else "is no model"
+        verdict = run(found[model], edit.number) if model in found else "is no model"
         print(f"{edit} {model:50} {verdict}", flush=True)
         return verdict
 
@@ -236,27 +253,27 @@ def check(program, edits, paths, pool):
     return caught, wrong
 
 
-def search(program, edits, paths, pool):
+def search(edits, found, pool):
     """Runs each model with each of `edits`, quick models first, and prints up to three that fail. Returns messages."""
     def duration(model):
         start = time.monotonic()
-        verdict = run(program, 0, paths[model], SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
+        verdict = run(found[model], 0, SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
         return time.monotonic() - start, model, verdict
 
     def failing(edit):
-        found, left_out = [], []
+        seen, left_out = [], []
         for model in quick:
-            verdict = run(program, edit.number, paths[model], SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
+            verdict = run(found[model], edit.number, SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
             if verdict == "fails":
-                found.append(model)
+                seen.append(model)
             elif verdict != "passes":
                 left_out.append(f"({model} {verdict})")
-            if len(found) == 3:
+            if len(seen) == 3:
                 break
-        print(f"{edit} {' '.join(found + left_out) or 'survives'}", flush=True)
-        return f"{edit}: has an argument why no model sees it, but {found[0]} fails" if found and edit.argument else ""
+        print(f"{edit} {' '.join(seen + left_out) or 'survives'}", flush=True)
+        return f"{edit}: has an argument why no model sees it, but {seen[0]} fails" if seen and edit.argument else ""
 
-    timed = sorted(pool.map(duration, paths))
+    timed = sorted(pool.map(duration, found))
     quick = [model for _, model, verdict in timed if verdict == "passes"]
     print("not tried:", *(f"{model} {verdict}," for _, model, verdict in timed if verdict != "passes"))
     return [message for message in pool.map(failing, edits) if message]
@@ -267,7 +284,7 @@ def main(arguments):
     if missing := list(texts_missing(edits)):
         sys.exit("\n".join(missing))
     for name in {edit.name for edit in edits}:
-        with_choices((ROOT / SOURCES / name).read_text(), [edit for edit in edits if edit.name == name])
+        with_choices((ROOT / name).read_text(), [edit for edit in edits if edit.name == name])
     if arguments == ["--texts"]:
         return
     is_search = arguments[:1] == ["--search"]
@@ -278,13 +295,13 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(JOBS) as pool:
         tree = pathlib.Path(temporary) / "tree"
         copy_with_choices(tree, edits)
-        program = build(tree)
+        programs = build(tree)
         built = time.monotonic()
         print(f"built in {built - start:.0f} s", flush=True)
-        paths = models(program)
+        found = models(programs)
         if is_search:
-            sys.exit("\n".join(search(program, tried, paths, pool)) or None)
-        caught, wrong = check(program, tried, paths, pool)
+            sys.exit("\n".join(search(tried, found, pool)) or None)
+        caught, wrong = check(tried, found, pool)
     argued = sum(bool(edit.argument) for edit in tried)
     unexplained = [edit for edit in tried if not edit.models and not edit.argument]
     wrong.extend(f"{edit}: no model, and no argument why none sees it" for edit in unexplained)

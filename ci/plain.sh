@@ -11,4 +11,4 @@ else
     export LAPWING_SLOW_TESTS=1 # fewer repetitions: `ci/test.sh` has them
 fi
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-plain"
-RUSTFLAGS="${RUSTFLAGS:-} --cfg lapwing_plain" cargo test --package lapwing "${selection[@]}"
+RUSTFLAGS="${RUSTFLAGS:-} --cfg lapwing_plain" cargo test --package lapwing-core --package lapwing "${selection[@]}"

@@ -12,4 +12,5 @@ else
     export LAPWING_SLOW_TESTS=1 # fewer repetitions: `ci/test.sh` has them
 fi
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-portable" # shared with clippy.sh
-RUSTFLAGS="${RUSTFLAGS:-} --cfg lapwing_portable" cargo test --package lapwing "${selection[@]}"
+RUSTFLAGS="${RUSTFLAGS:-} --cfg lapwing_portable" cargo test --package lapwing-core --package lapwing \
+    "${selection[@]}"

@@ -41,7 +41,7 @@ for target in "${targets[@]}"; do
     timeout 300 rustup target add "$target" || skip "cannot install the standard library for $target"
     start=$SECONDS
     log=$(mktemp)
-    cargo test --package lapwing --target "$target" --tests | tee "$log"
+    cargo test --package lapwing-core --package lapwing --target "$target" --tests | tee "$log"
     awk -v name="$target" -v seconds="$((SECONDS - start))" '/^test result: ok/ { tests += $4 }
         END { print "processors: " name ": " tests + 0 " tests passed, " seconds " s" }' "$log"
     rm "$log"

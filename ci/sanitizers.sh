@@ -39,7 +39,7 @@ for sanitizer in "$@"; do
     log=$(mktemp)
     std=(-Zbuild-std) programs=(--package lapwing-proof --test reference --test programs)
     if [[ ${SANITIZERS:-quick} == quick && $sanitizer == address ]]; then std=() programs=(); fi
-    tests --package lapwing --lib "${programs[@]}" | tee "$log"
+    tests --package lapwing-core --package lapwing --lib "${programs[@]}" | tee "$log"
     if [[ ${SANITIZERS:-quick} == all ]]; then tests --package lapwing --tests | tee --append "$log"; fi
     awk -v name="$sanitizer" -v seconds="$((SECONDS - start))" '/^test result: ok/ { tests += $4 }
         END { print "sanitizers: " name ": " tests + 0 " tests passed without a report, " seconds " s" }' "$log"

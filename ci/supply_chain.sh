@@ -20,14 +20,14 @@ has_nightly() {
 }
 
 only_rustix() {
-    local expected='bitflags lapwing linux-raw-sys rustix' found
+    local expected='bitflags lapwing lapwing-core linux-raw-sys rustix' found
     found=$(cargo tree --locked --package lapwing --edges normal,build --all-features --prefix none --format '{p}' |
         cut -d' ' -f1 | sort | xargs)
     if [[ $found != "$expected" ]]; then
         echo "supply_chain: the library depends on '$found', not on '$expected'" >&2
         return 1
     fi
-    echo "supply_chain: the library depends on rustix only"
+    echo "supply_chain: the library and its core depend on rustix only"
 }
 
 licences_and_sources() {
@@ -42,16 +42,23 @@ licences_and_sources() {
     cargo deny --offline --log-level error check licenses bans sources
 }
 
-# Compiles the packed library with the oldest versions that its Cargo.toml allows.
+# Compiles the packed core and library with the oldest versions that each Cargo.toml allows.
 oldest_versions() {
     if ! has_nightly; then return 0; fi
     local unpacked
     unpacked=$(mktemp -d)
     trap 'rm -rf "$unpacked"' RETURN
-    CARGO_TARGET_DIR="$unpacked" cargo package --quiet --package lapwing --no-verify --allow-dirty
-    tar --extract --gzip --file "$unpacked"/package/lapwing-*.crate --directory "$unpacked" --strip-components 1
+    CARGO_TARGET_DIR="$unpacked" cargo package --quiet --package lapwing-core --package lapwing --no-verify --allow-dirty
+    local package
+    for package in lapwing-core lapwing; do
+        mkdir "$unpacked/$package"
+        tar --extract --gzip --file "$unpacked"/package/"$package"-[0-9]*.crate --directory "$unpacked/$package" \
+            --strip-components 1
+    done
+    # The library takes the core that was packed with it, which no registry has yet.
+    printf '\n[patch.crates-io]\nlapwing-core.path = "../lapwing-core"\n' >>"$unpacked/lapwing/Cargo.toml"
     (
-        cd "$unpacked"
+        cd "$unpacked/lapwing"
         cargo +nightly update --quiet -Zminimal-versions
         cargo tree --locked --edges normal --depth 1 --prefix none
         cargo check --locked --quiet

@@ -10,6 +10,8 @@
 //!                      parked                    a park: four stores
 //! ```
 
+use lapwing_core::Sleeper;
+
 use crate::sync::{Figure, Ordering};
 
 /// What a consumer is doing.
@@ -75,7 +77,7 @@ const DOING_MASK: u64 = (1 << DOING_BITS) - 1;
 /// it uses a load and a store instead of a read-modify-write. Monitors load them.
 ///
 /// A seat has one consumer after another. A consumer that gives its seat back gets words that no
-/// monitor loads (`Reader::leave`), and `Seating` orders its last store before the next consumer.
+/// monitor loads (`StageReader::leave`), and `Seating` orders its last store before the next consumer.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     /// The activity, and above it the number of finished batches.
@@ -131,15 +133,6 @@ impl Activity {
             wakes: load(&self.wakes),
         }
     }
-}
-
-/// A stage, or all stages of a thread, that record the parks of the thread.
-pub(crate) trait Sleeper {
-    /// Records that the thread is about to park.
-    fn lie_down(&self);
-
-    /// Records that the thread runs again.
-    fn get_up(&self, is_woken: bool);
 }
 
 impl Sleeper for Activity {

@@ -2,11 +2,10 @@
 //! file chooses between the two.
 
 #[cfg(lapwing_plain)]
-use crate::protocol::advice::{Plain as ClaimsAdvice, Plain as ReadsAdvice};
-use crate::protocol::claims::{MultiClaims, SingleClaims};
-use crate::protocol::control::StageIndex;
-use crate::protocol::reading;
-use crate::protocol::ring::Ring;
+use lapwing_core::advice::{Plain as ClaimsAdvice, Plain as ReadsAdvice};
+use lapwing_core::{MultiClaims, SingleClaims, StageIndex};
+
+use crate::ring::Ring;
 #[cfg(not(lapwing_plain))]
 use crate::tuning::{TunedClaims as ClaimsAdvice, TunedReads as ReadsAdvice};
 
@@ -15,7 +14,8 @@ pub(crate) type Single = SingleClaims<ClaimsAdvice>;
 /// The claims of one of several producers.
 pub(crate) type Multi = MultiClaims<ClaimsAdvice>;
 /// The reading end of one stage.
-pub(crate) type Reader<E> = reading::Reader<E, ReadsAdvice>;
+pub(crate) type Reader<E> = lapwing_core::Reader<E, ReadsAdvice>;
+
 /// The advice of a reading end.
 pub(crate) type Reads = ReadsAdvice;
 

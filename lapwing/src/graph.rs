@@ -5,7 +5,6 @@
 //! to make such values. It rarely names the other types, which its calls take and return.
 
 pub use crate::placement::Placement;
-pub use crate::protocol::seats::StartAt;
 pub use crate::topology::{
-    Alone, Chain, Graph, Position, Seat, Seats, Side, StageId, Unplaced, Workers,
+    Alone, Chain, Graph, Position, Seat, Seats, Side, StageId, StartAt, Unplaced, Workers,
 };

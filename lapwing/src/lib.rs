@@ -89,46 +89,54 @@
 compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that threads share");
 
 mod activity;
-// I13, I14: moves values into slots and out of them.
-#[allow(unsafe_code)]
-pub mod channel;
-mod chosen;
-// I2, I6: turns the events that a stage may access into slices.
-#[allow(unsafe_code)]
-pub mod consumer;
 mod deadline;
 mod description;
-pub mod docs;
 pub mod error;
-pub mod graph;
-pub mod lifecycle;
-#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
-mod litmus;
-#[cfg(all(test, loom))]
-mod models;
-pub mod monitor;
-mod on_this_thread;
-mod open_claim;
-mod padded;
-mod placement;
-// I1: turns claims into references.
+mod failures;
+// I12: moves the words of a group.
 #[allow(unsafe_code)]
-pub mod producer;
-// How events and slots pass between threads.
-mod protocol;
-mod registry;
-// I1: in a model, reads a word of its own thread in a way that loom does not count as an access.
-#[cfg_attr(loom, allow(unsafe_code))]
+mod group;
 mod sync;
+mod unshared;
+
+mod on_this_thread;
+mod placement;
+mod registry;
+mod turns;
+
+mod open_claim;
+
+mod ring;
+
+// What only makes the ring faster.
+mod tuning;
+
+mod chosen;
+pub mod wait;
+
+// I5, I12: lends a worker the events that it has claimed.
+#[allow(unsafe_code)]
+pub mod consumer;
+pub mod producer;
+
+pub mod lifecycle;
 // I7, I8: the slots of a tap.
 #[allow(unsafe_code)]
 pub mod tap;
+
+pub mod monitor;
+// I5: says that only threads that may share events get shared ones.
+#[allow(unsafe_code)]
 mod topology;
-// What only makes the ring faster.
-mod tuning;
-mod turns;
-mod unshared;
-pub mod wait;
+
+// I13, I14: moves values into slots and out of them.
+#[allow(unsafe_code)]
+pub mod channel;
+pub mod graph;
+
+pub mod docs;
+#[cfg(all(test, loom))]
+mod models;
 
 #[doc(inline)]
 pub use consumer::{Action, EventHandler, Poller};
@@ -157,7 +165,7 @@ pub use topology::{Builder, Disruptor, Stage};
 /// assert_eq!((first, poller.sequence()), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type Sequence = u64;
+pub type Sequence = lapwing_core::Sequence;
 
 /// Largest number of slots in a ring, a channel or a tap.
 ///
@@ -171,7 +179,7 @@ pub type Sequence = u64;
 /// let result = Disruptor::single_producer(requested, || ()).stage("all").poller().build();
 /// assert_eq!(result.err(), Some(BuildError::Capacity { requested }));
 /// ```
-pub const MAX_CAPACITY: usize = 1 << 30;
+pub const MAX_CAPACITY: usize = lapwing_core::MAX_CAPACITY;
 
 /// Highest sequence that the first event of a ring may have, for [`Builder::first_sequence`].
 ///
@@ -185,7 +193,7 @@ pub const MAX_CAPACITY: usize = 1 << 30;
 /// let result = ring.stage("all").poller().build();
 /// assert_eq!(result.err(), Some(BuildError::FirstSequence { requested }));
 /// ```
-pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
+pub const MAX_FIRST_SEQUENCE: Sequence = lapwing_core::MAX_FIRST_SEQUENCE;
 
 /// Largest number of seats in a ring. A producer that checks for free slots reads every seat.
 ///

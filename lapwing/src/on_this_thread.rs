@@ -16,9 +16,10 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::{mem, ptr};
 
+use lapwing_core::{Control, StageIndex};
+
 use crate::Sequence;
-use crate::protocol::control::{Control, StageIndex};
-use crate::protocol::group::Group;
+use crate::group::Group;
 use crate::sync::{Arc, thread_local};
 
 thread_local! {
@@ -157,18 +158,24 @@ fn with_entries(look: impl FnOnce(&[Entry]) -> bool) -> bool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::group::Group;
+    use crate::ring::Shared;
 
     #[test]
     fn a_worker_that_ends_leaves_no_word_on_its_thread() {
-        let control = Arc::new(Control::of_graph(4, None, &[&[], &[], &[], &[]]));
+        let mut shape = lapwing_core::Graph::new(vec![Box::default()]);
+        let words = shape.share(0, 3);
+        assert_eq!(*words, [0, 1, 2, 3]);
+        let control = Shared::of_shape(4, false, shape).control;
+        let group = Group::new(Arc::clone(&control), words, 3, None);
         let other = enter(&control, 3, None);
         let worker = enter(&control, 0, None);
         (1..3).for_each(|word| take_over(&control, 0, word));
-        (0..4).for_each(|stage| control.advance(stage, 4));
+        (0..4).for_each(|stage| group.finish(stage, 4));
         assert!(!is_behind(&control, 4));
         drop(worker);
         for stage in 0..3 {
-            control.advance(stage, 0); // another thread has the word now
+            group.finish(stage, 0); // another thread has the word now
         }
         assert!(!is_behind(&control, 4));
         drop(other);

@@ -17,8 +17,9 @@
 use std::ptr;
 use std::sync::Arc;
 
+use lapwing_core::Padded;
+
 use crate::Sequence;
-use crate::padded::Padded;
 use crate::registry::Registry;
 use crate::sync::{AtomicU64, Ordering, constant_thread_local, notes_claims};
 
@@ -127,6 +128,16 @@ mod tests {
         claims.add(&claim);
         assert_eq!(claims.oldest_of_this_thread(|_| true), None);
         claim.note(7);
+        assert_eq!(claims.oldest_of_this_thread(|_| true), Some(7));
+    }
+
+    #[test]
+    fn claims_of_other_threads_are_not_ones_own() {
+        let (claims, claim) = (OpenClaims::default(), OpenClaim::default());
+        claims.add(&claim);
+        claim.note(7);
+        let of_another = || assert_eq!(claims.oldest_of_this_thread(|_| true), None);
+        std::thread::scope(|scope| _ = scope.spawn(of_another));
         assert_eq!(claims.oldest_of_this_thread(|_| true), Some(7));
     }
 }

@@ -21,14 +21,15 @@
 //! queued producer sleeps for a bounded time, and then waits as usual. A producer that finds a free
 //! slot does not check the queue. So no lock is needed: a stale figure costs at most one turn.
 //!
-//! Each ticket has a place, where its producer parks (`protocol::parking::places`). A close or a
+//! Each ticket has a place, where its producer parks (`lapwing_core::Places`). A close or a
 //! halt wakes it like all other threads. If there are more producers than places, two may join at
 //! the same place, and are called together.
 
 use std::time::{Duration, Instant};
 
+use lapwing_core::Control;
+
 use crate::deadline::{earlier, has_passed};
-use crate::protocol::control::Control;
 use crate::sync::{Figure, Ordering, now};
 
 /// A wait for free slots that is longer than this starts turns.
@@ -139,7 +140,7 @@ impl Turns {
     fn leave(&self, control: &Control, ticket: u64) {
         let place = self.place(ticket);
         set(&self.queue[place], 0);
-        control.places.wake(place);
+        control.places().wake(place);
     }
 }
 
@@ -221,11 +222,11 @@ impl<'a> Turn<'a> {
         let Self { turns, control, ref ticket, .. } = *self;
         while turns.is_queued(**ticket) {
             let left = deadline.saturating_duration_since(now());
-            if left.is_zero() || !control.life.is_open() {
+            if left.is_zero() || !control.is_open() {
                 return turns.leave(control, **ticket);
             }
-            let is_over = || !turns.is_queued(**ticket) || !control.life.is_open();
-            control.places.park(turns.place(**ticket), Some(left), is_over);
+            let is_over = || !turns.is_queued(**ticket) || !control.is_open();
+            control.places().park(turns.place(**ticket), Some(left), is_over);
         }
     }
 }
@@ -262,107 +263,107 @@ mod tests {
 
     use super::*;
     use crate::error::HaltCause;
-    use crate::protocol::memory::Reserved;
-    use crate::protocol::stamps::Stamps;
+    use crate::ring::Shared;
 
-    fn ring() -> Control {
-        let stamps = Stamps::new(Reserved::reserve(8).unwrap(), 0);
-        Control::of_graph(8, Some(stamps), &[&[]])
+    /// A ring with several producers.
+    fn ring() -> Shared {
+        Shared::of_several(8)
     }
 
-    fn turn<'a>(control: &'a Control, ticket: &'a mut u64) -> Turn<'a> {
-        Turn::new(&control.turns, control, ticket)
+    fn turn<'a>(ring: &'a Shared, ticket: &'a mut u64) -> Turn<'a> {
+        Turn::new(&ring.turns, &ring.control, ticket)
     }
 
     /// The turn of the first ticket, which begins at once, and goes on until [`end_turn`].
-    fn starve<'a>(control: &'a Control, ticket: &'a mut u64) -> Turn<'a> {
-        let mut turn = turn(control, ticket);
+    fn starve<'a>(ring: &'a Shared, ticket: &'a mut u64) -> Turn<'a> {
+        let mut turn = turn(ring, ticket);
         turn.starves_at = Some(now());
         turn.take(None);
-        assert!(control.turns.is_last_turn_of(1) && !control.turns.is_over());
-        set(&control.turns.ends_ns, Duration::from_secs(3600).as_nanos() as u64);
+        assert!(ring.turns.is_last_turn_of(1) && !ring.turns.is_over());
+        set(&ring.turns.ends_ns, Duration::from_secs(3600).as_nanos() as u64);
         turn
     }
 
-    fn end_turn(control: &Control) {
-        set(&control.turns.ends_ns, 1);
-        control.turns.pass_on(control);
+    fn end_turn(ring: &Shared) {
+        set(&ring.turns.ends_ns, 1);
+        ring.turns.pass_on(&ring.control);
     }
 
     #[test]
     fn a_producer_that_has_waited_for_too_long_has_a_turn_and_the_others_queue() {
-        let (control, [mut first, mut second]) = (&ring(), [0; 2]);
-        assert!(!turn(control, &mut first).is_due(), "the producers take no turns");
-        starve(control, &mut first).take(None); // the second call returns at once
-        let mut second = turn(control, &mut second);
+        let (ring, [mut first, mut second]) = (&ring(), [0; 2]);
+        assert!(!turn(ring, &mut first).is_due(), "the producers take no turns");
+        starve(ring, &mut first).take(None); // the second call returns at once
+        let mut second = turn(ring, &mut second);
         assert!(second.is_due());
         second.take(Some(now() + SHORTEST_TURN));
-        assert!(control.turns.is_last_turn_of(1) && !second.is_due(), "it waits as usual now");
+        assert!(ring.turns.is_last_turn_of(1) && !second.is_due(), "it waits as usual now");
         assert!(second.limit_wait(None).is_some() && second.is_due(), "then it asks again");
     }
 
     #[test]
     fn a_producer_that_gives_up_leaves_no_hole_in_the_queue() {
-        let control = &ring();
-        starve(control, &mut 0);
-        turn(control, &mut 0).take(Some(now()));
-        end_turn(control);
-        assert!(!control.turns.are_taken(), "the queue is empty");
+        let ring = &ring();
+        starve(ring, &mut 0);
+        turn(ring, &mut 0).take(Some(now()));
+        end_turn(ring);
+        assert!(!ring.turns.are_taken(), "the queue is empty");
     }
 
     #[test]
     fn producers_are_called_in_their_order_and_one_that_missed_its_turn_comes_first() {
-        let (control, [mut first, mut second, mut third]) = (&ring(), [0; 3]);
-        let mut late = turn(control, &mut first);
+        let (ring, [mut first, mut second, mut third]) = (&ring(), [0; 3]);
+        let mut late = turn(ring, &mut first);
         late.join();
-        turn(control, &mut second).join();
-        turn(control, &mut third).join();
-        end_turn(control);
-        assert!(control.turns.is_last_turn_of(1));
+        turn(ring, &mut second).join();
+        turn(ring, &mut third).join();
+        end_turn(ring);
+        assert!(ring.turns.is_last_turn_of(1));
         late.join();
         for ticket in [1, 2, 3] {
-            end_turn(control);
-            assert!(control.turns.is_last_turn_of(ticket));
+            end_turn(ring);
+            assert!(ring.turns.is_last_turn_of(ticket));
         }
     }
 
     #[test]
     fn a_producer_that_finds_the_ring_full_after_its_turn_calls_the_next() {
-        let (control, mut ticket) = (&ring(), 0);
-        starve(control, &mut ticket);
-        turn(control, &mut 0).join();
-        set(&control.turns.ends_ns, 1);
-        turn(control, &mut ticket).take(Some(now()));
-        assert!(control.turns.is_last_turn_of(2));
+        let (ring, mut ticket) = (&ring(), 0);
+        starve(ring, &mut ticket);
+        turn(ring, &mut 0).join();
+        set(&ring.turns.ends_ns, 1);
+        turn(ring, &mut ticket).take(Some(now()));
+        assert!(ring.turns.is_last_turn_of(2));
     }
 
     #[test]
     fn a_producer_without_a_competitor_slept_if_it_had_no_ticket() {
         for mut ticket in [1, 0] {
-            let (control, start) = (&ring(), now());
-            set(&control.turns.called, ticket);
-            set(&control.turns.ends_ns, 1);
-            turn(control, &mut ticket).take(None);
-            assert!(!control.turns.are_taken() && start.elapsed() < LONGEST_SLEEP, "{ticket}");
+            let (ring, start) = (&ring(), now());
+            set(&ring.turns.called, ticket);
+            set(&ring.turns.ends_ns, 1);
+            turn(ring, &mut ticket).take(None);
+            assert!(!ring.turns.are_taken() && start.elapsed() < LONGEST_SLEEP, "{ticket}");
         }
     }
 
     #[test]
     fn a_queued_producer_slept_on_after_its_call_or_the_end_of_the_ring() {
-        let halt: fn(&Control) = |control| control.halt(HaltCause::Requested);
-        for wake in [Control::close, halt, end_turn] {
-            let control = &ring();
-            starve(control, &mut 0);
+        let close: fn(&Shared) = |ring| ring.control.close();
+        let halt: fn(&Shared) = |ring| ring.control.halt(HaltCause::Requested.core());
+        for wake in [close, halt, end_turn] {
+            let ring = &ring();
+            starve(ring, &mut 0);
             let (returned, returns) = mpsc::channel();
             thread::scope(|scope| {
                 scope.spawn(move || {
-                    turn(control, &mut 0).take(None);
+                    turn(ring, &mut 0).take(None);
                     returned.send(()).unwrap();
                 });
-                while control.turns.queued().next().is_none() {
+                while ring.turns.queued().next().is_none() {
                     thread::yield_now();
                 }
-                wake(control);
+                wake(ring);
                 assert_eq!(returns.recv_timeout(LONGEST_SLEEP / 2), Ok(()));
             });
         }
@@ -370,25 +371,25 @@ mod tests {
 
     #[test]
     fn a_producer_whose_place_another_took_stayed_in_the_queue() {
-        let control = &ring();
-        let places = control.places.len() as u64;
+        let ring = &ring();
+        let places = ring.control.places().len() as u64;
         let mut ticket = 0;
-        let mut early = turn(control, &mut ticket);
+        let mut early = turn(ring, &mut ticket);
         early.join();
-        set(&control.turns.given, places);
-        turn(control, &mut 0).join(); // at the same place
+        set(&ring.turns.given, places);
+        turn(ring, &mut 0).join(); // at the same place
         early.sleep_until_called(now() + LONGEST_SLEEP); // returns at once
-        end_turn(control);
-        assert!(control.turns.is_last_turn_of(places + 1));
+        end_turn(ring);
+        assert!(ring.turns.is_last_turn_of(places + 1));
     }
 
     /// A program may use `thread::park` in its own loop.
     #[test]
     fn a_wait_for_a_turn_used_up_a_wake_up_of_the_program() {
-        let control = &ring();
-        starve(control, &mut 0);
+        let ring = &ring();
+        starve(ring, &mut 0);
         thread::current().unpark();
-        turn(control, &mut 0).take(Some(now() + SHORTEST_TURN));
+        turn(ring, &mut 0).take(Some(now() + SHORTEST_TURN));
         let start = now();
         thread::park_timeout(LONGEST_SLEEP);
         assert!(start.elapsed() < LONGEST_SLEEP, "the wake-up is still there");
@@ -396,8 +397,8 @@ mod tests {
 
     #[test]
     fn short_waits_do_not_postpone_the_time_when_a_producer_starves() {
-        let (control, mut ticket) = (&ring(), 0);
-        let mut turn = turn(control, &mut ticket);
+        let (ring, mut ticket) = (&ring(), 0);
+        let mut turn = turn(ring, &mut ticket);
         let starves_at = turn.limit_wait(None).unwrap();
         while !turn.is_due() {
             assert_eq!(turn.limit_wait(None), Some(starves_at));

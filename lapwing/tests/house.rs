@@ -19,9 +19,13 @@ const MAX_FILE_LINES: usize = 400;
 const MAX_LINES_TO_COMMENT: usize = 8;
 
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
-const ORDERING_TABLE: &str = "docs/memory_ordering.rs";
-const INVARIANT_TABLE: &str = "docs/unsafe_code.rs";
-const LMAX_TABLES: &str = "docs/lmax.rs";
+const ORDERING_TABLE: &str = "lapwing/src/docs/memory_ordering.rs";
+const INVARIANT_TABLE: &str = "lapwing/src/docs/unsafe_code.rs";
+const LMAX_TABLES: &str = "lapwing/src/docs/lmax.rs";
+
+/// The folders with the sources of both crates, from their common parent. The tables are about both.
+const CORE: &str = "core/src";
+const LIBRARY: &str = "lapwing/src";
 
 /// Numbers of the scenarios for LMAX and Lapwing: behaviours, by group.
 const BEHAVIOURS: [RangeInclusive<u8>; 8] =
@@ -51,7 +55,7 @@ fn the_tables_and_the_code_agree() {
 
 #[test]
 fn the_tables_about_lmax_and_the_conformance_suite_agree() {
-    let (sources, suite) = (read_sources(), read_folder("tests/conformance"));
+    let (sources, suite) = (read_sources(), read_folder("lapwing/tests/conformance"));
     report(disagreements_with_suite(&sources, &suite));
 }
 
@@ -123,11 +127,11 @@ fn disagreements_with_tables(sources: &[Source]) -> Vec<String> {
     let models: BTreeSet<_> = sources.iter().flat_map(Source::models).collect();
     for (path, letter) in [(ORDERING_TABLE, 'O'), (INVARIANT_TABLE, 'I')] {
         let rows = table(sources, path, letter);
-        let code = || sources.iter().filter(|source| !source.path.starts_with("docs/"));
+        let code = || sources.iter().filter(|source| !source.path.starts_with("lapwing/src/docs/"));
         let cited: BTreeSet<_> = code().flat_map(|source| source.ids_in_code(letter)).collect();
         for (id, row) in &rows {
             if !cited.contains(id) {
-                findings.push(format!("lapwing/src/{path}:{}: no code cites {id}", row.line + 1));
+                findings.push(format!("{path}:{}: no code cites {id}", row.line + 1));
             }
             if letter == 'O' {
                 findings.extend(models_missing(path, id, row, &models));
@@ -145,7 +149,7 @@ fn disagreements_with_tables(sources: &[Source]) -> Vec<String> {
 }
 
 fn models_missing(path: &str, id: &str, row: &Row, models: &BTreeSet<String>) -> Vec<String> {
-    let place = format!("lapwing/src/{path}:{}", row.line + 1);
+    let place = format!("{path}:{}", row.line + 1);
     if row.models.is_empty() {
         return vec![format!("{place}: {id} names no model test (`loom_...`)")];
     }
@@ -164,24 +168,24 @@ fn disagreements_with_suite(sources: &[Source], suite: &[Source]) -> Vec<String>
         for number in groups.iter().cloned().flatten() {
             let id = format!("{letter}{number:02}");
             let Some(row) = rows.get(&id) else {
-                findings.push(format!("lapwing/src/{LMAX_TABLES}: no row for {id}"));
+                findings.push(format!("{LMAX_TABLES}: no row for {id}"));
                 continue;
             };
             let own = row.scenarios.iter().filter(|test| scenario_id(test) == Some(id.clone()));
             let (own, place) = (own.count(), row.line + 1);
             if own == 0 || own < row.scenarios.len() {
                 let what = format!("{id} names no test of its own, or one of another row");
-                findings.push(format!("lapwing/src/{LMAX_TABLES}:{place}: {what}"));
+                findings.push(format!("{LMAX_TABLES}:{place}: {what}"));
             }
             for test in row.scenarios.iter().filter(|test| !tests.contains(*test)) {
                 let what = format!("{id} names {test}, which does not exist");
-                findings.push(format!("lapwing/src/{LMAX_TABLES}:{place}: {what}"));
+                findings.push(format!("{LMAX_TABLES}:{place}: {what}"));
             }
         }
         named.extend(rows.into_values().flat_map(|row| row.scenarios));
     }
     let unnamed = tests.difference(&named);
-    findings.extend(unnamed.map(|test| format!("lapwing/src/{LMAX_TABLES}: no row names {test}")));
+    findings.extend(unnamed.map(|test| format!("{LMAX_TABLES}: no row names {test}")));
     findings
 }
 
@@ -218,8 +222,10 @@ fn unsafe_outside_allowed_modules(sources: &[Source]) -> Vec<String> {
 /// Whether `lib.rs` or a `mod.rs` allows unsafe code in the module of the file `path`, or in a
 /// module that contains it.
 fn is_unsafe_allowed(sources: &[Source], path: &str) -> bool {
-    let mut parent = "lib.rs".to_owned();
-    let mut folder = String::new();
+    let in_the_crate = |root| path.strip_prefix(root)?.strip_prefix('/').map(|path| (root, path));
+    let (root, path) = [CORE, LIBRARY].into_iter().find_map(in_the_crate).expect("a known crate");
+    let mut parent = format!("{root}/lib.rs");
+    let mut folder = format!("{root}/");
     for part in path.split('/') {
         let module = part.trim_end_matches(".rs");
         let declares = sources.iter().find(|source| source.path == parent);
@@ -287,9 +293,9 @@ fn safety_reason(comment: &str, is_contract: bool) -> Option<String> {
 
 // ---- a source file ----
 
-/// A file under `lapwing/src`, split into lines and marked.
+/// A file of one of the crates, split into lines and marked.
 struct Source {
-    /// Relative to `lapwing/src`, with `/`.
+    /// From the parent of the crates, with `/`.
     path: String,
     lines: Vec<Line>,
 }
@@ -351,7 +357,7 @@ impl Source {
     }
 
     fn at(&self, line: usize, what: &str) -> String {
-        format!("lapwing/src/{}:{}: {what}", self.path, line + 1)
+        format!("{}:{}: {what}", self.path, line + 1)
     }
 
     fn tokens(&self) -> Vec<Token<'_>> {
@@ -620,13 +626,19 @@ fn depth_change(text: &str) -> i32 {
 
 // ---- from text to lines ----
 
+/// Reads the sources of both crates.
 fn read_sources() -> Vec<Source> {
-    read_folder("src")
+    [CORE, LIBRARY].into_iter().flat_map(read_folder).collect()
 }
 
-/// Reads the files under a folder of the crate.
-fn read_folder(folder: &str) -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+/// Reads the files under a folder, given from the parent of the crates.
+fn read_folder(name: &str) -> Vec<Source> {
+    // The folder of a package that is unpacked has another name than `lapwing`.
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = match name.strip_prefix("lapwing/") {
+        Some(folder) => own.join(folder),
+        None => own.join("..").join(name),
+    };
     let mut sources = Vec::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
@@ -637,7 +649,8 @@ fn read_folder(folder: &str) -> Vec<Source> {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).expect("a source file is UTF-8");
                 let relative = path.strip_prefix(&root).expect("it lies under the root");
-                sources.push(Source::new(&relative.to_string_lossy().replace('\\', "/"), &text));
+                let relative = relative.to_string_lossy().replace('\\', "/");
+                sources.push(Source::new(&format!("{name}/{relative}"), &text));
             }
         }
     }
@@ -772,18 +785,19 @@ fn first_length(text: &str) -> usize {
 
 // ---- tests of the scanner ----
 
+/// Returns a file of the library.
 fn source(path: &str, text: &str) -> Source {
-    Source::new(path, text)
+    Source::new(&format!("{LIBRARY}/{path}"), text)
 }
 
 /// Returns tables that define I1 to I3 and O1 to O2, and a model for each row of the second.
 fn tables() -> Vec<Source> {
     vec![
-        source(
+        Source::new(
             INVARIANT_TABLE,
             "//! | I1 | one owner |\n//! | `I2` | readers |\n//! ## I3: inside\n",
         ),
-        source(
+        Source::new(
             ORDERING_TABLE,
             "//! | id | tests |\n//! |----|---|\n//! | O1 | `loom_one` |\n//! | O2 | `loom_two` |\n",
         ),
@@ -797,7 +811,7 @@ fn with_tables(path: &str, text: &str) -> Vec<Source> {
     sources
 }
 
-/// Checks the places of the findings: `file:line`, relative to `lapwing/src`.
+/// Checks the places of the findings: `file:line`, from the sources of the library.
 #[track_caller]
 fn assert_places(findings: &[String], expected: &[&str]) {
     let place = |finding: &String| finding.splitn(3, ':').take(2).collect::<Vec<_>>().join(":");
@@ -952,9 +966,11 @@ fn a_row_must_be_cited_and_its_model_must_exist() {
     let code = "// O1 and I1 and I3 and I2\nfn f() {}\n// O3\n";
     let mut sources = with_tables("a.rs", code);
     assert_places(&disagreements_with_tables(&sources), &["docs/memory_ordering.rs:4", "a.rs:3"]);
-    sources.retain(|source| source.path != ORDERING_TABLE && source.path != "a.rs");
-    sources
-        .push(source(ORDERING_TABLE, "//! | O1 | none |\n//! | O2 | `loom_gone`, `loom_two` |\n"));
+    sources.retain(|source| source.path != ORDERING_TABLE && source.path != "lapwing/src/a.rs");
+    sources.push(Source::new(
+        ORDERING_TABLE,
+        "//! | O1 | none |\n//! | O2 | `loom_gone`, `loom_two` |\n",
+    ));
     sources.push(source("a.rs", "// O1 O2 I1 I2 I3\n"));
     let findings = disagreements_with_tables(&sources);
     assert_eq!(findings.len(), 2, "{findings:#?}");
@@ -973,7 +989,7 @@ fn a_scenario_has_a_row_that_names_its_tests() {
     let row = |id: &String| format!("//! | {id} | what it is | `{}` |\n", name(id));
     let test = |id: &String| format!("fn {}() {{}}\n", name(id));
     let table =
-        |ids: &[String]| vec![source(LMAX_TABLES, &ids.iter().map(row).collect::<String>())];
+        |ids: &[String]| vec![Source::new(LMAX_TABLES, &ids.iter().map(row).collect::<String>())];
     let suite = |ids: &[String]| vec![source("a.rs", &ids.iter().map(test).collect::<String>())];
     let find = |sources: &[Source], suite: &[Source]| disagreements_with_suite(sources, suite);
     assert_eq!(find(&table(&ids), &suite(&ids)), Vec::<String>::new());
@@ -986,7 +1002,7 @@ fn a_scenario_has_a_row_that_names_its_tests() {
     }
     let other = "//! | C01 | | `c02_works` |\n//! | C02 | | `c02_works` |\n".to_owned();
     let other = [other, ids[2..].iter().map(row).collect()].concat();
-    let findings = find(&[source(LMAX_TABLES, &other)], &suite(&ids[1..]));
+    let findings = find(&[Source::new(LMAX_TABLES, &other)], &suite(&ids[1..]));
     assert_eq!(findings.len(), 1, "{findings:#?}");
     assert!(findings[0].contains("C01 names no test of its own"), "{findings:#?}");
     assert_eq!(scenario_id("b03a_works"), Some("B03".to_owned()));

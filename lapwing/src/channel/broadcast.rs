@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::inbox::Inbox;
-use super::iter::{IntoIter, Iter, TryIter};
+use super::iter::{Iter, TryIter};
 use super::letter::Letter;
 use super::values::{SharedValues, value_of};
 use crate::consumer::{Batch, Poller, Shared};
@@ -363,25 +363,6 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// ```
     pub fn try_iter(&mut self) -> TryIter<'_, Self> {
         TryIter::new(self)
-    }
-}
-
-impl<T: Clone> IntoIterator for BroadcastReceiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<Self>;
-
-    /// Returns a blocking iterator over clones of the values, up to the end of the channel.
-    fn into_iter(self) -> IntoIter<Self> {
-        IntoIter::new(self)
-    }
-}
-
-impl<'a, T: Clone> IntoIterator for &'a mut BroadcastReceiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, BroadcastReceiver<T>>;
-
-    fn into_iter(self) -> Iter<'a, BroadcastReceiver<T>> {
-        self.iter()
     }
 }
 

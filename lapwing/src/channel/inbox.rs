@@ -73,6 +73,39 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
     }
 
+    /// Waits for an event, which the caller then [passes](Self::pass_known).
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] at the end of the channel.
+    #[inline]
+    pub(super) fn wait_known(&mut self) -> Result<(), RecvError> {
+        self.poller.expect_one(true);
+        self.poller.wait_known().map_err(|_| RecvError)
+    }
+
+    /// Polls for an event, which the caller then [passes](Self::pass_known).
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError`] if there is no event.
+    #[inline]
+    pub(super) fn poll_known(&mut self) -> Result<(), TryRecvError> {
+        self.poller.expect_one(true);
+        self.poller.poll_known().map_err(TryRecvError::new)
+    }
+
+    /// Waits at most `timeout` for an event, which the caller then [passes](Self::pass_known).
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError`] if no event came in time.
+    #[inline]
+    pub(super) fn wait_known_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
+        self.poller.expect_one(true);
+        self.poller.wait_known_timeout(timeout).map_err(RecvTimeoutError::new)
+    }
+
     /// Passes the first event to `pass` and releases it, if the last poll has found it. A
     /// `Receiver` takes single values in this way.
     #[inline]

@@ -2,7 +2,7 @@
 
 use std::iter::FusedIterator;
 
-use sealed::Receive;
+pub(super) use sealed::Receive;
 
 /// A blocking iterator over received values. It ends when no sender is left and everything has been
 /// received.
@@ -127,8 +127,6 @@ impl<R: Receive> Iterator for IntoIter<R> {
 impl<R: Receive> FusedIterator for IntoIter<R> {}
 
 mod sealed {
-    use crate::channel::{BroadcastReceiver, Receiver};
-
     /// A receiver of either kind.
     pub trait Receive {
         /// The type of the received values.
@@ -140,33 +138,5 @@ mod sealed {
 
         /// Returns the next value if it is available.
         fn try_next_value(&mut self) -> Option<Self::Value>;
-    }
-
-    impl<T> Receive for Receiver<T> {
-        type Value = T;
-
-        #[inline]
-        fn next_value(&mut self) -> Option<T> {
-            self.recv().ok()
-        }
-
-        #[inline]
-        fn try_next_value(&mut self) -> Option<T> {
-            self.try_recv().ok()
-        }
-    }
-
-    impl<T: Clone> Receive for BroadcastReceiver<T> {
-        type Value = T;
-
-        #[inline]
-        fn next_value(&mut self) -> Option<T> {
-            self.recv().ok()
-        }
-
-        #[inline]
-        fn try_next_value(&mut self) -> Option<T> {
-            self.try_recv().ok()
-        }
     }
 }

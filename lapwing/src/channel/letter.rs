@@ -13,10 +13,10 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use lapwing_core::{Claims, Factory, Notice, Noticed};
+
 use crate::Sequence;
 use crate::producer::Sequencer;
-use crate::protocol::claims::Claims;
-use crate::protocol::ring_buffer::{Factory, Notice, Noticed};
 
 /// Space for one value.
 #[repr(C)]
@@ -65,7 +65,8 @@ impl PendingNotice {
     }
 }
 
-// SAFETY: I13: `repr(C)` with a notice in front; the channels lend no letter mutably.
+// SAFETY: I13: `repr(C)` with a notice in front; the channels lend no letter mutably. O30: `put` of a
+// value and of a batch give the notices, after the publication or ahead of the first of a batch.
 unsafe impl<T> Noticed for Letter<T> {}
 
 // SAFETY: I1, I2: `keeps` and `value` are accessed by the owner of the claim alone, or read by

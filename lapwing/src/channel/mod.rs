@@ -72,16 +72,20 @@
 //! cache line from the sender. A ring's consumer fetches the cache line of a cursor, and then that
 //! of the event. The events of a ring lie side by side instead, so that a batch is a slice.
 
-mod broadcast;
-mod builder;
 mod error;
-mod inbox;
 mod iter;
 mod letter;
-mod receiver;
-mod send_batch;
+
+mod inbox;
 mod sender;
 mod values;
+
+mod broadcast;
+mod receiver;
+mod send_batch;
+
+mod builder;
+mod into_iter;
 
 pub use broadcast::BroadcastReceiver;
 pub use builder::Builder;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::inbox::Inbox;
-use super::iter::{IntoIter, Iter, TryIter};
+use super::iter::{Iter, TryIter};
 use super::letter::Letter;
 use super::values::{Taken, Values};
 use crate::consumer::{Exclusive, Poller};
@@ -101,7 +101,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.wait_first()?); // found: `take_known` returns it
+            self.inbox.wait_known()?;
         }
     }
 
@@ -129,7 +129,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.poll_first()?); // found: `take_known` returns it
+            self.inbox.poll_known()?;
         }
     }
 
@@ -166,7 +166,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.wait_first_timeout(timeout)?); // found: `take_known` returns it
+            self.inbox.wait_known_timeout(timeout)?;
         }
     }
 
@@ -319,25 +319,6 @@ impl<T> Receiver<T> {
     /// ```
     pub fn try_iter(&mut self) -> TryIter<'_, Self> {
         TryIter::new(self)
-    }
-}
-
-impl<T> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<Self>;
-
-    /// Returns a blocking iterator over the values, up to the end of the channel.
-    fn into_iter(self) -> IntoIter<Self> {
-        IntoIter::new(self)
-    }
-}
-
-impl<'a, T> IntoIterator for &'a mut Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, Receiver<T>>;
-
-    fn into_iter(self) -> Iter<'a, Receiver<T>> {
-        self.iter()
     }
 }
 

@@ -50,7 +50,7 @@ impl Taken {
     /// Takes the next value of `batch`. None of the values left in it may have been taken.
     #[inline]
     fn take<T>(&mut self, batch: &mut Batch<'_, Letter<T>, Exclusive>) -> Option<T> {
-        let (sequence, letter) = batch.iter().next()?;
+        let (sequence, letter) = batch.next_event()?;
         debug_assert!(sequence >= self.0, "a value is taken once: sequence={sequence}");
         // SAFETY: I2: the batch has the slot, and its receiver is the only one.
         unsafe { self.take_one(sequence, letter) }

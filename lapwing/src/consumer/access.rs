@@ -6,7 +6,7 @@ use std::slice;
 
 use super::events::Events;
 use crate::Sequence;
-use crate::protocol::ring_buffer::RingBuffer;
+use crate::chosen::Reader;
 
 /// The kind of access of a stage to its events: [`Shared`] or [`Exclusive`].
 ///
@@ -126,7 +126,7 @@ impl Access for Exclusive {
 }
 
 mod sealed {
-    use super::{Debug, Range, RingBuffer, Sequence};
+    use super::{Debug, Range, Reader, Sequence};
 
     /// The part of an access that only the library uses.
     pub trait Access: Debug + Send + Sync + 'static {
@@ -134,22 +134,27 @@ mod sealed {
         #[doc(hidden)]
         const IS_EXCLUSIVE: bool;
 
-        /// Returns the events of `range`.
-        ///
-        /// # Safety
-        ///
-        /// The caller is a stage with this access. It has `range`, which does not cross the wrap
-        /// (I2), and the slice is its only borrow of `range`.
+        /// Returns the events of `range`, which `reader` may access.
         #[doc(hidden)]
         #[allow(private_interfaces)]
-        unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> Self::Slice<'_, E>
+        fn slice<E>(reader: &mut Reader<E>, range: Range<Sequence>) -> Self::Slice<'_, E>
         where
             Self: super::Access;
 
-        /// Tells a model that the borrow of `range` ends.
+        /// Returns the events of `range` to a worker of a group.
+        ///
+        /// # Safety
+        ///
+        /// The worker owns the events of `range`, which does not cross the wrap, for as long as the
+        /// slice is used (I2, I12).
         #[doc(hidden)]
         #[allow(private_interfaces)]
-        fn watch<E>(ring: &RingBuffer<E>, range: Range<Sequence>);
+        unsafe fn slice_of_worker<E>(
+            reader: &mut Reader<E>,
+            range: Range<Sequence>,
+        ) -> Self::Slice<'_, E>
+        where
+            Self: super::Access;
     }
 }
 
@@ -158,14 +163,14 @@ impl sealed::Access for Shared {
     const IS_EXCLUSIVE: bool = false;
 
     #[inline]
-    unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> &[E] {
-        // SAFETY: I2, by the caller.
-        unsafe { ring.slice(range) }
+    fn slice<E>(reader: &mut Reader<E>, range: Range<Sequence>) -> &[E] {
+        reader.events(range)
     }
 
     #[inline]
-    fn watch<E>(ring: &RingBuffer<E>, range: Range<Sequence>) {
-        ring.watch_read(range);
+    unsafe fn slice_of_worker<E>(reader: &mut Reader<E>, range: Range<Sequence>) -> &[E] {
+        // SAFETY: I2 and I12, by the caller.
+        unsafe { reader.events_of_worker(range) }
     }
 }
 
@@ -174,13 +179,13 @@ impl sealed::Access for Exclusive {
     const IS_EXCLUSIVE: bool = true;
 
     #[inline]
-    unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> &mut [E] {
-        // SAFETY: I2, by the caller.
-        unsafe { ring.slice_mut(range) }
+    fn slice<E>(reader: &mut Reader<E>, range: Range<Sequence>) -> &mut [E] {
+        reader.events_mut(range)
     }
 
     #[inline]
-    fn watch<E>(ring: &RingBuffer<E>, range: Range<Sequence>) {
-        ring.watch_write(range);
+    unsafe fn slice_of_worker<E>(reader: &mut Reader<E>, range: Range<Sequence>) -> &mut [E] {
+        // SAFETY: I2 and I12, by the caller.
+        unsafe { reader.events_of_worker_mut(range) }
     }
 }

@@ -3,9 +3,10 @@
 
 use std::fmt;
 
+use lapwing_core::{Control, DETACHED, StageIndex};
+
 use crate::Sequence;
 use crate::error::{AcknowledgeError, HaltCause};
-use crate::protocol::control::{Control, DETACHED, StageIndex};
 use crate::sync::Arc;
 
 /// A handle that acknowledges the events of an [acknowledged](crate::Stage::acknowledged) stage.
@@ -85,7 +86,7 @@ impl Acknowledger {
     /// producers, the limit is what has been claimed. The call has then acknowledged nothing.
     pub fn acknowledge(&self, sequence: Sequence) -> Result<(), AcknowledgeError> {
         let Held { control, words } = &*self.held;
-        let published = control.claimed();
+        let published = control.accepted();
         if sequence > published {
             return Err(AcknowledgeError { sequence, published });
         }
@@ -114,7 +115,7 @@ impl Acknowledger {
     #[must_use]
     pub fn acknowledged(&self) -> Sequence {
         let Held { control, words } = &*self.held;
-        control.acknowledged(*words).min(control.claimed())
+        control.acknowledged(*words).min(control.accepted())
     }
 }
 
@@ -122,9 +123,9 @@ impl Drop for Held {
     fn drop(&mut self) {
         let acknowledged = self.control.acknowledged(self.words);
         let has_left = acknowledged == DETACHED;
-        let is_all = self.control.life.end().is_some_and(|end| acknowledged >= end);
+        let is_all = self.control.end().is_some_and(|end| acknowledged >= end);
         if !has_left && !is_all {
-            self.control.halt(HaltCause::StageDropped);
+            self.control.halt(HaltCause::StageDropped.core());
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::access::{Access, Shared};
 #[cfg(doc)]
 use super::action::{Action, IntoAction};
-use super::work::Progress;
+use super::progress::Progress;
 use crate::Sequence;
 
 /// A handler of batches: the callbacks of a stage that handles a batch at a time.

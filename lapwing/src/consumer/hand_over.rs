@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::access::Access;
 use super::action::IntoAction;
 use super::handler::EventHandler;
-use super::work::{Interruption, Progress, WholeLife, Work};
+use super::progress::Progress;
+use super::work::{Interruption, WholeLife, Work};
 use crate::Sequence;
-use crate::protocol::group::{KeyTransfer, MovedKeys};
+use crate::group::{KeyTransfer, MovedKeys};
 
 /// A handler that hands over its state for a key when the key moves to another worker.
 ///

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use lapwing_core::{Control, IDLE, StageIndex};
+
 use super::finished::Outcome;
-use crate::protocol::control::{Control, IDLE, StageIndex};
-use crate::protocol::group::{Claim, Group, Router};
+use crate::group::{Claim, Group, Router};
 
 /// The key function of a group, called for many events at a time.
 pub(crate) trait Keys<E>: Send + Sync {

@@ -1,31 +1,39 @@
 //! The reading ends of a ring: handlers, which a thread runs, and pollers, which a program polls.
 
-mod access;
 mod acknowledger;
 mod action;
-mod batch;
-mod batch_handler;
 mod catch;
 mod events;
+mod failing;
+mod pause;
+mod progress;
+mod stop;
+
+mod access;
 mod failure;
 mod finished;
-mod hand_over;
+
+mod batch_handler;
 mod handler;
 mod keys;
-mod pause;
-mod poller;
-mod processor;
 mod recovery;
 mod retries;
-mod several;
 mod source;
-mod stage_loop;
+
+mod several;
 mod stage_reader;
-mod stop;
 mod task;
-mod together;
 mod work;
+
+mod batch;
+mod hand_over;
+mod together;
 mod worker;
+
+mod poller;
+mod stage_loop;
+
+mod processor;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,7 +56,7 @@ pub use poller::Poller;
 pub use retries::Retries;
 pub use stop::StopHandle;
 
-pub use crate::protocol::group::MovedKeys;
+pub use crate::group::MovedKeys;
 
 pub(crate) use hand_over::{Keyed, Mailboxes};
 pub(crate) use keys::SharedKeys;

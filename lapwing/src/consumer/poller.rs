@@ -9,6 +9,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+#[cfg(all(test, loom))]
+use lapwing_core::Spun;
+use lapwing_core::UNLIMITED;
+
 use super::access::{Access, Shared};
 use super::batch::Batch;
 use super::source::Source;
@@ -16,9 +20,6 @@ use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::Doing;
 use crate::error::{PollError, RingError, WaitTimeoutError};
-#[cfg(all(test, loom))]
-use crate::protocol::reading::Spun;
-use crate::protocol::reading::UNLIMITED;
 use crate::sync::now;
 
 /// The reading end of a stage without a handler.
@@ -97,7 +98,8 @@ impl<E, A: Access> Poller<E, A> {
     /// - [`PollError::Halted`] if the ring is halted, even if events are left.
     #[inline]
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
-        let range = self.source.reader.poll(UNLIMITED).map_err(|end| self.noted(end))?;
+        let range =
+            self.source.reader.poll(UNLIMITED).map_err(|end| self.noted(PollError::of(end)))?;
         Ok(Batch::new(&mut self.source, range))
     }
 
@@ -126,7 +128,7 @@ impl<E, A: Access> Poller<E, A> {
     #[inline]
     pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
         let most = (max as u64).clamp(1, UNLIMITED);
-        let range = self.source.reader.poll(most).map_err(|end| self.noted(end))?;
+        let range = self.source.reader.poll(most).map_err(|end| self.noted(PollError::of(end)))?;
         let end = if max == 0 { range.start } else { range.end };
         Ok(Batch::new(&mut self.source, range.start..end))
     }
@@ -228,7 +230,7 @@ impl<E, A: Access> Poller<E, A> {
     /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
-        self.source.reader.next
+        self.source.reader.next()
     }
 
     #[inline]
@@ -262,6 +264,41 @@ impl<E, A: Access> Poller<E, A> {
         self.source.activity().set(doing);
     }
 
+    /// Waits like [`wait`](Self::wait), and leaves what it finds to [`pass_known`](Self::pass_known).
+    #[inline(always)]
+    pub(crate) fn wait_known(&mut self) -> Result<(), RingError> {
+        match self.wait_until(None) {
+            Ok(_) => {
+                self.count_find();
+                Ok(())
+            }
+            Err(WaitTimeoutError::Closed) => Err(RingError::Closed),
+            Err(WaitTimeoutError::Halted(cause)) => Err(RingError::Halted(cause)),
+            Err(WaitTimeoutError::TimedOut) => unreachable!("a poller has no stop handle"),
+        }
+    }
+
+    /// Waits like [`wait_timeout`](Self::wait_timeout), and leaves what it finds to
+    /// [`pass_known`](Self::pass_known).
+    #[inline]
+    pub(crate) fn wait_known_timeout(&mut self, timeout: Duration) -> Result<(), WaitTimeoutError> {
+        let found = self.wait_until(now().checked_add(timeout));
+        found.map(|_| self.count_find())
+    }
+
+    /// Polls like [`poll`](Self::poll), and leaves what it finds to [`pass_known`](Self::pass_known).
+    #[inline]
+    pub(crate) fn poll_known(&mut self) -> Result<(), PollError> {
+        let found = self.source.reader.poll(UNLIMITED);
+        found.map_err(|end| self.noted(PollError::of(end))).map(|_| self.count_find())
+    }
+
+    /// Counts what a poll has found as a batch, for monitors.
+    #[inline]
+    fn count_find(&self) {
+        self.source.activity().end_batch();
+    }
+
     /// Whether the last poll has shown the next event.
     #[inline]
     pub(crate) fn has_known(&self) -> bool {
@@ -279,13 +316,7 @@ impl<E, A: Access> Poller<E, A> {
     /// creates no batch, does not poll, and notes no activity.
     #[inline]
     pub(crate) fn pass_known<R>(&mut self, pass: impl FnOnce(Sequence, &E) -> R) -> Option<R> {
-        let known = self.source.reader.next_known()?;
-        // SAFETY: I2: a poll has shown the event, and it is released only below.
-        let passed =
-            pass(known.start, unsafe { self.source.reader.ring.buffer.event(known.start) });
-        A::watch(&self.source.reader.ring.buffer, known.clone());
-        self.source.release(known.end);
-        Some(passed)
+        self.source.reader.pass_next(pass)
     }
 
     /// Runs one round of the polls of a poller that [waits](Self::wait) and only spins.
@@ -299,12 +330,12 @@ impl<E, A: Access> Poller<E, A> {
     /// events.
     #[inline]
     pub(crate) fn expect_one(&mut self, is_one_enough: bool) {
-        self.source.reader.expects_one = is_one_enough;
+        self.source.reader.expect_one(is_one_enough);
     }
 
     /// Closes the ring, like [`Producer::close`](crate::Producer::close).
     pub(crate) fn close(&self) {
-        self.source.reader.ring.control.close();
+        self.source.control().close();
     }
 }
 

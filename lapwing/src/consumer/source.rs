@@ -2,8 +2,13 @@
 //! of a stage that is not a worker (`stage_reader`), that of a worker (`worker`).
 
 use std::ops::Range;
+use std::sync::Arc as SharedArc;
 use std::time::{Duration, Instant};
 
+use lapwing_core::{Control, Drained, ONLY_TURN, Spun, StageIndex};
+
+use super::access::Access;
+use super::failing::Failing;
 use super::finished::Outcome;
 use super::pause::Pause;
 use super::stop::StopHandle;
@@ -11,10 +16,8 @@ use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::deadline::has_passed;
 use crate::error::{PollError, RingError, WaitTimeoutError};
-use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
-use crate::protocol::group::{Group, KeyTransfer};
-use crate::protocol::reading::{Drained, Spun};
-use crate::protocol::ring::Ring;
+use crate::group::{Group, KeyTransfer};
+use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::sync::threads::sleep;
 use crate::wait::cpu_load::CpuLoad;
@@ -38,9 +41,18 @@ pub(super) fn pace(
 /// The batches of one consumer. The consumer gets one batch at a time and releases it, possibly in
 /// parts.
 pub(crate) trait Source<E> {
-    fn ring(&self) -> &Ring<E>;
+    /// What the ends of its ring share.
+    fn shared(&self) -> &SharedArc<Shared>;
 
-    fn control(&self) -> &Arc<Control>;
+    /// The words of its ring.
+    #[inline]
+    fn control(&self) -> &Arc<Control> {
+        &self.shared().control
+    }
+
+    /// Lends the events of `batch`, or a part of one, that a poll has returned and that is not
+    /// released. Returns also which of them upstream stages have skipped.
+    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> (A::Slice<'_, E>, &Failing);
 
     /// The words that hold its sequence, its activity and a request to leave.
     fn stage(&self) -> StageIndex;
@@ -151,7 +163,8 @@ pub(crate) trait Source<E> {
     /// Whether a consumer that only polls has reached `deadline` or is asked to leave.
     fn is_time_over(&self, deadline: Option<Instant>) -> bool {
         self.activity().set(Doing::Waiting);
-        self.control().turns.pass_on(self.control());
+        let shared = self.shared();
+        shared.turns.pass_on(&shared.control);
         has_passed(deadline) || self.is_stopping()
     }
 
@@ -161,7 +174,8 @@ pub(crate) trait Source<E> {
     /// Backs off if its strategy says so, before it polls for more events than it knows of.
     #[inline]
     fn pace(&mut self) {
-        self.control().turns.pass_on(self.control());
+        let shared = self.shared();
+        shared.turns.pass_on(&shared.control);
         if let Some(drained) = self.drained() {
             let (strategy, load) = self.strategy();
             pace(drained, strategy, load);
@@ -188,19 +202,11 @@ pub(crate) trait Source<E> {
 
     /// Whether the ring is halted or this consumer is asked to leave.
     fn is_ending(&self) -> bool {
-        self.control().life.is_halted() || self.is_stopping()
+        self.control().is_halted() || self.is_stopping()
     }
 
-    /// Whether an upstream stage has skipped an event from `first` on, among those that this
-    /// consumer may read.
-    fn may_have_failed(&self, first: Sequence) -> bool;
-
-    /// Whether an upstream stage has skipped `sequence`, which this consumer may read.
-    fn has_failed(&self, sequence: Sequence) -> bool;
-
-    /// Marks `events` as failed for downstream stages. The consumer has them, and is about to
-    /// release them.
-    fn mark_failed(&self, events: Range<Sequence>);
+    /// Which events upstream stages have skipped, and where it marks its own.
+    fn failing(&self) -> &Failing;
 
     /// Releases everything below `sequence` that it has.
     fn release(&mut self, sequence: Sequence);
@@ -238,7 +244,7 @@ pub(crate) trait Source<E> {
     /// Its activity, for monitors.
     #[inline]
     fn activity(&self) -> &Activity {
-        &self.control().stages[self.stage()].activity
+        self.shared().activity(self.stage())
     }
 
     /// Whether it is asked to leave.

@@ -1,20 +1,23 @@
 //! The source of a stage that is not a worker. A batch has all available events, and the stage's
-//! sequence says how far it has read. Not here: the barrier and the polls (`protocol::reading`), a
+//! sequence says how far it has read. Not here: the barrier and the polls (`lapwing_core`), a
 //! worker (`worker`).
 
 use std::ops::Range;
+use std::sync::Arc as SharedArc;
 use std::time::Instant;
 
+use lapwing_core::{Control, Drained, Padded, Place, Spun, StageIndex, UNLIMITED};
+
+use super::access::Access;
+use super::failing::Failing;
 use super::source::Source;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::chosen::{self, Reader};
 use crate::deadline::has_passed;
+use crate::description::TakenName;
 use crate::error::PollError;
-use crate::protocol::control::{Control, StageIndex};
-use crate::protocol::reading::{Drained, Spun, UNLIMITED};
-use crate::protocol::ring::Ring;
-use crate::protocol::seats::Place;
+use crate::ring::{Ring, Shared};
 use crate::sync::{Arc, IS_CHECKED};
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
@@ -27,6 +30,12 @@ const ROUNDS_BEFORE_A_WAIT: u32 = if IS_CHECKED { 1 } else { 4 };
 #[repr(align(64))]
 pub(crate) struct StageReader<E> {
     pub(super) reader: Reader<E>,
+    shared: SharedArc<Shared>,
+    /// What its consumer is doing, for monitors.
+    activity: SharedArc<Padded<Activity>>,
+    failing: Failing,
+    /// The name of a consumer that joined, which is freed once it has left.
+    name: Option<TakenName>,
     strategy: Box<dyn AnyWaitStrategy>,
     /// Whether it only polls and never waits, as its strategy says.
     spins: bool,
@@ -34,22 +43,49 @@ pub(crate) struct StageReader<E> {
     may_delay_others: bool,
 }
 
+/// The parts of a [`StageReader`] that a worker needs.
+pub(super) struct Parts<E> {
+    pub(super) reader: Reader<E>,
+    pub(super) shared: SharedArc<Shared>,
+    pub(super) failing: Failing,
+    pub(super) strategy: Box<dyn AnyWaitStrategy>,
+}
+
 impl<E> StageReader<E> {
-    pub(crate) fn new(
+    /// Creates the source of the stage or the worker of `place`, or of the consumer with this `name`
+    /// that joined.
+    ///
+    /// # Safety
+    ///
+    /// Unless the stage is exclusive, threads may share events: `E: Sync` (I5).
+    pub(crate) unsafe fn new(
         ring: Ring<E>,
-        place: Place,
+        (place, name): (Place, Option<TakenName>),
+        is_exclusive: bool,
         strategy: Box<dyn AnyWaitStrategy>,
         max_batch: u64,
     ) -> Self {
-        let may_delay_others = ring.control.may_delay_others(place.stage());
-        let advice = chosen::reads_of(&ring, place.stage());
-        let reader = Reader::new(ring, place, max_batch, advice);
-        Self { reader, spins: strategy.spins(), strategy, may_delay_others }
+        let (stage, control) = (place.stage(), ring.control());
+        let may_delay_others = control.may_delay_others(stage);
+        let advice = chosen::reads_of(&ring, stage);
+        let Ring { core, shared } = ring;
+        // SAFETY: I5, by the caller.
+        let reader = unsafe { Reader::new(core, place, is_exclusive, max_batch, advice) };
+        let (spins, activity) = (strategy.spins(), SharedArc::clone(shared.activity(stage)));
+        let failing = Failing::before(stage, &shared);
+        Self { reader, shared, activity, failing, name, strategy, spins, may_delay_others }
     }
 
-    /// Returns the reader and the wait strategy, for a worker.
-    pub(crate) fn into_parts(self) -> (Reader<E>, Box<dyn AnyWaitStrategy>) {
-        (self.reader, self.strategy)
+    /// Returns the parts that a worker needs.
+    pub(super) fn into_parts(self) -> Parts<E> {
+        let Self { reader, shared, failing, strategy, .. } = self;
+        Parts { reader, shared, failing, strategy }
+    }
+
+    /// Returns what a batch of a poller needs.
+    #[inline]
+    pub(super) fn split(&mut self) -> (&mut Reader<E>, &Activity, &Failing) {
+        (&mut self.reader, &self.activity, &self.failing)
     }
 
     /// Whether its strategy asks for polls before a wait.
@@ -57,7 +93,7 @@ impl<E> StageReader<E> {
     fn is_to_spin_first(&mut self) -> bool {
         // After a single event, the stage is known to be drained only once a poll has failed.
         self.pace();
-        self.strategy.spins_first(CpuLoad::of(&self.reader.ring.control))
+        self.strategy.spins_first(CpuLoad::of(&self.shared))
     }
 
     /// Runs a few rounds of polls, before a wait with the strategy.
@@ -74,20 +110,27 @@ impl<E> StageReader<E> {
 }
 
 impl<E> Source<E> for StageReader<E> {
-    fn ring(&self) -> &Ring<E> {
-        &self.reader.ring
+    #[inline]
+    fn shared(&self) -> &SharedArc<Shared> {
+        &self.shared
     }
 
+    #[inline]
     fn control(&self) -> &Arc<Control> {
-        &self.reader.ring.control
+        self.reader.ring().control()
+    }
+
+    #[inline]
+    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> (A::Slice<'_, E>, &Failing) {
+        (A::slice(&mut self.reader, batch), &self.failing)
     }
 
     fn stage(&self) -> StageIndex {
-        self.reader.stage
+        self.reader.stage()
     }
 
     fn turn(&self) -> u64 {
-        self.reader.turn
+        self.reader.turn()
     }
 
     #[inline]
@@ -96,11 +139,11 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     fn is_guest(&self) -> bool {
-        self.reader.is_guest()
+        self.name.is_some()
     }
 
     fn next(&self) -> Sequence {
-        self.reader.next
+        self.reader.next()
     }
 
     fn processed(&self) -> u64 {
@@ -108,7 +151,7 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     fn given_up(&self) -> u64 {
-        self.reader.given_up
+        self.reader.given_up()
     }
 
     fn available(&mut self) -> u64 {
@@ -116,14 +159,14 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     fn limit_batch(&mut self, events: u64) {
-        self.reader.max_batch = self.reader.max_batch.min(events);
+        self.reader.limit_batch(events);
     }
 
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
         match self.reader.rest() {
             Some(rest) => Ok(rest),
-            None => self.reader.poll(UNLIMITED),
+            None => self.reader.poll(UNLIMITED).map_err(PollError::of),
         }
     }
 
@@ -146,11 +189,9 @@ impl<E> Source<E> for StageReader<E> {
         if self.spins {
             return self.is_time_over(deadline);
         }
-        let activity: &Activity = self.reader.activity();
-        activity.set(Doing::Waiting);
-        let (control, awaited) = (&self.reader.ring.control, self.reader.next_event());
-        let limit = control.turns.limit_wait(control, deadline);
-        let waiting = Waiting { sleeper: Some(activity), ..Waiting::new(control, &awaited, limit) };
+        self.activity.set(Doing::Waiting);
+        let limit = self.shared.turns.limit_wait(self.control(), deadline);
+        let waiting = Waiting::new(&self.shared, &self.reader, limit).recorded(&**self.activity);
         self.strategy.wait(&waiting);
         let is_over = has_passed(deadline) || self.reader.is_stopping();
         self.reader.tell();
@@ -164,26 +205,18 @@ impl<E> Source<E> for StageReader<E> {
 
     #[inline]
     fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>) {
-        let load = self.may_delay_others.then(|| CpuLoad::of(&self.reader.ring.control));
+        let load = self.may_delay_others.then(|| CpuLoad::of(&self.shared));
         (&mut *self.strategy, load)
     }
 
     #[inline]
     fn activity(&self) -> &Activity {
-        self.reader.activity()
+        &self.activity
     }
 
     #[inline]
-    fn may_have_failed(&self, first: Sequence) -> bool {
-        self.reader.may_have_failed(first)
-    }
-
-    fn has_failed(&self, sequence: Sequence) -> bool {
-        self.reader.has_failed(sequence)
-    }
-
-    fn mark_failed(&self, events: Range<Sequence>) {
-        self.reader.mark_failed(events);
+    fn failing(&self) -> &Failing {
+        &self.failing
     }
 
     #[inline]
@@ -197,7 +230,14 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     fn leave(&mut self) -> bool {
+        if self.name.is_some() {
+            // The next consumer of the seat uses its words. What this one still records about itself,
+            // such as the last call of its handler, goes to words that no thread reads.
+            self.activity = SharedArc::default();
+        }
         self.reader.leave();
+        // The seat is free by now.
+        self.name = None;
         false
     }
 }

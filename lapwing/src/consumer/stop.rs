@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::protocol::control::{Control, StageIndex};
+use lapwing_core::{Control, StageIndex};
+
 use crate::sync::Arc;
 
 /// A handle that stops one stage while the other stages of the ring continue.

@@ -1,8 +1,11 @@
 //! The interface of a stage for the thread that runs it, and the parts of a stage besides its
 //! handler. Not here: how a stage starts (`processor`), its loop (`stage_loop`).
 
+use std::sync::Arc as SharedArc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use lapwing_core::{Control, Drained, Padded};
 
 use super::Finished;
 use super::catch::catch;
@@ -11,8 +14,7 @@ use super::source::Source;
 use super::stop::StopHandle;
 use crate::activity::{Activity, Doing};
 use crate::error::HaltCause;
-use crate::protocol::control::{Control, StageIndex};
-use crate::protocol::reading::Drained;
+use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -59,7 +61,7 @@ pub(crate) trait Task {
     /// Ends the stage and returns its result. Called last.
     fn finish(self: Box<Self>) -> Finished;
 
-    fn control(&self) -> &Arc<Control>;
+    fn shared(&self) -> &SharedArc<Shared>;
 
     fn activity(&self) -> &Activity;
 
@@ -94,7 +96,8 @@ impl<S> Post<S> {
     {
         // A consumer that joined may be dropped without having run.
         let is_missed = !source.is_guest();
-        let lifeline = (Arc::clone(source.control()), Some(source.stage()));
+        let activity = SharedArc::clone(source.shared().activity(source.stage()));
+        let lifeline = (Arc::clone(source.control()), Some(activity));
         let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
         Self { source, timeout, recovery, lifeline }
     }
@@ -116,7 +119,10 @@ pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), Str
 ///
 /// It outlives the source of the stage. So it records a failure for a stage of the graph only: the
 /// words of a seat may belong to another consumer by then.
-pub(super) struct HaltOnDrop(Option<(Arc<Control>, Option<StageIndex>)>);
+pub(super) struct HaltOnDrop(Option<Lifeline>);
+
+/// The ring that is halted, and the activity of a stage of its graph.
+type Lifeline = (Arc<Control>, Option<SharedArc<Padded<Activity>>>);
 
 impl HaltOnDrop {
     /// Makes its drop halt the ring, if it does not already. Called for a consumer in a seat.
@@ -135,11 +141,11 @@ impl HaltOnDrop {
     }
 
     fn halt(&mut self, cause: HaltCause) {
-        if let Some((control, stage)) = self.0.take() {
-            if let Some(stage) = stage {
-                control.stages[stage].activity.set(Doing::Failed);
+        if let Some((control, activity)) = self.0.take() {
+            if let Some(activity) = activity {
+                activity.set(Doing::Failed);
             }
-            control.halt(cause);
+            control.halt(cause.core());
         }
     }
 }

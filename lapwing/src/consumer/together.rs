@@ -11,18 +11,18 @@
 //! except for a stage with a timeout or a pause. A release wakes no other stage of this thread,
 //! which is running.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use lapwing_core::{Awaited, Drained, EventCount, Sleeper};
 
 use super::catch::catch;
 use super::source::pace;
 use super::task::{Task, Turn};
 use super::{Consumer, Finished};
-use crate::activity::{Activity, Doing, Sleeper};
+use crate::activity::{Activity, Doing};
 use crate::deadline::earlier;
-use crate::protocol::parking::Awaited;
-use crate::protocol::parking::event_count::EventCount;
-use crate::protocol::reading::Drained;
-use crate::sync::{Arc, now};
+use crate::sync::now;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
@@ -115,26 +115,25 @@ impl<'env> Crew<'env> {
     /// events.
     fn pace(&mut self, drained: Drained) {
         self.ask(|strategy, tasks| {
-            pace(drained, strategy, Some(CpuLoad::of(tasks[0].1.control())));
+            pace(drained, strategy, Some(CpuLoad::of(tasks[0].1.shared())));
         });
     }
 
     /// Waits with the strategy of the first stage until a stage has something to do.
     fn wait(&mut self) {
         let tasks = &self.tasks;
-        let control = Arc::clone(tasks[0].1.control());
-        let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.control(), &control));
+        let shared = Arc::clone(tasks[0].1.shared());
+        let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.shared(), &shared));
         let mut deadline = tasks.iter().filter_map(|(_, task)| task.deadline()).min();
-        if !is_one_ring || !control.has_shared_threads {
+        if !is_one_ring || !shared.control.shares_threads() {
             let soon = now() + LONGEST_SLEEP;
             deadline = Some(earlier(deadline, soon));
         }
-        let limit = control.turns.limit_wait(&control, deadline);
+        let limit = shared.turns.limit_wait(&shared.control, deadline);
         self.ask(|strategy, tasks| {
             let anything = Anything { tasks };
             anything.tell(|activity| activity.set(Doing::Waiting));
-            let sleeper: Option<&dyn Sleeper> = Some(&anything);
-            strategy.wait(&Waiting { sleeper, ..Waiting::new(&control, &anything, limit) });
+            strategy.wait(&Waiting::new(&shared, &anything, limit).recorded(&anything));
         });
     }
 
@@ -185,6 +184,6 @@ impl Awaited for Anything<'_, '_> {
     }
 
     fn event_count(&self) -> Option<&EventCount> {
-        Some(&self.tasks[0].1.control().published)
+        Some(self.tasks[0].1.shared().control.anything())
     }
 }

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use lapwing_core::error::MemoryError;
+
 use super::PlacementError;
 use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence};
 
@@ -110,6 +112,18 @@ pub enum BuildError {
         /// Receivers that were asked for.
         requested: usize,
     },
+}
+
+impl BuildError {
+    /// Why the core has no memory for a ring.
+    pub(crate) fn of(error: MemoryError) -> Self {
+        match error {
+            MemoryError::Capacity { requested } => Self::Capacity { requested },
+            MemoryError::OutOfMemory { capacity, bytes_per_slot } => {
+                Self::OutOfMemory { capacity, bytes_per_slot }
+            }
+        }
+    }
 }
 
 impl fmt::Display for BuildError {

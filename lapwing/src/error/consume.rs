@@ -33,6 +33,17 @@ pub enum PollError {
     Halted(HaltCause),
 }
 
+impl PollError {
+    /// Why a poll of the core found no event.
+    pub(crate) fn of(error: lapwing_core::error::PollError) -> Self {
+        match error {
+            lapwing_core::error::PollError::Empty => Self::Empty,
+            lapwing_core::error::PollError::Closed => Self::Closed,
+            lapwing_core::error::PollError::Halted(cause) => Self::Halted(HaltCause::of(cause)),
+        }
+    }
+}
+
 impl fmt::Display for PollError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

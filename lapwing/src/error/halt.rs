@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use lapwing_core::error::Cause;
+
 /// Why a ring was halted: part of each `Halted` error.
 ///
 /// A ring is halted once. A later halt does not change the cause.
@@ -58,14 +60,18 @@ impl HaltCause {
         if is_failure { Self::StageFailed } else { Self::Requested }
     }
 
-    /// A number below 4.
-    pub(crate) fn code(self) -> u32 {
-        self as u32
+    /// Returns the cause as the core knows it.
+    pub(crate) fn core(self) -> Cause {
+        match self {
+            Self::NoConsumers => Cause::NO_CONSUMERS,
+            // The code of `NO_CONSUMERS` is 0.
+            other => Cause::new(1 + other as u8),
+        }
     }
 
-    /// The cause with this [`code`](Self::code).
-    pub(crate) fn of_code(code: u32) -> Self {
-        Self::ALL[code as usize % Self::ALL.len()]
+    /// Returns the cause that the core knows as `cause`.
+    pub(crate) fn of(cause: Cause) -> Self {
+        Self::ALL.into_iter().find(|own| own.core() == cause).unwrap_or(Self::Requested)
     }
 
     pub(super) fn text(self) -> &'static str {
@@ -91,9 +97,9 @@ mod tests {
     use super::HaltCause;
 
     #[test]
-    fn each_cause_is_that_of_its_code() {
+    fn each_cause_comes_back_from_the_core() {
         for cause in HaltCause::ALL {
-            assert_eq!(HaltCause::of_code(cause.code()), cause);
+            assert_eq!(HaltCause::of(cause.core()), cause);
         }
     }
 }

@@ -23,19 +23,23 @@
 //! and [`lifecycle::ShutdownError`](crate::lifecycle::ShutdownError) contain the report, and the
 //! errors of a [`channel`](crate::channel) contain the value.
 
-mod build;
-mod consume;
 mod halt;
 mod length;
 mod lifecycle;
-mod offer;
 mod placement;
+mod tap;
+
+mod build;
+mod consume;
 mod publish;
 mod seat;
-mod tap;
+
+mod offer;
 
 use std::error::Error;
 use std::fmt;
+
+use lapwing_core::error::Ended;
 
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
@@ -90,6 +94,14 @@ pub enum RingError {
 }
 
 impl RingError {
+    /// Why the core accepts no more events.
+    pub(crate) fn of(ended: Ended) -> Self {
+        match ended {
+            Ended::Closed => Self::Closed,
+            Ended::Halted(cause) => Self::Halted(HaltCause::of(cause)),
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             Self::Closed => "the ring is closed",

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use lapwing_core::error::ClaimError;
+
 use super::{HaltCause, RingError};
 
 /// The message of each `WouldDeadlock`.
@@ -124,6 +126,17 @@ pub enum TryPublishError {
     Closed,
     /// The ring was halted before the event was published, for this cause.
     Halted(HaltCause),
+}
+
+impl TryPublishError {
+    /// Why the core granted no claim.
+    pub(crate) fn of(error: ClaimError) -> Self {
+        match error {
+            ClaimError::Full => Self::Full,
+            ClaimError::Closed => Self::Closed,
+            ClaimError::Halted(cause) => Self::Halted(HaltCause::of(cause)),
+        }
+    }
 }
 
 impl fmt::Display for TryPublishError {

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
+use lapwing_core::StartAt;
+use lapwing_core::error::JoinError;
+
 use super::HaltCause;
 use crate::Sequence;
 
@@ -65,6 +68,20 @@ pub enum SeatError {
         /// The stage.
         stage: String,
     },
+}
+
+impl SeatError {
+    /// Why a consumer could not join a ring of `seats` at `start`.
+    pub(crate) fn of(error: JoinError, seats: usize, start: StartAt) -> Self {
+        match (error, start) {
+            (JoinError::NoFreeSeat, _) => Self::NoFreeSeat { seats },
+            (JoinError::OutOfRange { oldest, newest }, StartAt::Sequence(requested)) => {
+                Self::OutOfRange { requested, oldest, newest }
+            }
+            (JoinError::OutOfRange { .. }, _) => unreachable!("only a sequence is out of range"),
+            (JoinError::Halted(cause), _) => Self::Halted(HaltCause::of(cause)),
+        }
+    }
 }
 
 impl fmt::Display for SeatError {

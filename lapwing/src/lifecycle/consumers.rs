@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
+use std::sync::Arc as SharedArc;
 use std::vec;
 
 use super::completion::Completion;
@@ -10,10 +11,9 @@ use super::crew::{Body, crews, threads};
 use super::running::{Handle, Running, RunningStage};
 use super::worker_group::WorkerGroup;
 use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
-use crate::description::Description;
 use crate::error::{StartError, TakeError};
-use crate::protocol::control::Control;
-use crate::protocol::group::Group;
+use crate::group::Group;
+use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::sync::threads::{Builder, Scope, spawn_scoped};
 use crate::topology::Seats;
@@ -43,8 +43,7 @@ use crate::topology::Seats;
 /// ```
 #[must_use = "consumers that are dropped without having run halt their ring"]
 pub struct Consumers<'env, E> {
-    pub(crate) control: Arc<Control>,
-    pub(crate) description: Description,
+    pub(crate) shared: SharedArc<Shared>,
     /// All stages, upstream ones first, at their index in the ring.
     names: Vec<String>,
     pub(super) consumers: Vec<Consumer<'env>>,
@@ -65,8 +64,7 @@ pub(crate) enum UntakenPoller<E> {
 
 impl<'env, E: Send + 'env> Consumers<'env, E> {
     pub(crate) fn new(
-        control: Arc<Control>,
-        description: Description,
+        shared: SharedArc<Shared>,
         names: Vec<String>,
         consumers: Vec<Consumer<'env>>,
         pollers: HashMap<String, Option<UntakenPoller<E>>>,
@@ -74,7 +72,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         seats: Seats<E>,
     ) -> Self {
         let groups = HashMap::new();
-        Self { control, description, names, consumers, pollers, acknowledgers, seats, groups }
+        Self { shared, names, consumers, pollers, acknowledgers, seats, groups }
     }
 
     /// The same consumers with these worker groups, by name.
@@ -359,8 +357,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         let stages = stages.filter(|(_, name)| !pollers.contains_key(name));
         let of_one = |(index, name): (_, String)| RunningStage::new(index, groups.get(&name), name);
         let stages = stages.map(of_one).collect();
-        let mut running =
-            Running::new(self.control, self.description, stages, Arc::clone(&completion));
+        let mut running = Running::new(self.shared, stages, Arc::clone(&completion));
         for crew in crews(self.consumers) {
             match crew.start(&completion, &mut spawn) {
                 Ok(handle) => running.add(handle),

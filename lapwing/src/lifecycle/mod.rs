@@ -9,11 +9,14 @@
 
 mod affinity;
 mod completion;
-mod consumers;
-mod crew;
 mod report;
-mod running;
 mod worker_group;
+
+mod running;
+
+mod crew;
+
+mod consumers;
 
 pub use consumers::Consumers;
 pub(crate) use consumers::UntakenPoller;

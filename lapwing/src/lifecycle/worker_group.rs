@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::ResizeError;
-use crate::protocol::group::Group;
+use crate::group::Group;
 use crate::sync::Arc;
 
 /// A handle to a group of [`Workers`](crate::graph::Workers), which resizes the group.

@@ -1,6 +1,6 @@
 //! Models of threads that run several stages, park until any word advances, and are woken by other
-//! threads. A missing wake-up shows as a deadlock. Not here: stages with a thread of their own, and
-//! the smallest models of a shared thread (both in `parking`).
+//! threads. A missing wake-up shows as a deadlock. Not here: stages with a thread of their own
+//! (`lapwing_core::models::parking`).
 
 use loom::sync::mpsc;
 use loom::thread;
@@ -148,7 +148,7 @@ fn loom_fused_halt_against_park() {
     check(|| {
         let (producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers));
-        producer.shared().control.halt(HaltCause::Requested);
+        producer.shared().control().halt(HaltCause::Requested.core());
         let finished = both.join().unwrap();
         assert_eq!(outcomes(&finished), [&Outcome::Halted; 2]);
         drop(producer);
@@ -290,5 +290,44 @@ fn loom_fused_park_on_an_acknowledgement() {
         disk.acknowledge(1).unwrap();
         assert_eq!(both.join().unwrap(), 2);
         drop((producer, journal, disk));
+    });
+}
+
+/// O6: a thread of two stages is parked until any word advances: first the publication. The release
+/// of the first stage, for the second, happens on the thread itself.
+#[test]
+fn loom_park_on_anything() {
+    check_less(|| {
+        let (mut producer, consumers) = single_ring(1)
+            .stage("a")
+            .on_thread("both")
+            .read(|_, _, _| {})
+            .stage("b")
+            .on_thread("both")
+            .read(|_, _, _| Action::Halt)
+            .build()
+            .unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        producer.publish(|event| *event = 1).unwrap_or_default();
+        assert_eq!(both.join().unwrap().len(), 2);
+        drop(producer);
+    });
+}
+
+/// O6: the same, where a stage on another thread releases events.
+#[test]
+fn loom_park_on_anything_for_another_stage() {
+    check_less(|| {
+        let mut graph = Graph::new();
+        let before = graph.stage("before").poller();
+        graph.stage("a").after(before).on_thread("both").read(|_, _, _| Action::Stop);
+        graph.stage("b").after(before).on_thread("both").read(|_, _, _| Action::Stop);
+        let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
+        let mut before = consumers.take_poller("before").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        take(&mut before).unwrap();
+        assert_eq!(both.join().unwrap().len(), 2);
+        drop((producer, before));
     });
 }

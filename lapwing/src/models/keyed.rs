@@ -1,15 +1,15 @@
 //! Models of workers by key: they route events, handle them, leave them to each other, and change
 //! their number.
 
+use lapwing_core::memory::Reserved;
 use loom::cell::UnsafeCell;
 use loom::thread;
 
 use super::workers::{read, ring_with, work, workers};
 use super::{PARK, SLEEP, check, check_less, check_up_to, check_without_fences};
-use crate::consumer::{SharedKeys, Source, StageReader, Worker};
+use crate::consumer::{Exclusive, SharedKeys, Source, StageReader, Worker};
 use crate::error::{PollError, WaitTimeoutError};
-use crate::protocol::group::{Group, KeyTransfer, MovedKeys, Router};
-use crate::protocol::memory::Reserved;
+use crate::group::{Group, KeyTransfer, MovedKeys, Router};
 use crate::sync::Arc;
 use crate::wait::WaitStrategy;
 use crate::{Sequence, SingleProducer};
@@ -102,7 +102,6 @@ fn loom_a_worker_that_joins_by_key_holds_its_events() {
         let reader = thread::spawn(move || (read(&mut after), after));
         let events = second.poll().unwrap();
         assert_eq!(work(&mut first), []); // skips it
-        second.ring().buffer.watch_write(events.clone());
         second.release(events.end);
         let (mut seen, mut after) = reader.join().unwrap();
         seen.extend(read(&mut after));
@@ -280,13 +279,12 @@ fn loom_a_worker_takes_over_what_was_routed_to_another() {
         publish(&mut producer, &[FIRST]);
         let events = first.poll().unwrap();
         let leaver = thread::spawn(move || {
-            first.ring().buffer.watch_write(events);
+            let _ = Source::events::<Exclusive>(&mut first, events);
             first.leave();
             first
         });
         let events = second.wait(None).unwrap();
         assert_eq!(events, 0..1);
-        second.ring().buffer.watch_write(events.clone());
         second.release(events.end);
         let first = leaver.join().unwrap();
         drop((producer, first, second, after));

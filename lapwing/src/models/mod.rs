@@ -7,25 +7,24 @@
 //! fails the model even if no wrong value is seen. A lost wake-up fails it as a deadlock.
 
 mod channel;
-mod closing;
+mod ends;
 mod fused;
-mod joining;
 mod keyed;
-mod leaving;
 mod monitoring;
 mod open_claim;
-mod parking;
-mod publication;
 mod tap;
+// I5: makes the readers of workers.
+#[allow(unsafe_code)]
 mod workers;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::consumer::{Access, Acknowledger, Batch};
+use lapwing_core::sync::IS_LIGHT_NOTHING;
+
+use crate::consumer::{Access, Batch};
 use crate::error::PollError;
 use crate::producer::{Multi, Sequencer, Single};
-use crate::protocol::parking::asymmetric::IS_LIGHT_NOTHING;
 use crate::wait::{Blocking, BusySpin, Sleeping};
 use crate::{Builder, Disruptor, MultiProducer, Poller, Producer, Sequence, SingleProducer, Stage};
 
@@ -127,24 +126,6 @@ pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) 
         .unwrap();
     let left = consumers.take_poller("left").unwrap();
     (producer, left, consumers.take_poller("right").unwrap())
-}
-
-/// A ring with one producer, a stage whose events count as finished once they are acknowledged, and a
-/// stage downstream of it.
-pub(super) fn acknowledged(
-    capacity: usize,
-) -> (SingleProducer<u64>, Poller<u64>, Poller<u64>, Acknowledger) {
-    let (producer, mut consumers) = single_ring(capacity)
-        .stage("journal")
-        .acknowledged()
-        .poller()
-        .stage("reply")
-        .poller()
-        .build()
-        .unwrap();
-    let journal = consumers.take_poller("journal").unwrap();
-    let reply = consumers.take_poller("reply").unwrap();
-    (producer, journal, reply, consumers.take_acknowledger("journal").unwrap())
 }
 
 /// Returns what one poll finds, after consuming it.

@@ -88,8 +88,8 @@ fn loom_a_look_counts_no_event_that_a_close_does_not() {
             (snapshot.state == RingState::Open).then_some(snapshot.published)
         });
         let closer = thread::spawn(move || {
-            ring.control.close();
-            ring.control.life.end()
+            ring.control().close();
+            ring.control().end()
         });
         let _ = producer.publish(|event| *event = 1);
         let (seen, end) = (observer.join().unwrap(), closer.join().unwrap());

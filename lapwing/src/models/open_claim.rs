@@ -2,11 +2,9 @@
 
 use loom::thread;
 
-use super::{check, check_without_fences, multi, take};
+use super::{check, multi, take};
 use crate::error::PublishError;
 use crate::open_claim::{OpenClaim, OpenClaims};
-use crate::protocol::claims::oldest_own_claim;
-use crate::protocol::control::Control;
 use crate::sync::NOTES_CLAIMS;
 
 /// O38: a producer claims on this thread and then on another one. The second claim is not this
@@ -26,40 +24,6 @@ fn loom_a_claim_of_another_thread_is_not_ones_own() {
         });
         assert_ne!(claims.oldest_of_this_thread(|_| true), Some(2));
         drop(other.join().unwrap());
-    });
-    NOTES_CLAIMS.set(false);
-}
-
-/// O38: the slot of a claim is claimed again by another thread while this one asks for its open
-/// claims. Its own claim has ended.
-#[test]
-fn loom_a_claim_whose_slot_is_claimed_again_is_not_open() {
-    a_claim_whose_slot_is_claimed_again_is_not_open(|_| ());
-}
-
-/// O38: the same while the gate goes back, as it does when a worker stores the start of a claim that
-/// another worker has made long ago.
-#[test]
-fn loom_a_claim_is_not_open_when_the_gate_goes_back() {
-    a_claim_whose_slot_is_claimed_again_is_not_open(|control| control.advance(0, 0));
-}
-
-fn a_claim_whose_slot_is_claimed_again_is_not_open(then: fn(&Control)) {
-    NOTES_CLAIMS.set(true);
-    check_without_fences(move || {
-        let (mut first, mut poller) = multi(1);
-        let mut second = first.clone();
-        let ring = first.shared();
-        first.publish(|event| *event = 1).unwrap();
-        // Not by the other thread: its loads of the stamp would hide those of this one.
-        take(&mut poller).unwrap();
-        let other = thread::spawn(move || {
-            second.try_publish(|event| *event = 2).unwrap();
-            then(&second.shared().control);
-            (second, poller)
-        });
-        assert_eq!(oldest_own_claim(&ring.control), None);
-        drop((first, other.join().unwrap()));
     });
     NOTES_CLAIMS.set(false);
 }

@@ -8,23 +8,18 @@
 
 use std::iter;
 
+use lapwing_core::memory::Reserved;
+use lapwing_core::{Control, Factory, Graph, ONLY_TURN, Place, Room, StageIndex, UNLIMITED, Waits};
 use loom::thread;
 
 use super::{PARK, check, check_less, check_without_fences, single_ring};
-use crate::consumer::{Outcome, SharedKeys, Source, StageReader, Worker};
+use crate::consumer::{Exclusive, Outcome, SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
 use crate::error::{HaltCause, PollError};
+use crate::group::Group;
 use crate::producer::Producer;
-use crate::protocol::control::{Control, ONLY_TURN};
-use crate::protocol::group::Group;
-use crate::protocol::memory::Reserved;
-use crate::protocol::parking::asymmetric::AsymmetricFence;
-use crate::protocol::parking::watch::Watch;
-use crate::protocol::reading::UNLIMITED;
-use crate::protocol::ring::Ring;
-use crate::protocol::ring_buffer::{Factory, RingBuffer};
-use crate::protocol::seats::{Place, Seating};
-use crate::sync::{Arc, AtomicU8, Ordering};
+use crate::ring::{Ring, Shared};
+use crate::sync::{Arc, AtomicU8};
 use crate::wait::{WaitStrategy, Waiting};
 use crate::{Sequence, SingleProducer};
 
@@ -46,28 +41,34 @@ pub(super) fn ring_with(
     parks: bool,
     make: impl FnOnce(Arc<Control>, Box<[usize]>) -> Group,
 ) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, StageReader<u64>) {
-    let words: Box<[_]> = iter::once(0).chain(2..2 + workers).collect();
-    let mut upstream = vec![Box::default(), words.clone()];
-    upstream.resize_with(2 + workers, Box::default);
-    let ring = ring(capacity, upstream, 2, parks);
-    let group = Arc::new(make(Arc::clone(&ring.control), words));
-    let after = reader(&ring, 1, PARK);
+    let graph = Graph::new(vec![Box::default(), Box::from([0])]);
+    let (ring, words) = ring(capacity, graph, workers, parks);
+    let group = Arc::new(make(Arc::clone(ring.control()), words));
+    let after = reader(&ring, Place::Stage(1), PARK);
     (Producer::new(ring.clone(), Box::new(PARK)), ring, group, after)
 }
 
-/// A ring with the words of `stages` stages, followed by those of workers.
-fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize, parks: bool) -> Ring<u64> {
-    let failures = upstream.iter().map(|_| None).collect();
-    let seating = Seating::new(stages, upstream.len(), 0);
-    let workers: Vec<_> = (stages..upstream.len()).collect();
-    let mut control = Control::new(capacity as u64, None, upstream, failures, seating, parks);
-    control.stage_mut(0).set_workers(&workers);
-    let buffer = RingBuffer::new(Reserved::reserve(capacity).unwrap(), Factory::of(|_| 0));
-    Ring::new(control, buffer, None, Description::new(String::new(), iter::empty()))
+/// A ring of this graph, whose first stage is a group. Returns the words of the group too.
+fn ring(
+    capacity: usize,
+    mut graph: Graph,
+    workers: usize,
+    parks: bool,
+) -> (Ring<u64>, Box<[StageIndex]>) {
+    let words = graph.share(0, workers);
+    let waits = Waits { parks, shares_threads: false };
+    let room = Room::reserve(capacity, false).unwrap();
+    let core = room.into_ring(Factory::of(|_| 0), graph, 0, waits);
+    let description = Description::new(String::new(), iter::empty());
+    let shared = Shared::new(Arc::clone(core.control()), description, Vec::new());
+    (Ring::new(core, shared), words)
 }
 
-fn reader(ring: &Ring<u64>, stage: usize, wait: impl WaitStrategy) -> StageReader<u64> {
-    StageReader::new(ring.clone(), Place::Graph(stage), Box::new(wait), UNLIMITED)
+/// The reader of a stage, or of a worker, which may change its events.
+fn reader(ring: &Ring<u64>, place: Place, wait: impl WaitStrategy) -> StageReader<u64> {
+    let is_worker = matches!(place, Place::Group(_));
+    // SAFETY: I5: the events are `Sync`.
+    unsafe { StageReader::new(ring.clone(), (place, None), is_worker, Box::new(wait), UNLIMITED) }
 }
 
 pub(super) fn workers(
@@ -77,7 +78,7 @@ pub(super) fn workers(
     wait: impl WaitStrategy,
 ) -> Vec<Worker<u64>> {
     let worker = |index| {
-        let source = reader(ring, 0, wait.clone());
+        let source = reader(ring, Place::Group(0), wait.clone());
         Worker::new(source, Arc::clone(group), index, keys.clone())
     };
     (0..group.max()).map(worker).collect()
@@ -95,9 +96,8 @@ fn group_and_stage(
 
 /// A ring with a group of workers and no other stage.
 fn group(capacity: usize, count: usize) -> (SingleProducer<u64>, Vec<Worker<u64>>) {
-    let ring = ring(capacity, vec![Box::default(); 1 + count], 1, true);
-    let words = (0..=count).collect();
-    let group = Arc::new(Group::new(Arc::clone(&ring.control), words, count, None));
+    let (ring, words) = ring(capacity, Graph::new(vec![Box::default()]), count, true);
+    let group = Arc::new(Group::new(Arc::clone(ring.control()), words, count, None));
     let workers = workers(&ring, &group, None, PARK);
     (Producer::new(ring, Box::new(PARK)), workers)
 }
@@ -106,7 +106,6 @@ fn group(capacity: usize, count: usize) -> (SingleProducer<u64>, Vec<Worker<u64>
 pub(super) fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
     match worker.poll() {
         Ok(events) => {
-            worker.ring().buffer.watch_write(events.clone());
             worker.release(events.end);
             events.collect()
         }
@@ -121,7 +120,6 @@ pub(super) fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
 pub(super) fn read(after: &mut StageReader<u64>) -> Vec<Sequence> {
     match Source::poll(after) {
         Ok(events) => {
-            after.ring().buffer.watch_read(events.clone());
             after.release(events.end);
             events.collect()
         }
@@ -282,7 +280,7 @@ fn loom_resize_against_a_parked_worker() {
     check(|| {
         let (producer, ring, group, after) = ring_with_group(2, 2, 2, None);
         let wait = ParksAsItBecomesInactive(Arc::clone(&group));
-        let mut second = Worker::new(reader(&ring, 0, wait), group, 1, None);
+        let mut second = Worker::new(reader(&ring, Place::Group(0), wait), group, 1, None);
         second.wait_once(None);
         assert!(second.is_resting());
         drop((producer, second, after));
@@ -304,7 +302,7 @@ fn loom_halt_against_a_worker_behind_another_stage() {
         let before = consumers.take_poller("before").unwrap();
         producer.publish(|event| *event = 1).unwrap();
         let ring = producer.shared();
-        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        let halter = thread::spawn(move || ring.control().halt(HaltCause::Requested.core()));
         let worker = consumers.into_iter().next().unwrap();
         assert_eq!(*worker.run().outcome(), Outcome::Halted);
         halter.join().unwrap();
@@ -337,24 +335,6 @@ fn loom_stop_against_a_parked_worker() {
     stop_against_park(2);
 }
 
-/// O7 and O10: a worker that follows the one with the watch learns that it is to stop, even if no
-/// event comes and the watch is not handed on.
-#[test]
-fn loom_stop_against_a_worker_that_follows() {
-    check(|| {
-        let (producer, mut workers) = group(2, 2);
-        let mut follower = workers.remove(1);
-        let group = Arc::clone(follower.group());
-        assert!(group.control.stages[0].watch.turn(0).take_watch());
-        let follower = thread::spawn(move || {
-            assert!(follower.wait_once(None));
-            follower
-        });
-        group.control.stop(group.word_of(1), ONLY_TURN);
-        drop((follower.join(), producer, workers));
-    });
-}
-
 /// Stops the second worker of a group, of which `size` are active, while it waits.
 fn stop_against_park(size: usize) {
     check(move || {
@@ -378,38 +358,16 @@ fn loom_a_worker_takes_over_what_another_left() {
         let mut first = workers.remove(0);
         let events = first.poll().unwrap();
         let leaver = thread::spawn(move || {
-            first.ring().buffer.watch_write(events);
+            let _ = Source::events::<Exclusive>(&mut first, events);
             first.leave();
             first
         });
         let second = &mut workers[0];
         let events = second.wait(None).unwrap();
         assert_eq!(events, 0..1);
-        second.ring().buffer.watch_write(events.clone());
         second.release(events.end);
         let first = leaver.join().unwrap();
         drop((producer, workers, first));
-    });
-}
-
-/// O29: what all followers must see wakes each of them, not only the first.
-#[test]
-fn loom_what_all_followers_must_see_wakes_each() {
-    check_less(|| {
-        let watch = Arc::new(Watch::new(3));
-        let has_stopped = Arc::new(AtomicU8::new(0));
-        assert!(watch.turn(0).take_watch());
-        let followers = [1, 2].map(|waiter| {
-            let (watch, has_stopped) = (Arc::clone(&watch), Arc::clone(&has_stopped));
-            thread::spawn(move || {
-                let is_over = || has_stopped.load(Ordering::Relaxed) != 0;
-                watch.turn(waiter).follow(AsymmetricFence::Full, || None, is_over)
-            })
-        });
-        has_stopped.store(1, Ordering::Relaxed);
-        AsymmetricFence::Full.light();
-        watch.wake_all();
-        assert_eq!(followers.map(|follower| follower.join().unwrap()), [false; 2]);
     });
 }
 
@@ -478,7 +436,7 @@ fn loom_halt_against_a_worker_with_events_in_hand() {
         let (mut producer, mut workers) = group(1, 1);
         producer.publish(|event| *event = 1).unwrap();
         let ring = producer.shared();
-        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        let halter = thread::spawn(move || ring.control().halt(HaltCause::Requested.core()));
         if workers[0].poll().is_ok() {
             halter.join().unwrap();
             assert_eq!(workers[0].poll(), Err(PollError::Halted(HaltCause::Requested)));
@@ -498,7 +456,7 @@ fn loom_last_two_workers_leave() {
         let is_last = workers[0].leave();
         let (other_is_last, other) = leaver.join().unwrap();
         assert!(is_last != other_is_last);
-        assert!(ring.control.life.is_halted());
+        assert!(ring.control().is_halted());
         drop((producer, workers, other));
     });
 }
@@ -520,35 +478,5 @@ fn loom_two_idle_workers_get_an_event_each() {
         let (of_other, other) = thread.join().unwrap();
         assert_eq!(event.start.min(of_other.start)..event.end.max(of_other.end), 0..2);
         drop((publisher.join(), workers, other));
-    });
-}
-
-/// O29: the watch is handed to a worker that has just found something else to do, and that worker
-/// passes it on.
-#[test]
-fn loom_a_watch_is_handed_to_one_that_goes() {
-    check_less(|| {
-        let fence = AsymmetricFence::detect();
-        let watch = Arc::new(Watch::new(3));
-        assert!(watch.turn(2).take_watch());
-        let has_something = Arc::new(AtomicU8::new(0));
-        let first = (Arc::clone(&watch), Arc::clone(&has_something));
-        let goes = thread::spawn(move || {
-            let (watch, has_something) = first;
-            let turn = watch.turn(0);
-            if turn.follow(fence, || None, || has_something.load(Ordering::Relaxed) == 1) {
-                turn.hand_on_watch(fence);
-            }
-        });
-        let second = Arc::clone(&watch);
-        let stays = thread::spawn(move || {
-            let turn = second.turn(1);
-            while !turn.take_watch() && !turn.follow(fence, || None, || false) {}
-            turn.hand_on_watch(fence);
-        });
-        has_something.store(1, Ordering::Relaxed);
-        watch.turn(2).hand_on_watch(fence);
-        goes.join().unwrap();
-        stays.join().unwrap();
     });
 }

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use lapwing_core::StageIndex;
+
 use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::state::RingState;
 use crate::Sequence;
-use crate::protocol::control::StageIndex;
 
 /// What stayed the same from one snapshot to the next, and since when.
 #[derive(Debug, Clone, Default)]

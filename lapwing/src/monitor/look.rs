@@ -10,10 +10,12 @@
 //! 5. the stamps (multi only)             from the furthest stage to the claims
 //! ```
 
+use lapwing_core::{Control, DETACHED, StageIndex};
+
 use super::state::RingState;
 use crate::Sequence;
 use crate::activity::Figures;
-use crate::protocol::control::{Control, DETACHED, StageControl, StageIndex};
+use crate::ring::Shared;
 use crate::sync::Ordering;
 
 /// The values of a ring's words.
@@ -38,40 +40,38 @@ pub(super) struct StageLook {
 }
 
 impl Look {
-    pub(super) fn at(control: &Control) -> Self {
-        Self::after(control, control.claimed())
+    pub(super) fn at(shared: &Shared) -> Self {
+        Self::after(shared, shared.control.claimed())
     }
 
     /// Reads the words, given the number of claims `before`. Every event a lap before that is
     /// finished, so no stage shows less. The published sequence therefore never goes back between
     /// two calls, although the bound of a worker may fall.
-    fn after(control: &Control, before: Sequence) -> Self {
+    fn after(shared: &Shared, before: Sequence) -> Self {
+        let control = &*shared.control;
         // O13, Relaxed: figures only.
-        let waiting_producers = control.waiting_producers.load(Ordering::Relaxed);
-        let dropped = control.dropped.load(Ordering::Relaxed);
-        let mut stages = look_at_stages(control);
+        let waiting_producers = shared.waiting_producers.load(Ordering::Relaxed);
+        let dropped = shared.dropped.load(Ordering::Relaxed);
+        let mut stages = look_at_stages(shared);
         let claimed = control.claimed();
-        // O8: between the load of the cursor and the load of the close.
-        control.fence.light();
-        let state = RingState::of(&control.life);
+        // O8: after the load of the cursor.
+        let state = RingState::of(control.state());
         // A single producer's cursor may be past the end of a closed ring.
-        let claimed = control.life.end().map_or(claimed, |end| claimed.min(end));
-        let floor = before.saturating_sub(control.capacity);
-        let lap = end_of_lap(&stages, control.capacity).max(before);
+        let claimed = control.end().map_or(claimed, |end| claimed.min(end));
+        let floor = before.saturating_sub(control.capacity());
+        let lap = end_of_lap(&stages, control.capacity()).max(before);
         let claimed = claimed.min(lap);
         for sequence in stages.iter_mut().filter_map(|stage| stage.sequence.as_mut()) {
             *sequence = (*sequence).clamp(floor, lap);
         }
-        let published = match &control.stamps {
-            None => claimed,
-            Some(stamps) => {
-                // Everything below is settled: a stage has finished it, or its slot was claimed
-                // again.
-                let a_lap_ago = claimed.saturating_sub(control.capacity);
-                let finished = (0..stages.len()).filter(|&index| !is_part(control, index));
-                let furthest = finished.filter_map(|index| stages[index].sequence).max();
-                stamps.settled_prefix(furthest.unwrap_or(0).max(a_lap_ago), claimed)
-            }
+        let published = if control.is_multi() {
+            // Everything below is settled: a stage has finished it, or its slot was claimed again.
+            let a_lap_ago = claimed.saturating_sub(control.capacity());
+            let finished = (0..stages.len()).filter(|&index| !is_part(control, index));
+            let furthest = finished.filter_map(|index| stages[index].sequence).max();
+            control.settled_prefix(furthest.unwrap_or(0).max(a_lap_ago), claimed)
+        } else {
+            claimed
         };
         Self { state, published, claimed, waiting_producers, dropped, stages }
     }
@@ -92,8 +92,8 @@ impl Look {
         for (finished, look) in finished.iter_mut().zip(&self.stages) {
             *finished = look.sequence.unwrap_or(DETACHED);
         }
-        for (index, stage) in control.stages.iter().enumerate() {
-            let upstream = stage.upstream.iter().map(|&upstream| finished[upstream]);
+        for index in 0..control.words() {
+            let upstream = control.upstream_of(index).iter().map(|&upstream| finished[upstream]);
             let limit = upstream.min().unwrap_or(self.published).min(self.published);
             limits.push(limit);
             if !is_part(control, index) {
@@ -106,7 +106,7 @@ impl Look {
     /// The sequence up to which the finished events of a stage are acknowledged. `None` if the
     /// stage asks for no acknowledgements or has left.
     pub(super) fn acknowledged(&self, control: &Control, stage: StageIndex) -> Option<Sequence> {
-        let words = control.stages[stage].acknowledgement?;
+        let words = control.acknowledgement_of(stage)?;
         let finished = self.stages[stage].sequence?;
         Some(self.stages[words].sequence?.min(finished))
     }
@@ -125,21 +125,24 @@ fn end_of_lap(stages: &[StageLook], capacity: u64) -> Sequence {
 
 /// Whether the words at `index` belong to a stage: to its acknowledgement or to one of its workers.
 pub(super) fn is_part(control: &Control, index: StageIndex) -> bool {
-    let mut stages = control.stages.iter();
-    stages.any(|stage| stage.acknowledgement == Some(index) || stage.workers.contains(&index))
+    (0..control.words()).any(|stage| {
+        control.acknowledgement_of(stage) == Some(index)
+            || control.workers_of(stage).contains(&index)
+    })
 }
 
 /// Reads all words in `Control::stages` and returns their values in index order.
-fn look_at_stages(control: &Control) -> Vec<StageLook> {
-    let downstream_first = (0..control.stages.len()).rev();
+fn look_at_stages(shared: &Shared) -> Vec<StageLook> {
+    let control = &*shared.control;
+    let downstream_first = (0..control.words()).rev();
     let (parts, stages): (Vec<_>, Vec<_>) =
         downstream_first.partition(|&index| is_part(control, index));
-    let look = |index: StageIndex| (index, StageLook::at(&control.stages[index]));
+    let look = |index: StageIndex| (index, StageLook::at(shared, index));
     let mut looks: Vec<_> = stages.into_iter().chain(parts).map(look).collect();
     looks.sort_unstable_by_key(|&(index, _)| index);
     let mut looks: Vec<_> = looks.into_iter().map(|(_, look)| look).collect();
-    for (index, stage) in control.stages.iter().enumerate() {
-        for &worker in &stage.workers {
+    for index in 0..control.words() {
+        for &worker in control.workers_of(index) {
             let of_worker = looks[worker];
             looks[index].include(of_worker);
         }
@@ -151,11 +154,10 @@ fn look_at_stages(control: &Control) -> Vec<StageLook> {
 /// Raises each group to the stages after it, because the bound of a worker may fall for a moment. A
 /// consumer in a seat is exempt: it has read nothing below the sequence at which it joined.
 fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
-    for (index, stage) in control.stages[..control.seating.seats().start].iter().enumerate().rev() {
+    for index in (0..control.seats().start).rev() {
         let least = looks[index].sequence;
-        for &group in
-            stage.upstream.iter().filter(|&&near| !control.stages[near].workers.is_empty())
-        {
+        let is_group = |near: &&StageIndex| !control.workers_of(**near).is_empty();
+        for &group in control.upstream_of(index).iter().filter(is_group) {
             let shown = &mut looks[group].sequence;
             *shown = (*shown).max(least);
         }
@@ -163,11 +165,10 @@ fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
 }
 
 impl StageLook {
-    fn at(stage: &StageControl) -> Self {
-        let figures = stage.activity.figures();
-        // O18, Acquire: pairs with the Release in `advance` and `acknowledge`; brings what the
-        // stage had waited for, so that it shows at least as far.
-        let sequence = stage.sequence.load(Ordering::Acquire);
+    fn at(shared: &Shared, stage: StageIndex) -> Self {
+        let figures = shared.activity(stage).figures();
+        // O18: acquires what the stage had waited for, so that it shows at least as far.
+        let sequence = shared.control.sequence_of(stage);
         Self { sequence: (sequence != DETACHED).then_some(sequence), figures }
     }
 
@@ -184,39 +185,66 @@ impl StageLook {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Look;
-    use crate::protocol::control::Control;
-    use crate::sync::Ordering;
+    use super::*;
+    use crate::monitor::Monitor;
+    use crate::{Disruptor, Poller, SingleProducer};
 
-    /// The second of two stages in a row is read before the ring goes on.
+    /// A ring of 8 slots with two stages, in a row or side by side.
+    struct Ends {
+        monitor: Monitor,
+        producer: SingleProducer<u64>,
+        pollers: [Poller<u64>; 2],
+    }
+
+    impl Ends {
+        fn new(in_a_row: bool, first: Sequence) -> Self {
+            let ring = Disruptor::single_producer(8, || 0).first_sequence(first);
+            let ring = if in_a_row {
+                ring.stage("a").poller().stage("b").poller()
+            } else {
+                ring.side_by_side(|side| side.stage("a").poller().stage("b").poller())
+            };
+            let (producer, mut consumers) = ring.build().unwrap();
+            let pollers = ["a", "b"].map(|name| consumers.take_poller(name).unwrap());
+            Self { monitor: producer.monitor(), producer, pollers }
+        }
+
+        fn shared(&self) -> &Shared {
+            &self.monitor.shared
+        }
+
+        /// Publishes, and lets the stages finish, everything below these sequences.
+        fn go_to(&mut self, published: Sequence, finished: [Sequence; 2]) {
+            while self.shared().control.claimed() < published {
+                let end = self.producer.publish(|_| {}).unwrap() + 1;
+                for (poller, finished) in self.pollers.iter_mut().zip(finished) {
+                    let left = finished.min(end).saturating_sub(poller.sequence());
+                    if left > 0 {
+                        poller.poll_max(left as usize).unwrap().consume_all();
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn nothing_shows_more_than_a_lap_ahead_when_the_ring_goes_on_during_the_look() {
-        let control = |cursor| {
-            let control = Control::of_graph(8, None, &[&[], &[0]]);
-            control.cursor.store(cursor, Ordering::Relaxed);
-            control.advance(0, cursor);
-            control.advance(1, 3);
-            control
-        };
-        for (cursor, shown) in [(3, 3), (10, 10), (11, 11), (12, 11), (1_000, 11)] {
-            let look = Look::after(&control(cursor), 3);
+        let mut ends = Ends::new(true, 0);
+        for (cursor, shown) in [(3, 3), (10, 10), (11, 11)] {
+            ends.go_to(cursor, [cursor, 3]);
+            let look = Look::after(ends.shared(), 3);
             assert_eq!((look.claimed, look.published, look.gate()), (shown, shown, 3));
             assert_eq!((look.stages[0].sequence, look.stages[1].sequence), (Some(shown), Some(3)));
         }
     }
 
-    /// A worker's word may stand far below what other workers have finished, just before the worker
-    /// claims.
     #[test]
     fn nothing_shows_less_than_a_lap_behind_what_was_claimed_before() {
-        let control = Control::of_graph(8, None, &[&[], &[]]);
-        control.cursor.store(100, Ordering::Relaxed);
-        control.advance(0, 99);
-        for (bound, shown) in [(50, 92), (92, 92), (95, 95)] {
-            control.advance(1, bound);
-            let look = Look::at(&control);
-            assert_eq!((look.claimed, look.published, look.gate()), (100, 100, shown));
-            assert_eq!((look.stages[0].sequence, look.stages[1].sequence), (Some(99), Some(shown)));
+        let mut ends = Ends::new(false, 90);
+        ends.go_to(95, [95, 92]);
+        for (before, shown) in [(95, 92), (100, 92), (101, 93), (103, 95)] {
+            let look = Look::after(ends.shared(), before);
+            assert_eq!(look.stages[1].sequence, Some(shown), "{before}");
         }
     }
 }

@@ -12,19 +12,23 @@
 //! (`activity`). Only this module reads the clock. A duration is known from two snapshots, so a
 //! monitor remembers the last one.
 
-mod bottleneck;
-mod drawing;
-mod history;
-mod look;
-mod snapshot;
-mod stall;
 mod state;
-mod table;
 mod text;
+
+mod look;
+
+mod snapshot;
+
+mod bottleneck;
+mod history;
+mod table;
+
+mod drawing;
+mod stall;
 mod throughput;
 
 use std::fmt;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 pub use bottleneck::Bottleneck;
@@ -33,12 +37,11 @@ pub use stall::{Culprit, Stall};
 pub use state::RingState;
 pub use throughput::{StageThroughput, Throughput};
 
-use crate::description::Description;
 use crate::lifecycle::{Consumers, Running};
 use crate::producer::{Producer, Sequencer};
-use crate::protocol::control::Control;
+use crate::ring::Shared;
+use crate::sync::now;
 use crate::sync::threads::{Mutex, MutexGuard};
-use crate::sync::{Arc, now};
 use history::History;
 use look::Look;
 
@@ -87,19 +90,14 @@ use look::Look;
 /// each claimed event that no stage has finished. A few snapshots a second have no measurable
 /// effect.
 pub struct Monitor {
-    control: Arc<Control>,
-    description: Description,
+    shared: Arc<Shared>,
     /// What this monitor remembers.
     history: Mutex<History>,
 }
 
 impl Monitor {
-    fn new(control: &Arc<Control>, description: &Description) -> Self {
-        Self {
-            control: Arc::clone(control),
-            description: description.clone(),
-            history: Mutex::default(),
-        }
+    fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), history: Mutex::default() }
     }
 
     fn history(&self) -> MutexGuard<'_, History> {
@@ -139,8 +137,8 @@ impl Monitor {
         // snapshot.
         let mut history = self.history();
         let began = now();
-        let look = Look::at(&self.control);
-        let mut snapshot = Snapshot::new(began, &look, &self.control, &self.description);
+        let look = Look::at(&self.shared);
+        let mut snapshot = Snapshot::new(began, &look, &self.shared);
         history.compare(&mut snapshot, began, now());
         snapshot
     }
@@ -249,17 +247,15 @@ impl Monitor {
 
 impl Clone for Monitor {
     fn clone(&self) -> Self {
-        Self {
-            control: Arc::clone(&self.control),
-            description: self.description.clone(),
-            history: Mutex::new(self.history().clone()),
-        }
+        Self { shared: Arc::clone(&self.shared), history: Mutex::new(self.history().clone()) }
     }
 }
 
 impl fmt::Debug for Monitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Monitor").field("ring", &self.description.ring()).finish_non_exhaustive()
+        f.debug_struct("Monitor")
+            .field("ring", &self.shared.description.ring())
+            .finish_non_exhaustive()
     }
 }
 
@@ -278,7 +274,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     #[must_use]
     pub fn monitor(&self) -> Monitor {
-        Monitor::new(&self.ring.control, &self.ring.description)
+        Monitor::new(&self.shared)
     }
 }
 
@@ -295,7 +291,7 @@ impl<E> Consumers<'_, E> {
     /// ```
     #[must_use]
     pub fn monitor(&self) -> Monitor {
-        Monitor::new(&self.control, &self.description)
+        Monitor::new(&self.shared)
     }
 }
 
@@ -316,6 +312,6 @@ impl Running<'_> {
     /// ```
     #[must_use]
     pub fn monitor(&self) -> Monitor {
-        Monitor::new(&self.control, &self.description)
+        Monitor::new(&self.shared)
     }
 }

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use lapwing_core::{Control, StageIndex};
+
 use super::look::{Look, is_part};
 use super::state::RingState;
 use crate::Sequence;
 use crate::activity::{Doing, Figures};
 use crate::description::Description;
-use crate::protocol::control::{Control, StageIndex};
+use crate::ring::Shared;
 
 /// The figures of a ring, read once by a [`Monitor`](crate::monitor::Monitor).
 ///
@@ -217,13 +219,9 @@ pub enum StageState {
 }
 
 impl Snapshot {
-    pub(super) fn new(
-        taken_at: Instant,
-        look: &Look,
-        control: &Control,
-        description: &Description,
-    ) -> Self {
-        let held = look.claimed.saturating_sub(look.gate()).min(control.capacity);
+    pub(super) fn new(taken_at: Instant, look: &Look, shared: &Shared) -> Self {
+        let (control, description) = (&*shared.control, &shared.description);
+        let held = look.claimed.saturating_sub(look.gate()).min(control.capacity());
         let limits = look.limits(control);
         // Skips seats that are free.
         let is_there = |&index: &StageIndex| {
@@ -234,11 +232,11 @@ impl Snapshot {
         Self {
             taken_at,
             ring: description.ring().to_owned(),
-            capacity: control.capacity as usize,
+            capacity: control.capacity() as usize,
             state: look.state,
             published: look.published,
             claimed: look.claimed,
-            free_slots: (control.capacity - held) as usize,
+            free_slots: (control.capacity() - held) as usize,
             waiting_producers: look.waiting_producers,
             dropped: look.dropped,
             stages: stages
@@ -291,7 +289,7 @@ impl StageSnapshot {
         let (name, threads) = description.consumer(index);
         let stage = &look.stages[index];
         let sequence = stage.sequence.unwrap_or(limit);
-        let upstream = control.stages[index].upstream.iter().copied();
+        let upstream = control.upstream_of(index).iter().copied();
         let upstream: Box<[_]> = upstream.filter(|&index| !is_part(control, index)).collect();
         let Figures { doing, batches, parks, wakes } = stage.figures;
         Self {

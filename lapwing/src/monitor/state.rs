@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::protocol::life::Life;
+use lapwing_core::State;
 
 /// Whether a ring accepts events.
 ///
@@ -32,15 +32,12 @@ pub enum RingState {
 }
 
 impl RingState {
-    pub(super) fn of(life: &Life) -> Self {
-        if life.is_halted() {
-            Self::Halted
-        } else if life.end().is_some() {
-            Self::Closed
-        } else if life.is_closing() {
-            Self::Closing
-        } else {
-            Self::Open
+    pub(super) fn of(state: State) -> Self {
+        match state {
+            State::Open => Self::Open,
+            State::Closing => Self::Closing,
+            State::Closed => Self::Closed,
+            State::Halted => Self::Halted,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The placement of stages on threads, as the user asks for it. Not here: the thread of each stage
 //! (`plan`, `spread`), the start of the threads (`lifecycle`).
 
-mod plan;
 mod spread;
+
+mod plan;
 
 use std::num::NonZero;
 use std::thread;

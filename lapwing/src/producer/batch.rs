@@ -1,16 +1,11 @@
 //! Several claimed slots that a producer fills.
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::Range;
-use std::sync::MutexGuard;
 
-use super::Sequencer;
-use super::{Producer, Slots};
+use super::{Sequencer, Slots};
 use crate::Sequence;
 use crate::error::RingError;
-use crate::protocol::claims::Claims;
 
 /// One or more consecutive claimed slots. Fill them through [`slots`](Self::slots), then
 /// [`publish`](Self::publish) them together.
@@ -37,19 +32,12 @@ use crate::protocol::claims::Claims;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "dropping a claim gives it up; call `publish`"]
-pub struct ClaimBatch<'a, E, S: Sequencer> {
-    producer: &'a mut Producer<E, S>,
-    range: Range<Sequence>,
-    /// Makes the batch `Sync` only if events are.
-    events: PhantomData<&'a mut [E]>,
-    /// Makes the batch `!Send`: its producer has noted the thread that made it (`open_claim`).
-    thread: PhantomData<MutexGuard<'static, ()>>,
-}
+pub struct ClaimBatch<'a, E, S: Sequencer>(lapwing_core::ClaimBatch<'a, E, S::Claims>);
 
 impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     #[inline]
-    pub(super) fn new(producer: &'a mut Producer<E, S>, range: Range<Sequence>) -> Self {
-        Self { producer, range, events: PhantomData, thread: PhantomData }
+    pub(super) fn new(claim: lapwing_core::ClaimBatch<'a, E, S::Claims>) -> Self {
+        Self(claim)
     }
 
     /// Returns the sequences that the events will have.
@@ -66,7 +54,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// ```
     #[must_use]
     pub fn sequences(&self) -> Range<Sequence> {
-        self.range.clone()
+        self.0.sequences()
     }
 
     /// Returns the number of events in the batch.
@@ -84,7 +72,8 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     #[must_use]
     #[allow(clippy::len_without_is_empty)] // a batch has at least one event
     pub fn len(&self) -> usize {
-        (self.range.end - self.range.start) as usize
+        let Range { start, end } = self.0.sequences();
+        (end - start) as usize
     }
 
     /// Returns the events, to be filled.
@@ -108,27 +97,15 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// ```
     #[inline]
     pub fn slots(&mut self) -> Slots<'_, E> {
-        let buffer = &self.producer.ring.buffer;
-        let Range { start, end } = self.range;
-        let wrap = buffer.wrap_after(start).min(end);
-        // SAFETY: I1: this claim owns its slots until it is published or given up, which takes
-        // `self`. `publish_or_keep` hands it back only if the slots were not settled. `self` is
-        // borrowed mutably, and the slice ends at the wrap.
-        let before_wrap = unsafe { buffer.slice_mut(start..wrap) };
-        // SAFETY: I1: as above. The slice begins at the wrap and does not reach `start` again,
-        // since a batch has at most as many events as the ring has slots.
-        let after_wrap = unsafe { buffer.slice_mut(wrap..end) };
-        Slots::new(before_wrap, after_wrap, start)
+        let first = self.0.sequences().start;
+        let (before_wrap, after_wrap) = self.0.slots();
+        Slots::new(before_wrap, after_wrap, first)
     }
 
     /// The events with their sequences, for rings whose events are never borrowed mutably (I13).
     #[inline]
     pub(crate) fn events(&self) -> impl DoubleEndedIterator<Item = (Sequence, &E)> {
-        let buffer = &self.producer.ring.buffer;
-        self.range.clone().map(|sequence| {
-            // SAFETY: I1: as in `slots`, and `self` is borrowed.
-            (sequence, unsafe { buffer.event(sequence) })
-        })
+        self.0.events()
     }
 
     /// Publishes all events of the batch together and returns their sequences.
@@ -172,27 +149,12 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// ring accepts either all of the events or none.
     #[inline]
     pub(crate) fn publish_or_keep(self) -> Result<Range<Sequence>, (Self, RingError)> {
-        // A published claim must not be abandoned.
-        let mut batch = ManuallyDrop::new(self);
-        let range = batch.range.clone();
-        let Producer { ring, claims, .. } = &mut *batch.producer;
-        ring.buffer.watch_write(range.clone());
-        match claims.publish(&ring.control, range.start, range.end - range.start) {
-            Ok(()) => Ok(range),
-            Err(why) => Err((ManuallyDrop::into_inner(batch), why)),
-        }
-    }
-}
-
-impl<E, S: Sequencer> Drop for ClaimBatch<'_, E, S> {
-    fn drop(&mut self) {
-        let Producer { ring, claims, .. } = &mut *self.producer;
-        claims.abandon(&ring.control, self.range.start, self.range.end - self.range.start);
+        self.0.publish().map_err(|(refused, why)| (Self(refused), RingError::of(why)))
     }
 }
 
 impl<E, S: Sequencer> fmt::Debug for ClaimBatch<'_, E, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClaimBatch").field("range", &self.range).finish_non_exhaustive()
+        f.debug_struct("ClaimBatch").field("range", &self.sequences()).finish_non_exhaustive()
     }
 }

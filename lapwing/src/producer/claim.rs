@@ -1,19 +1,11 @@
-//! A claimed slot that a producer fills.
+//! A claimed slot that a producer fills. Not here: its right to the slot (`lapwing_core`).
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::sync::MutexGuard;
 
-use super::Producer;
 use super::Sequencer;
 use crate::Sequence;
 use crate::error::RingError;
-use crate::protocol::claims::Claims;
-use crate::protocol::control::Control;
-use crate::protocol::ring::Ring;
-use crate::protocol::ring_buffer::RingBuffer;
 
 /// A claimed slot. Read and write its event through the claim, then [`publish`](Self::publish) it.
 ///
@@ -57,26 +49,12 @@ use crate::protocol::ring_buffer::RingBuffer;
 ///
 /// For the same reason a claim is not [`Send`]: it stays on the thread that made it.
 #[must_use = "dropping a claim gives it up; call `publish`"]
-pub struct Claim<'a, E, S: Sequencer> {
-    claims: &'a mut S::Claims,
-    /// Borrowed separately, not through the producer. The compiler cannot tell a write to the event
-    /// from a write to the producer, and would reload these fields after each one.
-    control: &'a Control,
-    buffer: &'a RingBuffer<E>,
-    sequence: Sequence,
-    /// Makes the claim `Sync` only if events are.
-    event: PhantomData<&'a mut E>,
-    /// Makes the claim `!Send`: its producer has noted the thread that made it (`open_claim`).
-    thread: PhantomData<MutexGuard<'static, ()>>,
-}
+pub struct Claim<'a, E, S: Sequencer>(lapwing_core::Claim<'a, E, S::Claims>);
 
 impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     #[inline]
-    pub(super) fn new(producer: &'a mut Producer<E, S>, sequence: Sequence) -> Self {
-        let Producer { ring, claims, .. } = producer;
-        let Ring { control, buffer, .. } = &*ring;
-        let (event, thread) = (PhantomData, PhantomData);
-        Self { claims, control, buffer, sequence, event, thread }
+    pub(super) fn new(claim: lapwing_core::Claim<'a, E, S::Claims>) -> Self {
+        Self(claim)
     }
 
     /// Returns the sequence that the event will have.
@@ -94,7 +72,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
-        self.sequence
+        self.0.sequence()
     }
 
     /// Publishes the event and returns its sequence.
@@ -143,14 +121,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// the caller can take back what it put into the slot.
     #[inline]
     pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, RingError)> {
-        // A published claim must not be abandoned.
-        let mut claim = ManuallyDrop::new(self);
-        let Self { claims, control, buffer, sequence, .. } = &mut *claim;
-        buffer.watch_write(*sequence..*sequence + 1);
-        match claims.publish(control, *sequence, 1) {
-            Ok(()) => Ok(*sequence),
-            Err(why) => Err((ManuallyDrop::into_inner(claim), why)),
-        }
+        self.0.publish().map_err(|(refused, why)| (Self(refused), RingError::of(why)))
     }
 }
 
@@ -159,28 +130,19 @@ impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
 
     #[inline]
     fn deref(&self) -> &E {
-        // SAFETY: I1: this claim owns the slot until it is published or given up, which takes
-        // `self`. `publish_or_keep` hands it back only if the slot was not settled.
-        unsafe { self.buffer.event(self.sequence) }
+        &self.0
     }
 }
 
 impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
     #[inline]
     fn deref_mut(&mut self) -> &mut E {
-        // SAFETY: I1: as in `deref`, and `self` is borrowed mutably.
-        unsafe { self.buffer.event_mut(self.sequence) }
-    }
-}
-
-impl<E, S: Sequencer> Drop for Claim<'_, E, S> {
-    fn drop(&mut self) {
-        self.claims.abandon(self.control, self.sequence, 1);
+        &mut self.0
     }
 }
 
 impl<E, S: Sequencer> fmt::Debug for Claim<'_, E, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Claim").field("sequence", &self.sequence).finish_non_exhaustive()
+        f.debug_struct("Claim").field("sequence", &self.sequence()).finish_non_exhaustive()
     }
 }

@@ -4,12 +4,11 @@
 
 use std::time::Duration;
 
-use super::Sequencer;
-use super::{Claim, ClaimBatch, Producer};
-use crate::Sequence;
+use lapwing_core::{Claims, Granted};
+
+use super::wait::Refused;
+use super::{Claim, ClaimBatch, Producer, Sequencer};
 use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
-use crate::protocol::claims::Claims;
-use crate::sync::now;
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the next slot. Fill and publish it, or drop the claim to give it up.
@@ -49,8 +48,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// advance during the wait, and the call may never return.
     #[inline]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
-        let sequence = self.claim_sequences(1)?;
-        Ok(Claim::new(self, sequence))
+        self.claim_or(|refused| refused.wait())
     }
 
     /// Claims the next slot if it is free, without waiting.
@@ -81,8 +79,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`TryPublishError::Halted`] if the ring is halted.
     #[inline]
     pub fn try_claim(&mut self) -> Result<Claim<'_, E, S>, TryPublishError> {
-        let sequence = self.try_claim_sequences(1)?;
-        Ok(Claim::new(self, sequence))
+        self.claim_or(|refused| refused.give_up())
     }
 
     /// Claims the next slot, waiting at most `timeout` until it is free.
@@ -125,8 +122,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         &mut self,
         timeout: Duration,
     ) -> Result<Claim<'_, E, S>, PublishTimeoutError> {
-        let sequence = self.claim_sequences_timeout(1, timeout)?;
-        Ok(Claim::new(self, sequence))
+        self.claim_or(|refused| refused.wait_for(timeout))
     }
 
     /// Claims the next `count` slots. Fill and publish them together, or drop the claim to give
@@ -169,8 +165,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     #[inline]
     pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
-        let first = self.claim_sequences(count)?;
-        Ok(ClaimBatch::new(self, first..first + count))
+        Ok(self.claim_batch_or(count, |refused| refused.wait())?)
     }
 
     /// Claims the next `count` slots if they are free, without waiting.
@@ -200,8 +195,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     #[inline]
     pub fn try_claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
-        let first = self.try_claim_sequences(count)?;
-        Ok(ClaimBatch::new(self, first..first + count))
+        Ok(self.claim_batch_or(count, |refused| refused.give_up())?)
     }
 
     /// Claims the next `count` slots, waiting at most `timeout` until they are free.
@@ -248,8 +242,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         timeout: Duration,
     ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
-        let first = self.claim_sequences_timeout(count, timeout)?;
-        Ok(ClaimBatch::new(self, first..first + count))
+        Ok(self.claim_batch_or(count, |refused| refused.wait_for(timeout))?)
     }
 
     pub(super) fn checked_count(&self, count: usize) -> Result<u64, BatchError> {
@@ -261,23 +254,36 @@ impl<E, S: Sequencer> Producer<E, S> {
         }
     }
 
+    /// Claims the next slot. If the ring refuses it, `decide` says what to do.
     #[inline]
-    pub(super) fn try_claim_sequences(&mut self, count: u64) -> Result<Sequence, TryPublishError> {
-        self.claims.try_claim(&self.ring.control, count)
+    pub(super) fn claim_or<X>(
+        &mut self,
+        decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,
+    ) -> Result<Claim<'_, E, S>, X> {
+        let Self { core, shared, waits, open, dropped } = self;
+        let claim = core.claim(|trying, why| {
+            decide(Refused { trying, why, count: 1, shared, waits, dropped })
+        })?;
+        if S::Claims::IS_MULTI {
+            open.note(claim.sequence());
+        }
+        Ok(Claim::new(claim))
     }
 
+    /// Claims the next `count` slots. If the ring refuses them, `decide` says what to do.
     #[inline]
-    fn claim_sequences(&mut self, count: u64) -> Result<Sequence, PublishError> {
-        self.try_claim_sequences(count).or_else(|_| self.wait_to_claim(count))
-    }
-
-    #[inline]
-    fn claim_sequences_timeout(
+    pub(super) fn claim_batch_or<X>(
         &mut self,
         count: u64,
-        timeout: Duration,
-    ) -> Result<Sequence, PublishTimeoutError> {
-        self.try_claim_sequences(count)
-            .or_else(|_| self.wait_to_claim_until(count, now().checked_add(timeout)))
+        decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,
+    ) -> Result<ClaimBatch<'_, E, S>, X> {
+        let Self { core, shared, waits, open, dropped } = self;
+        let claim = core.claim_batch(count, |trying, why| {
+            decide(Refused { trying, why, count, shared, waits, dropped })
+        })?;
+        if S::Claims::IS_MULTI {
+            open.note(claim.sequences().start);
+        }
+        Ok(ClaimBatch::new(claim))
     }
 }

@@ -1,21 +1,27 @@
-//! The publishing end of a ring. Not here: which sequences a claim may take (`protocol::claims`).
+//! The publishing end of a ring. Not here: which sequences a claim may take (`lapwing_core`).
 //!
 //! Every publication goes through a claim. If the caller's code panics, the drop of the claim
 //! abandons the slot. Consumers never see a half-written event, and no thread waits for it.
 
-mod batch;
-mod claim;
-mod claiming;
-mod offer;
-mod publish;
 mod sequencer;
 mod slots;
-#[cfg(all(test, not(loom)))]
-mod tests;
-mod up_to;
+
+mod batch;
+mod claim;
+mod publish;
 mod wait;
 
+mod claiming;
+mod offer;
+mod up_to;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 use std::fmt;
+use std::sync::Arc;
+
+use lapwing_core::{Claims, Control};
 
 pub use batch::ClaimBatch;
 pub use claim::Claim;
@@ -23,8 +29,11 @@ pub use offer::WhenFull;
 pub use sequencer::{Cloneable, Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 
-use crate::protocol::ring::Ring;
-use crate::wait::AnyWaitStrategy;
+use wait::Waits;
+
+use crate::open_claim::OpenClaim;
+use crate::ring::{Ring, Shared};
+use crate::wait::{AnyWaitStrategy, WaitStrategy};
 
 /// The only producer of a ring. It cannot be cloned.
 ///
@@ -196,23 +205,23 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 // Aligned for the reason that `Reader` gives.
 #[repr(align(64))]
 pub struct Producer<E, S: Sequencer> {
-    pub(crate) ring: Ring<E>,
-    claims: S::Claims,
-    strategy: Box<dyn AnyWaitStrategy>,
-    /// Whether a wait on a full ring sleeps until a quarter of the ring is free. After each wait it
-    /// is set to whether that much was free.
-    is_patient: bool,
-    /// The last ticket of this producer among those that take turns.
-    ticket: u64,
+    core: lapwing_core::Producer<E, S::Claims>,
+    pub(crate) shared: Arc<Shared>,
+    waits: Waits,
+    /// Its last claim, if the ring has several producers.
+    open: OpenClaim,
     /// Number of events that this producer has dropped because the ring was full.
     dropped: u64,
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
-        ring.control.life.add_producer();
-        let claims = S::claims(&ring);
-        Self { ring, claims, strategy, is_patient: true, ticket: 0, dropped: 0 }
+        let open = OpenClaim::default();
+        if S::Claims::IS_MULTI {
+            ring.shared.open_claims.add(&open);
+        }
+        let waits = Waits::new(strategy);
+        Self { core: S::producer(&ring), shared: ring.shared, waits, open, dropped: 0 }
     }
 
     /// Returns the number of slots in the ring.
@@ -228,7 +237,46 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.ring.control.capacity as usize
+        self.control().capacity() as usize
+    }
+
+    /// Sets how this producer waits on a full ring, instead of by the ring's
+    /// [`producer_wait`](crate::Builder::producer_wait).
+    ///
+    /// Each of several producers has its own strategy. A clone starts with the strategy of the
+    /// producer that it is cloned from.
+    ///
+    /// To save wake-ups, a parked producer may be woken only when a quarter of the ring is free,
+    /// but after 100 µs at most. [Several producers](crate::wait#several-producers-on-a-full-ring)
+    /// with parking strategies take turns.
+    ///
+    /// The ring decides at [`build`](crate::Builder::build) whether its threads check for parked
+    /// threads. If it has no seats, and no strategy given to the builder
+    /// [parks](WaitStrategy::PARKS), a parking strategy that is set here wakes at short intervals
+    /// instead, as [`Waiting::park`](crate::wait::Waiting::park) describes.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use lapwing::{Disruptor, wait::{Blocking, BusySpin}};
+    ///
+    /// let (mut urgent, consumers) = Disruptor::multi_producer(1, || 0_u64)
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
+    ///     .build()?;
+    /// let mut patient = urgent.clone();
+    /// urgent.set_wait(BusySpin);
+    /// patient.set_wait(Blocking::default());
+    ///
+    /// let running = consumers.start()?;
+    /// thread::scope(|scope| {
+    ///     for producer in [&mut urgent, &mut patient] {
+    ///         scope.spawn(|| (0..5).for_each(|_| _ = producer.publish(|event| *event = 7)));
+    ///     }
+    /// });
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_wait(&mut self, strategy: impl WaitStrategy) {
+        self.waits.set(Box::new(strategy));
     }
 
     /// Closes the ring for all producers.
@@ -255,7 +303,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn close(&self) {
-        self.ring.control.close();
+        self.control().close();
     }
 
     /// Returns whether the ring accepts further events: it is neither closed nor halted. A close or
@@ -274,27 +322,27 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.ring.control.life.is_open()
+        self.control().is_open()
+    }
+
+    fn control(&self) -> &Control {
+        self.core.ring().control()
+    }
+
+    fn ring(&self) -> Ring<E> {
+        Ring { core: self.core.ring().clone(), shared: Arc::clone(&self.shared) }
     }
 
     /// The ring, for models.
     #[cfg(all(test, loom))]
     pub(crate) fn shared(&self) -> Ring<E> {
-        self.ring.clone()
+        self.ring()
     }
 }
 
 impl<E, S: Cloneable> Clone for Producer<E, S> {
     fn clone(&self) -> Self {
-        Self::new(self.ring.clone(), self.strategy.clone())
-    }
-}
-
-impl<E, S: Sequencer> Drop for Producer<E, S> {
-    fn drop(&mut self) {
-        if self.ring.control.life.remove_producer() {
-            self.ring.control.close();
-        }
+        Self::new(self.ring(), self.waits.strategy())
     }
 }
 
@@ -302,7 +350,7 @@ impl<E, S: Sequencer> fmt::Debug for Producer<E, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Producer")
             .field("capacity", &self.capacity())
-            .field("claims", &self.claims)
+            .field("core", &self.core)
             .field("dropped", &self.dropped)
             .finish_non_exhaustive()
     }

@@ -4,11 +4,12 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::Sequencer;
-use super::{Claim, ClaimBatch, Producer, Slots};
+use lapwing_core::Granted;
+
+use super::wait::Refused;
+use super::{Producer, Sequencer, Slots};
 use crate::Sequence;
 use crate::error::{BatchError, OfferError, TryPublishError};
-use crate::sync::{Ordering, now};
 
 /// What [`offer`](Producer::offer) and [`offer_batch`](Producer::offer_batch) do if the ring is
 /// full.
@@ -128,10 +129,11 @@ impl<E, S: Sequencer> Producer<E, S> {
         when_full: WhenFull,
         fill: impl FnOnce(&mut E),
     ) -> Result<Option<Sequence>, OfferError> {
-        let Some(sequence) = self.offer_sequences(1, when_full)? else {
-            return Ok(None);
+        let mut claim = match self.claim_or(|refused| refused.offered(when_full)) {
+            Ok(claim) => claim,
+            Err(None) => return Ok(None),
+            Err(Some(error)) => return Err(error),
         };
-        let mut claim = Claim::new(self, sequence);
         fill(&mut claim);
         Ok(Some(claim.publish()?))
     }
@@ -195,51 +197,33 @@ impl<E, S: Sequencer> Producer<E, S> {
         fill: impl for<'b> FnOnce(&mut Slots<'b, E>),
     ) -> Result<Option<Range<Sequence>>, BatchError> {
         let count = self.checked_count(count)?;
-        let Some(first) = self.offer_sequences(count, when_full)? else {
-            return Ok(None);
+        let mut batch = match self.claim_batch_or(count, |refused| refused.offered(when_full)) {
+            Ok(batch) => batch,
+            Err(None) => return Ok(None),
+            Err(Some(error)) => return Err(error.into()),
         };
-        let mut batch = ClaimBatch::new(self, first..first + count);
         fill(&mut batch.slots());
         Ok(Some(batch.publish()?))
     }
+}
 
-    /// Claims `count` sequences, or returns `None` if that many events are dropped.
-    #[inline]
-    fn offer_sequences(
-        &mut self,
-        count: u64,
-        when_full: WhenFull,
-    ) -> Result<Option<Sequence>, OfferError> {
-        match self.try_claim_sequences(count) {
-            Ok(first) => Ok(Some(first)),
-            Err(TryPublishError::Full) => self.offer_to_full_ring(count, when_full),
-            Err(stopped) => Err(stopped.into()),
-        }
-    }
-
+impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
+    /// Does what `when_full` says. `Err(None)` if the events are dropped.
     #[cold]
-    fn offer_to_full_ring(
-        &mut self,
-        count: u64,
-        when_full: WhenFull,
-    ) -> Result<Option<Sequence>, OfferError> {
-        match when_full {
-            WhenFull::Wait => Ok(Some(self.wait_to_claim(count)?)),
-            WhenFull::Timeout(timeout) => {
-                let deadline = now().checked_add(timeout);
-                Ok(Some(self.wait_to_claim_until(count, deadline)?))
+    fn offered(mut self, when_full: WhenFull) -> Result<Granted<'p>, Option<OfferError>> {
+        match (self.why(), when_full) {
+            (TryPublishError::Full, WhenFull::Wait) => {
+                self.wait().map_err(|error| Some(error.into()))
             }
-            WhenFull::Refuse => Err(OfferError::Full),
-            WhenFull::DropNew => {
-                self.count_dropped(count);
-                Ok(None)
+            (TryPublishError::Full, WhenFull::Timeout(timeout)) => {
+                self.wait_for(timeout).map_err(|error| Some(error.into()))
             }
+            (TryPublishError::Full, WhenFull::Refuse) => Err(Some(OfferError::Full)),
+            (TryPublishError::Full, WhenFull::DropNew) => {
+                self.count_dropped();
+                Err(None)
+            }
+            (stopped, _) => Err(Some(stopped.into())),
         }
-    }
-
-    fn count_dropped(&mut self, count: u64) {
-        self.dropped += count;
-        // O13, Relaxed: a total that nothing else depends on.
-        self.ring.control.dropped.fetch_add(count, Ordering::Relaxed);
     }
 }

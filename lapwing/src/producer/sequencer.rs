@@ -2,9 +2,10 @@
 
 use std::fmt::Debug;
 
+use lapwing_core::Claims;
+
 use crate::chosen;
-use crate::protocol::claims::Claims;
-use crate::protocol::ring::Ring;
+use crate::ring::Ring;
 
 /// Whether a ring has one producer or several: [`Single`] or [`Multi`]. The trait is sealed.
 ///
@@ -82,24 +83,22 @@ impl Sequencer for Multi {}
 mod sealed {
     use super::{Claims, Multi, Ring, Single, chosen};
 
-    /// How a producer claims.
+    /// What differs between one producer and several.
     pub trait Sequencer: 'static {
-        /// What one producer knows of its ring.
         #[doc(hidden)]
         type Claims: Claims;
 
-        /// The state of a new producer of `ring`.
         #[doc(hidden)]
         #[allow(private_interfaces)]
-        fn claims<E>(ring: &Ring<E>) -> Self::Claims;
+        fn producer<E>(ring: &Ring<E>) -> lapwing_core::Producer<E, Self::Claims>;
     }
 
     impl Sequencer for Single {
         type Claims = chosen::Single;
 
         #[allow(private_interfaces)]
-        fn claims<E>(ring: &Ring<E>) -> Self::Claims {
-            chosen::Single::new(&ring.control, chosen::claims_of(ring))
+        fn producer<E>(ring: &Ring<E>) -> lapwing_core::Producer<E, Self::Claims> {
+            lapwing_core::Producer::only(ring.core.clone(), chosen::claims_of(ring))
         }
     }
 
@@ -107,8 +106,8 @@ mod sealed {
         type Claims = chosen::Multi;
 
         #[allow(private_interfaces)]
-        fn claims<E>(ring: &Ring<E>) -> Self::Claims {
-            chosen::Multi::new(&ring.control, chosen::claims_of(ring))
+        fn producer<E>(ring: &Ring<E>) -> lapwing_core::Producer<E, Self::Claims> {
+            lapwing_core::Producer::one_more(ring.core.clone(), chosen::claims_of(ring))
         }
     }
 }

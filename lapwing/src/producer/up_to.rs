@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use super::Sequencer;
-use super::{ClaimBatch, Producer};
+use lapwing_core::{Claims, Granted};
+
+use super::wait::Refused;
+use super::{ClaimBatch, Producer, Sequencer};
 use crate::error::BatchError;
-use crate::protocol::claims::{self, Claims};
-use crate::sync::now;
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the free slots, at least one and at most `max`. Fill and publish them together, or
@@ -59,10 +59,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// advance during the wait, and the call may never return.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        let range = self.claims.try_claim_up_to(&self.ring.control, most).or_else(|_| {
-            self.wait_for(1, |claims, control| claims.try_claim_up_to(control, most))
-        })?;
-        Ok(ClaimBatch::new(self, range))
+        Ok(self.claim_up_to_or(most, |refused| refused.wait())?)
     }
 
     /// Claims the free slots, at most `max`, without waiting.
@@ -92,8 +89,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Halted`] if the ring is halted.
     pub fn try_claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        let range = self.claims.try_claim_up_to(&self.ring.control, most)?;
-        Ok(ClaimBatch::new(self, range))
+        Ok(self.claim_up_to_or(most, |refused| refused.give_up())?)
     }
 
     /// Claims the free slots, at least one and at most `max`, waiting at most `timeout` for the
@@ -139,10 +135,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         timeout: Duration,
     ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        let deadline = now().checked_add(timeout);
-        let range =
-            self.wait_until(1, deadline, |claims, control| claims.try_claim_up_to(control, most));
-        Ok(ClaimBatch::new(self, range?))
+        Ok(self.claim_up_to_or(most, |refused| refused.wait_for(timeout))?)
     }
 
     /// Returns the number of slots that are free at this moment, at most the
@@ -176,11 +169,27 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// producers back.
     #[must_use]
     pub fn free_slots(&self) -> usize {
-        claims::free_slots(&self.ring.control) as usize
+        self.control().free_slots() as usize
     }
 
     /// Most slots that a claim of up to `max` may get.
     fn checked_most(&self, max: usize) -> Result<u64, BatchError> {
         if max == 0 { Err(BatchError::Zero) } else { Ok(max.min(self.capacity()) as u64) }
+    }
+
+    /// Claims the free slots, at most `most`. If the ring has none, `decide` says what to do.
+    fn claim_up_to_or<X>(
+        &mut self,
+        most: u64,
+        decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,
+    ) -> Result<ClaimBatch<'_, E, S>, X> {
+        let Self { core, shared, waits, open, dropped } = self;
+        let claim = core.claim_up_to(most, |trying, why| {
+            decide(Refused { trying, why, count: 1, shared, waits, dropped })
+        })?;
+        if S::Claims::IS_MULTI {
+            open.note(claim.sequences().start);
+        }
+        Ok(ClaimBatch::new(claim))
     }
 }

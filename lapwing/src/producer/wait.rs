@@ -2,19 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use super::Producer;
+use lapwing_core::error::ClaimError;
+use lapwing_core::{Awaited, Control, EventCount, Granted, Trying};
+
 use super::Sequencer;
 use crate::Sequence;
 use crate::deadline::has_passed;
 use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
 use crate::on_this_thread;
-use crate::protocol::claims::{self, Claims, oldest_own_claim};
-use crate::protocol::control::Control;
-use crate::protocol::parking::Awaited;
-use crate::protocol::parking::event_count::EventCount;
-use crate::sync::{IS_CHECKED, Ordering};
+use crate::ring::Shared;
+use crate::sync::{IS_CHECKED, Ordering, now};
 use crate::turns::Turn;
-use crate::wait::{WaitStrategy, Waiting};
+use crate::wait::{AnyWaitStrategy, Waiting};
 
 /// Longest sleep of a patient producer, which waits until a quarter of the ring is free. Afterwards
 /// it waits only for the slots that it needs.
@@ -41,7 +40,7 @@ struct FreeSlots<'a> {
 impl FreeSlots<'_> {
     /// The sequence that every stage must finish before `count` slots are free.
     fn wrap_point(&self) -> Sequence {
-        claims::wrap_point(self.control, self.count)
+        self.control.wrap_point(self.count)
     }
 
     /// Whether only this thread can free a slot, by publishing a claim that it holds or by
@@ -61,7 +60,7 @@ impl Awaited for FreeSlots<'_> {
     fn is_over(&self) -> bool {
         // The check is repeated during the wait: a claim of another producer raises the wrap point
         // above this thread's claim or stage.
-        claims::is_claimable(self.control, self.count) || self.would_deadlock()
+        self.control.is_claimable(self.count) || self.would_deadlock()
     }
 
     fn event_count(&self) -> Option<&EventCount> {
@@ -76,13 +75,13 @@ impl Awaited for FreeSlots<'_> {
 
 /// Counts a producer as waiting until this is dropped. Monitors show the count, which does not
 /// depend on the wait strategy.
-struct CountedWait<'a>(&'a Control);
+struct CountedWait<'a>(&'a Shared);
 
 impl<'a> CountedWait<'a> {
-    fn new(control: &'a Control) -> Self {
+    fn new(shared: &'a Shared) -> Self {
         // O13, Relaxed: a figure for monitors.
-        control.waiting_producers.fetch_add(1, Ordering::Relaxed);
-        Self(control)
+        shared.waiting_producers.fetch_add(1, Ordering::Relaxed);
+        Self(shared)
     }
 }
 
@@ -93,75 +92,63 @@ impl Drop for CountedWait<'_> {
     }
 }
 
-impl<E, S: Sequencer> Producer<E, S> {
-    /// Sets how this producer waits on a full ring, instead of by the ring's
-    /// [`producer_wait`](crate::Builder::producer_wait).
-    ///
-    /// Each of several producers has its own strategy. A clone starts with the strategy of the
-    /// producer that it is cloned from.
-    ///
-    /// To save wake-ups, a parked producer may be woken only when a quarter of the ring is free,
-    /// but after 100 µs at most. [Several producers](crate::wait#several-producers-on-a-full-ring)
-    /// with parking strategies take turns.
-    ///
-    /// The ring decides at [`build`](crate::Builder::build) whether its threads check for parked
-    /// threads. If it has no seats, and no strategy given to the builder
-    /// [parks](WaitStrategy::PARKS), a parking strategy that is set here wakes at short intervals
-    /// instead, as [`Waiting::park`](crate::wait::Waiting::park) describes.
-    ///
-    /// ```
-    /// use std::thread;
-    /// use lapwing::{Disruptor, wait::{Blocking, BusySpin}};
-    ///
-    /// let (mut urgent, consumers) = Disruptor::multi_producer(1, || 0_u64)
-    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
-    ///     .build()?;
-    /// let mut patient = urgent.clone();
-    /// urgent.set_wait(BusySpin);
-    /// patient.set_wait(Blocking::default());
-    ///
-    /// let running = consumers.start()?;
-    /// thread::scope(|scope| {
-    ///     for producer in [&mut urgent, &mut patient] {
-    ///         scope.spawn(|| (0..5).for_each(|_| _ = producer.publish(|event| *event = 7)));
-    ///     }
-    /// });
-    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn set_wait(&mut self, strategy: impl WaitStrategy) {
-        self.strategy = Box::new(strategy);
+/// How one producer waits on a full ring.
+pub(super) struct Waits {
+    strategy: Box<dyn AnyWaitStrategy>,
+    /// Whether a wait sleeps until a quarter of the ring is free. After each wait it is set to
+    /// whether that much was free.
+    is_patient: bool,
+    /// The last ticket of this producer among those that take turns.
+    ticket: u64,
+}
+
+impl Waits {
+    pub(super) fn new(strategy: Box<dyn AnyWaitStrategy>) -> Self {
+        Self { strategy, is_patient: true, ticket: 0 }
     }
 
-    /// Claims `count` sequences, waiting for free slots.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn wait_to_claim(&mut self, count: u64) -> Result<Sequence, PublishError> {
-        self.wait_for(count, |claims, control| claims.try_claim(control, count))
+    /// Changes the strategy.
+    pub(super) fn set(&mut self, strategy: Box<dyn AnyWaitStrategy>) {
+        self.strategy = strategy;
     }
 
-    /// Claims `count` sequences, waiting for free slots until `deadline`, if there is one.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn wait_to_claim_until(
-        &mut self,
-        count: u64,
-        deadline: Option<Instant>,
-    ) -> Result<Sequence, PublishTimeoutError> {
-        self.wait_until(count, deadline, |claims, control| claims.try_claim(control, count))
+    /// Returns a copy of the strategy.
+    pub(super) fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
+        self.strategy.clone()
+    }
+}
+
+/// A claim that the ring refused once, and what the producer needs to wait for it.
+pub(super) struct Refused<'w, 'p, 'a, S: Sequencer> {
+    pub(super) trying: &'w mut Trying<'p, 'a, S::Claims>,
+    pub(super) why: ClaimError,
+    /// Number of slots that it needs.
+    pub(super) count: u64,
+    pub(super) shared: &'w Shared,
+    pub(super) waits: &'w mut Waits,
+    /// Number of events that the producer has dropped.
+    pub(super) dropped: &'w mut u64,
+}
+
+impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
+    /// Returns why the ring refused it.
+    pub(super) fn why(&self) -> TryPublishError {
+        TryPublishError::of(self.why)
     }
 
-    /// Claims with `try_claim`, waiting for `count` free slots while it finds the ring full.
+    /// Does not wait.
+    #[inline]
+    pub(super) fn give_up(self) -> Result<Granted<'p>, TryPublishError> {
+        Err(self.why())
+    }
+
+    /// Waits for free slots.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_for<T>(
-        &mut self,
-        count: u64,
-        try_claim: impl Fn(&mut S::Claims, &Control) -> Result<T, TryPublishError>,
-    ) -> Result<T, PublishError> {
+    pub(super) fn wait(mut self) -> Result<Granted<'p>, PublishError> {
         loop {
-            match self.wait_until(count, None, &try_claim) {
-                Ok(claimed) => return Ok(claimed),
+            match self.wait_until(None) {
+                Ok(granted) => return Ok(granted),
                 Err(PublishTimeoutError::Closed) => return Err(PublishError::Closed),
                 Err(PublishTimeoutError::Halted(cause)) => return Err(PublishError::Halted(cause)),
                 Err(PublishTimeoutError::WouldDeadlock) => return Err(PublishError::WouldDeadlock),
@@ -170,29 +157,43 @@ impl<E, S: Sequencer> Producer<E, S> {
         }
     }
 
-    /// Claims with `try_claim`, waiting for `count` free slots while it finds the ring full, until
-    /// `deadline`, if there is one.
+    /// Waits for free slots, at most for `timeout`.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_until<T>(
+    pub(super) fn wait_for(
+        mut self,
+        timeout: Duration,
+    ) -> Result<Granted<'p>, PublishTimeoutError> {
+        self.wait_until(now().checked_add(timeout))
+    }
+
+    /// Drops the events.
+    pub(super) fn count_dropped(&mut self) {
+        *self.dropped += self.count;
+        // O13, Relaxed: a total that nothing else depends on.
+        self.shared.dropped.fetch_add(self.count, Ordering::Relaxed);
+    }
+
+    /// Waits for free slots until `deadline`, if there is one.
+    fn wait_until(
         &mut self,
-        count: u64,
         deadline: Option<Instant>,
-        try_claim: impl Fn(&mut S::Claims, &Control) -> Result<T, TryPublishError>,
-    ) -> Result<T, PublishTimeoutError> {
-        let control = &self.ring.control;
+    ) -> Result<Granted<'p>, PublishTimeoutError> {
+        let Self { trying, count, shared, waits, .. } = self;
+        let (control, count) = (&*shared.control, *count);
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
-        let held = oldest_own_claim(control);
-        let has_rivals = control.stamps.is_some() && self.strategy.parks() && !IS_CHECKED;
+        let held = shared.oldest_own_claim();
+        let has_rivals = control.is_multi() && waits.strategy.parks() && !IS_CHECKED;
         // Consumers wait for this thread, so it does not wait for other producers.
         let is_needed = runs_a_stage || held.is_some();
-        let mut turn = (has_rivals && !is_needed)
-            .then(|| Turn::new(&control.turns, control, &mut self.ticket));
+        let Waits { strategy, is_patient, ticket } = &mut **waits;
+        let mut turn =
+            (has_rivals && !is_needed).then(|| Turn::new(&shared.turns, control, ticket));
         let mut is_expired = false;
         let mut counted = None;
         loop {
-            match try_claim(&mut self.claims, control) {
-                Ok(claimed) => return Ok(claimed),
+            match trying.again().map_err(TryPublishError::of) {
+                Ok(granted) => return Ok(granted),
                 Err(TryPublishError::Closed) => return Err(PublishTimeoutError::Closed),
                 Err(TryPublishError::Halted(cause)) => {
                     return Err(PublishTimeoutError::Halted(cause));
@@ -202,12 +203,12 @@ impl<E, S: Sequencer> Producer<E, S> {
                 }
                 Err(TryPublishError::Full) => {}
             }
-            let is_patient = self.is_patient && count <= control.room();
-            let awaited = FreeSlots { control, count, runs_a_stage, held, is_patient };
+            let patient = *is_patient && count <= control.room();
+            let awaited = FreeSlots { control, count, runs_a_stage, held, is_patient: patient };
             if awaited.would_deadlock() {
                 return Err(PublishTimeoutError::WouldDeadlock);
             }
-            counted.get_or_insert_with(|| CountedWait::new(control));
+            counted.get_or_insert_with(|| CountedWait::new(shared));
             let limit = match &mut turn {
                 Some(turn) if turn.is_due() => {
                     turn.take(deadline);
@@ -217,11 +218,11 @@ impl<E, S: Sequencer> Producer<E, S> {
                 Some(turn) => turn.limit_wait(deadline),
                 None => deadline,
             };
-            self.strategy.wait(&Waiting::new(control, &awaited, limit));
+            strategy.wait(&Waiting::new(shared, &awaited, limit));
             is_expired = has_passed(deadline);
             // Patience does not pay while consumers release events slowly. So the next wait is
             // patient only if a quarter of the ring is free after this one.
-            self.is_patient = control.has_room();
+            *is_patient = control.has_room();
         }
     }
 }

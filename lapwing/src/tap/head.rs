@@ -1,6 +1,7 @@
 //! The progress of a tap's writer and whether the tap is closed, in one word.
 
-use crate::padded::Padded;
+use lapwing_core::Padded;
+
 use crate::sync::{AtomicU64, Ordering};
 
 /// Set in the word once nothing more will be written. Positions stay far below this bit.

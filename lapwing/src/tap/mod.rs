@@ -53,9 +53,11 @@
 
 #[deny(unsafe_code)]
 mod head;
+pub(crate) mod slot;
+
 #[deny(unsafe_code)]
 mod reader;
-pub(crate) mod slot;
+
 #[deny(unsafe_code)]
 mod waiting;
 #[deny(unsafe_code)]

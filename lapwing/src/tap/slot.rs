@@ -19,10 +19,11 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use lapwing_core::Padded;
+use lapwing_core::memory::{PerSlot, Reserved};
+
 use crate::Sequence;
 use crate::error::BuildError;
-use crate::padded::Padded;
-use crate::protocol::memory::{PerSlot, Reserved};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Number of bits of a state that count readers. No slot has more readers than that, and most of
@@ -67,7 +68,7 @@ impl<E: Copy> Slots<E> {
     /// [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=2^30`,
     /// [`BuildError::OutOfMemory`] if the allocator fails.
     pub(crate) fn new(capacity: usize) -> Result<Self, BuildError> {
-        let room = Reserved::<Padded<Slot<E>>>::reserve(capacity)?;
+        let room = Reserved::<Padded<Slot<E>>>::reserve(capacity).map_err(BuildError::of)?;
         let begin = |_, slot: NonNull<Padded<Slot<E>>>| {
             // SAFETY: I18: memory for a padded slot, which begins with the slot and has no other
             // field.

@@ -3,16 +3,19 @@
 
 use std::fmt;
 
-use super::graph::{Graph, Part, StageId};
+use lapwing_core::{Factory, Noticed};
+
+use super::graph::{Graph, Part};
+use super::settings::Settings;
 use super::side::Side;
-use super::stage::{Settings, Stage};
+use super::stage::Stage;
+use super::stage_id::StageId;
 use super::wiring::Parts;
 use crate::Sequence;
 use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::placement::Placement;
 use crate::producer::{Producer, Sequencer};
-use crate::protocol::ring_buffer::{Factory, Noticed};
 use crate::wait::WaitStrategy;
 
 /// A description of a ring that is not yet made: its settings and its stages.

@@ -3,12 +3,13 @@
 
 use std::collections::HashSet;
 
+use lapwing_core::{StageIndex, ancestors};
+
 use super::graph::{Body, Graph, Node};
-use super::stage::Settings;
+use super::settings::Settings;
 use super::team::Team;
 use crate::error::BuildError;
 use crate::placement::is_thread_name;
-use crate::protocol::control::{StageIndex, ancestors};
 
 /// Checks the stages of `graph`, and returns the stages that each one depends on.
 ///

@@ -1,8 +1,9 @@
 //! The entry point of a ring: its capacity, its events, and whether it has one producer or several.
 
+use lapwing_core::Factory;
+
 use super::builder::Builder;
 use crate::producer::{Multi, Single};
-use crate::protocol::ring_buffer::Factory;
 
 /// The entry point: [`single_producer`](Self::single_producer) or
 /// [`multi_producer`](Self::multi_producer) begins a ring.

@@ -7,29 +7,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::stage::{Settings, Stage};
+use super::settings::Settings;
+use super::stage_id::StageId;
 use super::team::Team;
 use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
-
-/// The identity of a stage of a [`Graph`], by which other stages of that graph can depend on it.
-///
-/// ```
-/// use lapwing::{Disruptor, error::BuildError, graph::{Graph, StageId}};
-///
-/// let (mut graph, mut other) = (Graph::new(), Graph::new());
-/// let first: StageId = graph.stage("first").read(|_: &u64, _, _| {});
-/// graph.stage("second").after(first).read(|_, _, _| {});
-/// assert!(Disruptor::single_producer(8, || 0).graph(graph).build().is_ok());
-///
-/// other.stage("lost").after(first).read(|_: &u64, _, _| {});
-/// let error = Disruptor::single_producer(8, || 0).graph(other).build().unwrap_err();
-/// assert_eq!(error, BuildError::UnknownStage { stage: "lost".into() });
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StageId {
-    graph: u64,
-    pub(super) index: usize,
-}
 
 /// Stages and their order, put together at run time, for example in a loop.
 /// [`Builder::graph`](crate::Builder::graph) adds them to a ring.
@@ -150,26 +131,6 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         static GRAPHS: AtomicU64 = AtomicU64::new(0);
         // O13, Relaxed: only uniqueness matters.
         Self { id: GRAPHS.fetch_add(1, Ordering::Relaxed), nodes: Vec::new() }
-    }
-
-    /// Begins a stage. Its verb adds the stage and returns its id. Other stages depend on it by
-    /// [`after`](Stage::after) with that id.
-    ///
-    /// ```
-    /// use lapwing::{Disruptor, graph::Graph};
-    ///
-    /// let mut graph = Graph::new();
-    /// let double = graph.stage("double").write(|event: &mut u64, _, _| *event *= 2);
-    /// graph.stage("left").after(double).read(|event, _, _| assert_eq!(*event, 14));
-    /// graph.stage("right").after(double).read(|event, _, _| assert_eq!(*event, 14)); // beside "left"
-    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
-    /// let running = consumers.start()?;
-    /// producer.publish(|event| *event = 7)?;
-    /// running.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn stage(&mut self, stage: impl Into<Stage>) -> Stage<&mut Self> {
-        stage.into().at(self)
     }
 
     pub(super) fn push(&mut self, stage: Settings, part: Part<'env, E>) -> StageId {

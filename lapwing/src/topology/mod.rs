@@ -3,24 +3,40 @@
 //! runs it (`lifecycle`).
 
 mod batch_length;
-mod builder;
-mod check;
-mod disruptor;
+mod guest;
+mod stage_id;
+
+mod settings;
+
+mod team;
+
 mod graph;
+
+mod check;
 mod placing;
 mod position;
-mod seat;
-mod seats;
-mod side;
+
 mod stage;
-mod team;
+
+mod seat;
+mod side;
+
+mod seats;
+
 mod wiring;
+
+mod builder;
+
+mod disruptor;
+mod places;
 
 pub use builder::Builder;
 pub use disruptor::Disruptor;
-pub use graph::{Graph, StageId};
+pub use graph::Graph;
+pub use guest::StartAt;
 pub use position::{Alone, Position};
 pub use seat::Seat;
 pub use seats::Seats;
 pub use side::{Chain, Side};
 pub use stage::{Stage, Unplaced, Workers};
+pub use stage_id::StageId;

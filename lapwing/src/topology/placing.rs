@@ -2,7 +2,7 @@
 //! here: the choice of the threads (`placement`).
 
 use super::graph::{Body, Node};
-use super::stage::Settings;
+use super::settings::Settings;
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::placement::{Place, Placement, Plan, Wish, WishedConsumer};

@@ -1,19 +1,16 @@
-//! The places that a stage can be added to, and what its verb returns there.
+//! What a place is to which a stage can be added. Not here: the places (`places`).
 
-use super::builder::Builder;
-use super::graph::{Graph, Part, StageId};
-use super::side::{Chain, Side};
-use super::stage::Settings;
-use crate::producer::Sequencer;
+use super::graph::Part;
+use super::settings::Settings;
 
 /// A place where a verb such as [`read`](crate::Stage::read) adds a [`Stage`](crate::Stage).
 ///
 /// | place | its stages | a verb returns |
 /// |---|---|---|
-/// | [`Builder`] | one after another, each [alone](Alone) | the builder |
-/// | [`Side`] | side by side | the side |
-/// | [`Chain`] | one after another, beside others | the chain |
-/// | `&mut` [`Graph`] | in any order; [checked](crate::Builder::build) when the ring is built | the [`StageId`] |
+/// | [`Builder`](crate::Builder) | one after another, each [alone](Alone) | the builder |
+/// | [`Side`](crate::graph::Side) | side by side | the side |
+/// | [`Chain`](crate::graph::Chain) | one after another, beside others | the chain |
+/// | `&mut` [`Graph`](crate::graph::Graph) | in any order; [checked](crate::Builder::build) when the ring is built | the [`StageId`](crate::graph::StageId) |
 ///
 /// The trait is sealed: there are no other places.
 ///
@@ -51,8 +48,8 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 /// A [`Position`] where a stage may change events, since no other stage has the event at the same
 /// time.
 ///
-/// A [`Builder`] is one. So is `&mut` [`Graph`], which is [checked](crate::Builder::build) when the
-/// ring is built. The trait is sealed.
+/// A [`Builder`](crate::Builder) is one. So is `&mut` [`Graph`](crate::graph::Graph), which is
+/// [checked](crate::Builder::build) when the ring is built. The trait is sealed.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage, graph::Alone};
@@ -77,57 +74,7 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 )]
 pub trait Alone<'env>: Position<'env> {}
 
-#[allow(private_interfaces)]
-impl<'env, E: Send + 'env, S: Sequencer> Position<'env> for Builder<'env, E, S> {
-    type Event = E;
-    type Next = Self;
-
-    fn place(self, stage: Settings, part: Part<'env, E>) -> Self {
-        self.push(stage, part)
-    }
-}
-
-impl<'env, E: Send + 'env, S: Sequencer> Alone<'env> for Builder<'env, E, S> {}
-
-#[allow(private_interfaces)]
-impl<'env, E: Send + Sync + 'env> Position<'env> for Side<'_, 'env, E> {
-    type Event = E;
-    type Next = Self;
-
-    fn place(self, stage: Settings, part: Part<'env, E>) -> Self {
-        self.push(stage, part)
-    }
-}
-
-#[allow(private_interfaces)]
-impl<'env, E: Send + Sync + 'env> Position<'env> for Chain<'_, 'env, E> {
-    type Event = E;
-    type Next = Self;
-
-    fn place(self, stage: Settings, part: Part<'env, E>) -> Self {
-        self.push(stage, part)
-    }
-}
-
-#[allow(private_interfaces)]
-impl<'env, E: Send + 'env> Position<'env> for &mut Graph<'env, E> {
-    type Event = E;
-    type Next = StageId;
-
-    fn place(self, stage: Settings, part: Part<'env, E>) -> StageId {
-        self.push(stage, part)
-    }
-}
-
-impl<'env, E: Send + 'env> Alone<'env> for &mut Graph<'env, E> {}
-
-mod sealed {
-    use super::{Builder, Chain, Graph, Side};
-
+/// Keeps [`Position`] sealed.
+pub(super) mod sealed {
     pub trait Sealed {}
-
-    impl<E, S> Sealed for Builder<'_, E, S> {}
-    impl<E> Sealed for Side<'_, '_, E> {}
-    impl<E> Sealed for Chain<'_, '_, E> {}
-    impl<E> Sealed for &mut Graph<'_, E> {}
 }

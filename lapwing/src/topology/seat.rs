@@ -5,7 +5,8 @@ use std::any::Any;
 use std::fmt;
 
 use super::batch_length;
-use super::stage::Settings;
+use super::guest::Guest;
+use super::settings::Settings;
 #[cfg(doc)]
 use super::stage::Stage;
 use crate::Sequence;
@@ -13,8 +14,7 @@ use crate::consumer::{
     BatchHandler, BatchLife, Consumer, EventHandler, IntoAction, PerBatch, PerEvent, Poller, Post,
     Processor, Recovery, Shared, StageReader, WholeLife, Work,
 };
-use crate::protocol::ring::Ring;
-use crate::protocol::seats::{Guest, Place};
+use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -99,7 +99,7 @@ impl<E: Send + Sync> Seat<E> {
     /// ```
     #[must_use = "a poller that is dropped leaves the ring"]
     pub fn poller(self) -> Poller<E> {
-        let capacity = self.ring.control.capacity;
+        let capacity = self.ring.control().capacity();
         Poller::new(self.into_reader(capacity).0)
     }
 
@@ -246,7 +246,7 @@ impl<E: Send + Sync> Seat<E> {
         H: Work<E, Shared> + Send + 'env,
     {
         self.guest.has_handler();
-        let longest = batch_length::shared(self.ring.control.capacity);
+        let longest = batch_length::shared(self.ring.control().capacity());
         let (reader, stage) = self.into_reader(longest);
         let Settings { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
         let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));
@@ -259,7 +259,10 @@ impl<E: Send + Sync> Seat<E> {
         let Self { ring, default_wait, mut stage, guest } = self;
         let wait = stage.wait.take().unwrap_or_else(|| (*default_wait).clone());
         let max_batch = stage.max_batch.map_or(longest, |events| events as u64);
-        (StageReader::new(ring, Place::Seat(guest), wait, max_batch), stage)
+        let (place, name) = guest.into_parts();
+        // SAFETY: I5: `E: Sync`.
+        let reader = unsafe { StageReader::new(ring, (place, Some(name)), false, wait, max_batch) };
+        (reader, stage)
     }
 }
 

@@ -9,12 +9,12 @@
 
 use std::fmt;
 
+use super::guest::{Guest, StartAt};
 use super::seat::Seat;
 use super::stage::Stage;
 use crate::error::SeatError;
 use crate::placement::is_thread_name;
-use crate::protocol::ring::Ring;
-use crate::protocol::seats::{Guest, StartAt};
+use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -102,7 +102,7 @@ impl<E> Seats<E> {
     /// ```
     #[must_use]
     pub fn free(&self) -> usize {
-        self.ring.control.seating.free()
+        self.ring.control().free_seats()
     }
 }
 
@@ -151,7 +151,7 @@ impl<E: Send + Sync> Seats<E> {
     pub fn take(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
         let stage = stage.into().settings;
         let name = || stage.name.clone();
-        if self.ring.control.seating.is_empty() {
+        if self.ring.control().seats().is_empty() {
             return Err(SeatError::NoSeats);
         }
         if !is_thread_name(&stage.name) {
@@ -163,9 +163,9 @@ impl<E: Send + Sync> Seats<E> {
         if stage.is_acknowledged {
             return Err(SeatError::Acknowledged { stage: name() });
         }
-        let taken = self.ring.description.take_name(&stage.name);
+        let taken = self.ring.shared.description.take_name(&stage.name);
         let taken = taken.ok_or_else(|| SeatError::DuplicateName { stage: name() })?;
-        let guest = Guest::join(&self.ring.control, taken, start)?;
+        let guest = Guest::join(&self.ring.shared, taken, start)?;
         Ok(Seat::new(self.ring.clone(), Arc::clone(&self.wait), stage, guest))
     }
 }

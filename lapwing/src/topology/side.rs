@@ -3,8 +3,10 @@
 
 use std::fmt;
 
-use super::graph::{Graph, Part, StageId};
-use super::stage::{Settings, Stage};
+use super::graph::{Graph, Part};
+use super::settings::Settings;
+use super::stage::Stage;
+use super::stage_id::StageId;
 
 /// Stages side by side, within [`Builder::side_by_side`](crate::Builder::side_by_side). Each of
 /// them reads every event.

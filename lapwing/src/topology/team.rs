@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-use super::stage::Settings;
+use super::settings::Settings;
 use crate::consumer::SharedKeys;
 use crate::description::worker_name;
-use crate::protocol::group::MAX_WORKERS;
+use crate::group::MAX_WORKERS;
 use crate::unshared::Unshared;
 
 /// The workers of a stage, as the graph keeps them.

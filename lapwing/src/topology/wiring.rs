@@ -1,12 +1,13 @@
 //! Turns a graph into a ring: sequences, barriers, gates, and the two ends.
 
-use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::fmt;
-use std::iter;
 use std::marker::PhantomData;
-use std::mem;
 use std::vec;
+
+use lapwing_core::error::MemoryError;
+use lapwing_core::memory::Reserved;
+use lapwing_core::{Claims, Control, Factory, Noticed, Place, Room, StageIndex, Waits};
 
 use super::batch_length;
 use super::check::check;
@@ -16,19 +17,13 @@ use super::seats::Seats;
 use crate::MAX_SEATS;
 use crate::consumer::{Acknowledger, Consumer, Poller, StageReader, Worker};
 use crate::error::BuildError;
+use crate::failures::Failures;
+use crate::group::Group;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::placement::{Placement, Plan};
 use crate::producer::{Producer, Sequencer};
-use crate::protocol::claims::Claims;
-use crate::protocol::control::{Control, StageIndex};
-use crate::protocol::failures::Failures;
-use crate::protocol::group::Group;
-use crate::protocol::memory::Reserved;
-use crate::protocol::ring::Ring;
-use crate::protocol::ring_buffer::{Factory, Noticed, Notices, RingBuffer};
-use crate::protocol::seats::{Place, Seating};
-use crate::protocol::stamps::Stamps;
-use crate::sync::{Arc, AtomicU8, AtomicU32, AtomicU64};
+use crate::ring::{Ring, Shared};
+use crate::sync::{Arc, AtomicU8, AtomicU64};
 use crate::wait::spinner::count_cpus;
 use crate::wait::{Adaptive, AnyWaitStrategy};
 use crate::{MAX_FIRST_SEQUENCE, Sequence};
@@ -47,7 +42,7 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) first_sequence: Sequence,
     pub(super) placement: Placement,
     /// Finds the notices of the events, if the events have them.
-    notices: Option<fn(&RingBuffer<E>) -> Notices>,
+    notices: Option<fn(&mut Room<E>)>,
     pub(super) sequencer: PhantomData<S>,
 }
 
@@ -73,7 +68,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     where
         E: Noticed,
     {
-        self.notices = Some(Notices::of::<E>);
+        self.notices = Some(Room::give_notices);
     }
 
     /// Checks the graph, makes the ring, and returns its ends. Starts nothing.
@@ -82,39 +77,32 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         count_cpus();
-        let mut upstream = check(&graph)?;
+        let mut shape = lapwing_core::Graph::new(check(&graph)?);
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;
         let plan = place(&self.placement, &self.name, &graph.nodes)?;
-        let acknowledged = add_acknowledgements(&graph.nodes, &mut upstream);
-        let groups = add_workers(&graph.nodes, &mut upstream);
-        let seating = add_seats(&graph.nodes, &acknowledged, &groups, &mut upstream, self.seats);
-        let parks = self.parks(&graph.nodes);
-        let mut rooms = Rooms::reserve(self.capacity, S::Claims::IS_MULTI, &graph.nodes)?;
-        let owners = mem::take(&mut rooms.owners);
-        let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
-        failures.resize_with(upstream.len(), || None);
-        let capacity = buffer.capacity();
-        let longest_batch =
-            batch_length::of_handler::<E>(capacity, graph.nodes.len(), S::Claims::IS_MULTI);
-        let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
-            .starting_at(first_sequence);
+        let acknowledged = add_acknowledgements(&graph.nodes, &mut shape);
+        let groups = add_workers(&graph.nodes, &mut shape);
+        let last_writer = graph.nodes.iter().rposition(|node| node.part.is_exclusive);
+        let shape = shape.with_seats(self.seats, last_writer);
         // A caller that names a thread may run that thread itself, with several stages on it.
-        if plan.has_shared() || graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
-            control.expect_shared_threads();
-        }
-        for &(stage, words) in &acknowledged {
-            control.stage_mut(stage).acknowledgement = Some(words);
-        }
-        for words in &groups {
-            control.stage_mut(words[0]).set_workers(&words[1..]);
-        }
-        let notices = self.notices.map(|of| of(&buffer));
+        let names_threads = graph.nodes.iter().any(|node| node.stage.thread.is_some());
+        let shares_threads = plan.has_shared() || names_threads;
+        let waits = Waits { parks: self.parks(&graph.nodes), shares_threads };
+        let Rooms { events, failures, owners } = self.rooms(&graph.nodes)?;
+        let core = events.into_ring(self.factory, shape, first_sequence, waits);
+        let failures = failures.into_iter().map(|room| room.map(Failures::new)).collect();
+        let longest_batch = batch_length::of_handler::<E>(
+            core.control().capacity(),
+            graph.nodes.len(),
+            S::Claims::IS_MULTI,
+        );
         let description = describe(self.name, &graph.nodes, &plan);
-        let ring = Ring::new(control, buffer, notices, description);
+        let shared = Shared::new(Arc::clone(core.control()), description, failures);
+        let ring = Ring::new(core, shared);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
-        let acknowledgers = acknowledgers(&ring.control, &graph.nodes, &acknowledged);
+        let acknowledgers = acknowledgers(ring.control(), &graph.nodes, &acknowledged);
         let (groups, owners, made) = (groups.into_iter(), owners.into_iter(), Made::default());
         let wait = &*self.wait;
         let mut ends = Ends { ring: &ring, wait, longest_batch, plan: &plan, groups, owners, made };
@@ -123,10 +111,22 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         }
         let Made { names, consumers, pollers, groups } = ends.made;
         let seats = Seats::new(ring.clone(), self.wait);
-        let Ring { control, description, .. } = ring;
         let consumers =
-            Consumers::new(control, description, names, consumers, pollers, acknowledgers, seats);
+            Consumers::new(ring.shared, names, consumers, pollers, acknowledgers, seats);
         Ok((producer, consumers.with_groups(groups)))
+    }
+
+    /// Reserves the memory of the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Capacity`] or [`BuildError::OutOfMemory`].
+    fn rooms(&self, nodes: &[Node<'_, E>]) -> Result<Rooms<E>, BuildError> {
+        let mut rooms = Rooms::reserve(self.capacity, S::Claims::IS_MULTI, nodes);
+        if let (Ok(rooms), Some(with_notices)) = (&mut rooms, self.notices) {
+            with_notices(&mut rooms.events);
+        }
+        rooms.map_err(BuildError::of)
     }
 
     /// Whether a thread of the ring may park. A consumer that takes a seat may, whatever the other
@@ -207,7 +207,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
     fn reader_of(&self, index: StageIndex, node: &Node<'env, E>) -> StageReader<E> {
         let stage = &node.stage;
         let wait = stage.wait.clone().unwrap_or_else(|| self.wait.boxed_clone());
-        let capacity = self.ring.control.capacity;
+        let capacity = self.ring.control().capacity();
         let longest = match &node.part.body {
             Body::Handler(_) => self.longest_batch,
             Body::Workers(..) => batch_length::shared(capacity),
@@ -215,7 +215,14 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
             Body::Poller => capacity,
         };
         let max_batch = stage.max_batch.map_or(longest, |events| events as u64);
-        StageReader::new(self.ring.clone(), Place::Graph(index), wait, max_batch)
+        let place = match &node.part.body {
+            Body::Workers(..) => Place::Group(index),
+            Body::Handler(_) | Body::Poller => Place::Stage(index),
+        };
+        let is_exclusive = node.part.is_exclusive;
+        // SAFETY: I5: only calls that require `E: Sync` give the program the events of a stage that is
+        // not exclusive: those that add a handler, and `take_poller`.
+        unsafe { StageReader::new(self.ring.clone(), (place, None), is_exclusive, wait, max_batch) }
     }
 
     /// Makes the workers of the next group, each with one of `readers`.
@@ -231,7 +238,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         };
         let words = self.groups.next().expect("each group has words");
         let owners = self.owners.next().flatten();
-        let control = Arc::clone(&self.ring.control);
+        let control = Arc::clone(self.ring.control());
         let group = Group::new(control, words, workers.size, owners);
         let group = Arc::new(if workers.hands_over { group.handing_over() } else { group });
         let stages = workers.stages(&mut node.stage);
@@ -258,102 +265,51 @@ fn check_first_sequence(requested: Sequence) -> Result<Sequence, BuildError> {
     }
 }
 
-/// Memory for all that a ring has for each slot. All of it is reserved before any of it is filled.
+/// The memory of a ring, before any of it is filled.
 struct Rooms<E> {
-    events: Reserved<UnsafeCell<E>>,
-    stamps: Option<Reserved<AtomicU32>>,
-    /// For each stage of the graph.
+    events: Room<E>,
+    /// For each stage that may skip events as failed, the marks of these events.
     failures: Vec<Option<Reserved<AtomicU64>>>,
-    /// For each group.
+    /// For each group by key, the owners of its events.
     owners: Vec<Option<Reserved<AtomicU8>>>,
 }
 
 impl<E> Rooms<E> {
-    fn reserve(capacity: usize, is_multi: bool, nodes: &[Node<'_, E>]) -> Result<Self, BuildError> {
+    fn reserve(
+        capacity: usize,
+        is_multi: bool,
+        nodes: &[Node<'_, E>],
+    ) -> Result<Self, MemoryError> {
         let failures = nodes
             .iter()
             .map(|node| node.part.abilities.may_fail.then(|| Reserved::reserve(capacity)));
         let groups = nodes.iter().filter_map(Node::workers);
         let owners = groups.map(|group| group.keys.as_ref().map(|_| Reserved::reserve(capacity)));
         Ok(Self {
-            events: Reserved::reserve(capacity)?,
-            stamps: is_multi.then(|| Reserved::reserve(capacity)).transpose()?,
+            events: Room::reserve(capacity, is_multi)?,
             failures: failures.map(Option::transpose).collect::<Result<_, _>>()?,
             owners: owners.map(Option::transpose).collect::<Result<_, _>>()?,
         })
     }
-
-    fn fill(
-        self,
-        factory: Factory<'_, E>,
-        first: Sequence,
-    ) -> (RingBuffer<E>, Option<Stamps>, Vec<Option<Failures>>) {
-        let failures = self.failures.into_iter().map(|room| room.map(Failures::new));
-        let buffer = RingBuffer::new(self.events, factory);
-        let stamps = self.stamps.map(|room| Stamps::new(room, first));
-        (buffer, stamps, failures.collect())
-    }
 }
 
-/// Adds words for each acknowledgement, behind the stages of the graph. Stages downstream of an
-/// acknowledged stage wait for these words as well. Returns each such stage with its words.
+/// Adds words for each acknowledgement. Returns the stages with their words.
 fn add_acknowledgements<E>(
     nodes: &[Node<'_, E>],
-    upstream: &mut Vec<Box<[StageIndex]>>,
+    shape: &mut lapwing_core::Graph,
 ) -> Vec<(StageIndex, StageIndex)> {
     let acknowledged = (0..nodes.len()).filter(|&stage| nodes[stage].stage.is_acknowledged);
-    let acknowledged: Vec<_> = acknowledged.zip(nodes.len()..).collect();
-    for near in upstream.iter_mut() {
-        let is_near = |(stage, _): &&(StageIndex, StageIndex)| near.contains(stage);
-        let words = acknowledged.iter().filter(is_near).map(|&(_, words)| words);
-        *near = near.iter().copied().chain(words).collect();
-    }
-    upstream.extend(acknowledged.iter().map(|_| Box::default()));
-    acknowledged
+    acknowledged.map(|stage| (stage, shape.acknowledge(stage))).collect()
 }
 
-/// Adds `count` seats, behind all of these. A consumer in a seat depends on the last stage that
-/// writes, and so on all stages that write (I6). It also depends on the acknowledgement and the
-/// workers of that stage.
-fn add_seats<E>(
-    nodes: &[Node<'_, E>],
-    acknowledged: &[(StageIndex, StageIndex)],
-    groups: &[Box<[StageIndex]>],
-    upstream: &mut Vec<Box<[StageIndex]>>,
-    count: usize,
-) -> Seating {
-    let last_writer = nodes.iter().rposition(|node| node.part.is_exclusive);
-    let words = acknowledged.iter().filter(|(stage, _)| Some(*stage) == last_writer);
-    let words = words.map(|&(_, words)| words);
-    let group = groups.iter().filter(|group| Some(group[0]) == last_writer);
-    let workers = group.flat_map(|group| &group[1..]).copied();
-    let near: Box<[StageIndex]> = last_writer.into_iter().chain(words).chain(workers).collect();
-    let first = upstream.len();
-    upstream.resize(first + count, near);
-    Seating::new(nodes.len(), first, count)
-}
-
-/// Adds words for each worker, behind all of these. Stages downstream of the group wait for these
-/// words, after the group's own. Returns the words of each group, its own first.
+/// Adds words for the workers of each group. Returns the group's word and those of its workers.
 fn add_workers<E>(
     nodes: &[Node<'_, E>],
-    upstream: &mut Vec<Box<[StageIndex]>>,
+    shape: &mut lapwing_core::Graph,
 ) -> Vec<Box<[StageIndex]>> {
-    let mut groups: Vec<Box<[StageIndex]>> = Vec::new();
-    let mut unused = upstream.len()..;
-    for (stage, node) in nodes.iter().enumerate() {
-        if let Some(workers) = node.workers() {
-            let own = unused.by_ref().take(workers.max().unwrap_or(0));
-            groups.push(iter::once(stage).chain(own).collect());
-        }
-    }
-    for near in upstream.iter_mut() {
-        let near_groups = groups.iter().filter(|group| near.contains(&group[0]));
-        let of_workers = near_groups.flat_map(|group| &group[1..]).copied();
-        *near = near.iter().copied().chain(of_workers).collect();
-    }
-    upstream.resize_with(unused.start, Box::default);
-    groups
+    let groups =
+        nodes.iter().enumerate().filter_map(|(stage, node)| Some((stage, node.workers()?)));
+    groups.map(|(stage, workers)| shape.share(stage, workers.max().unwrap_or(0))).collect()
 }
 
 impl<E, S> fmt::Debug for Parts<'_, E, S> {

@@ -25,9 +25,10 @@
 
 use std::ops::Range;
 
+use lapwing_core::Addresses;
+
 use super::prefetch::Prefetch;
 use crate::Sequence;
-use crate::protocol::ring_buffer::Addresses;
 
 /// Largest ring in bytes that fits into the smallest first-level data cache.
 const SMALL_RING: u64 = 32 << 10;
@@ -81,7 +82,7 @@ mod tests {
 
     /// The window of the only producer of `capacity` slots of 8 bytes.
     fn window(capacity: usize) -> ClaimWindow {
-        ClaimWindow::new(Addresses::of_slice(&vec![0_u64; capacity]), false, 0)
+        ClaimWindow::new(Addresses::at(64, capacity as u64, 8), false, 0)
     }
 
     #[test]
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn nothing_is_prefetched_in_a_large_ring_or_by_several_producers() {
-        let slots = Addresses::of_slice(&[0_u64; 64]);
+        let slots = Addresses::at(64, 64, 8);
         for mut window in [window(1 << 13), ClaimWindow::new(slots, true, 0)] {
             assert_eq!((window.after(&(0..1), 64), window.prefetched), (64, 0));
         }

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
+use lapwing_core::advice::ClaimAdvice;
+
 use super::back_off::BackOff;
 use super::claim_window::ClaimWindow;
 use super::own_count::{EVENTS_PER_CHOICE, OwnCount};
 use crate::Sequence;
-use crate::protocol::advice::ClaimAdvice;
-use crate::protocol::ring::Ring;
-use crate::protocol::ring_buffer::Addresses;
+use crate::ring::Ring;
 
 /// Advice on when to prefetch slots, whether to count claims, and how long to back off.
 #[derive(Debug)]
@@ -23,9 +23,8 @@ pub struct TunedClaims {
 impl TunedClaims {
     /// Creates the advice for a new producer of `ring`.
     pub(crate) fn of<E>(ring: &Ring<E>) -> Self {
-        let slots = Addresses::of(&ring.buffer);
-        let is_multi = ring.control.stamps.is_some();
-        let first = ring.control.claimed();
+        let slots = ring.core.addresses();
+        let (is_multi, first) = (ring.control().is_multi(), ring.control().claimed());
         Self {
             window: ClaimWindow::new(slots, is_multi, first),
             count: OwnCount::starting_at(first),

@@ -29,9 +29,11 @@
 
 use std::ops::Range;
 
+use lapwing_core::ACQUIRES_LINES;
+
 use super::ab_test::AbTest;
-use super::prefetch::Prefetch;
 use super::stream;
+
 use crate::Sequence;
 
 /// Fewest events finished together whose cache lines are acquired: a stream. In a model, one.
@@ -58,7 +60,7 @@ impl LineOwnership {
     /// Not inlined, to keep the hot path of a single event short.
     #[inline(never)]
     fn decide(&mut self, end: Sequence) -> bool {
-        Prefetch::ACQUIRES_LINES && (cfg!(loom) || self.test.is_on_at(end))
+        ACQUIRES_LINES && (cfg!(loom) || self.test.is_on_at(end))
     }
 }
 
@@ -76,7 +78,7 @@ mod tests {
 
     #[test]
     fn lines_of_a_stream_are_acquired_for_a_test_at_least() {
-        if Prefetch::ACQUIRES_LINES {
+        if ACQUIRES_LINES {
             assert!(acquired(3 * EVENTS_PER_STRETCH / 64, 64) > 0);
             assert!(acquired(3, EVENTS_PER_STRETCH + 1) > 0, "of long batches too");
         }

@@ -1,5 +1,5 @@
-//! Advice that changes only speed, for claims and reads
-//! ([`protocol::advice`](crate::protocol::advice)), for workers that share events, and for batches.
+//! Advice that changes only speed, for claims and reads ([`lapwing_core::advice`]), for workers that
+//! share events, and for batches.
 //! Without it, the library is correct but slower. Not here: how long a thread waits before it parks
 //! (`wait`).
 //!
@@ -13,7 +13,7 @@
 //! read_ahead        prefetches along a batch of large events
 //! share             how many events a worker claims
 //! ab_test           times a stream with acquired cache lines and without
-//! prefetch          the prefetch instructions of the CPU, and the store that acquires a cache line
+//! prefetch          the prefetch instructions of the CPU
 //! stream            what counts as a stream of events
 //! ```
 //!
@@ -26,20 +26,20 @@
 #![cfg_attr(lapwing_plain, allow(dead_code, unused_imports))]
 
 mod ab_test;
-mod back_off;
-mod claim_window;
-mod claims;
-mod line_ownership;
 pub(crate) mod own_count;
-// I4, I15: prefetches and stores by address.
+// I4: prefetches by address.
 #[allow(unsafe_code)]
 mod prefetch;
-mod read_ahead;
-// I15: acquires ownership of cache lines.
-#[allow(unsafe_code)]
-mod reads;
 pub(crate) mod share;
 pub(crate) mod stream;
+
+mod back_off;
+mod claim_window;
+mod line_ownership;
+mod read_ahead;
+
+mod claims;
+mod reads;
 
 pub(crate) use claims::TunedClaims;
 pub(crate) use read_ahead::ReadAhead;

@@ -15,7 +15,9 @@
 
 use std::marker::PhantomData;
 
-use super::prefetch::{LINE, cpu, is_large};
+use lapwing_core::LINE;
+
+use super::prefetch::{cpu, is_large};
 
 /// Distance of the prefetch in bytes; one event if the event is larger. Also the most bytes that
 /// are prefetched of one event.

@@ -3,14 +3,13 @@
 
 use std::ops::Range;
 
+use lapwing_core::StageIndex;
+use lapwing_core::advice::ReadAdvice;
+
 use super::line_ownership::LineOwnership;
 use super::prefetch::Prefetch;
 use crate::Sequence;
-use crate::protocol::advice::ReadAdvice;
-use crate::protocol::control::StageIndex;
-use crate::protocol::ring::Ring;
-use crate::protocol::ring_buffer::Addresses;
-use crate::protocol::stamps::Stamps;
+use crate::ring::Ring;
 
 /// Advice on what to prefetch, and which cache lines to acquire before the consumer releases them.
 ///
@@ -21,21 +20,15 @@ use crate::protocol::stamps::Stamps;
 #[derive(Debug)]
 pub(crate) struct TunedReads {
     slots: Prefetch,
-    stamps: Option<Prefetch>,
     lines: LineOwnership,
 }
 
 impl TunedReads {
     /// The advice for `stage` of `ring`.
     pub(crate) fn of<E>(ring: &Ring<E>, stage: StageIndex) -> Self {
-        let slots = Addresses::of(&ring.buffer);
-        let stamps = ring.control.stamps.as_ref().map(Stamps::addresses);
-        let first = ring.control.finished_by(stage);
-        Self {
-            slots: Prefetch(slots),
-            stamps: stamps.map(Prefetch),
-            lines: LineOwnership::of(slots.slots(), first),
-        }
+        let slots = ring.core.addresses();
+        let first = ring.control().finished_by(stage);
+        Self { slots: Prefetch(slots), lines: LineOwnership::of(slots.slots(), first) }
     }
 }
 
@@ -48,16 +41,5 @@ impl ReadAdvice for TunedReads {
     #[inline]
     fn wants_lines_of(&mut self, done: Range<Sequence>) -> bool {
         self.lines.wants(done)
-    }
-
-    #[inline(never)]
-    unsafe fn acquire_lines(&self, events: Range<Sequence>) {
-        if let Some(stamps) = self.stamps {
-            // SAFETY: I15, by the caller: a stamp is written with its claim, and again only with
-            // the claim of the next lap.
-            unsafe { stamps.acquire(events.clone()) };
-        }
-        // SAFETY: I15, by the caller.
-        unsafe { self.slots.acquire(events) };
     }
 }

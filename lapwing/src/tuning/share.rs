@@ -1,5 +1,5 @@
 //! How many of the available events a worker of a group claims: its fair share, but enough to be
-//! worth the cost of the claim. Not here: the claim itself (`protocol::group`), and how a worker
+//! worth the cost of the claim. Not here: the claim itself (`group`), and how a worker
 //! finds events (`consumer::worker`).
 //!
 //! If an event takes less time than a contended claim, fair shares of a few events keep all workers

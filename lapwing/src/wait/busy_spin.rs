@@ -1,6 +1,6 @@
 //! Spinning on the CPU: the lowest latency, for threads with a CPU each.
 
-use super::polls::SPINS_PER_CLOCK;
+use super::waiting::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use super::spinner::Spinner;
 use crate::Sequence;
-use crate::protocol::control::Control;
+use crate::ring::Shared;
 use crate::sync::{Figure, Ordering, now, yield_now};
 
 /// After a yield that let another thread run, this many yields must let none run before the
@@ -71,7 +71,7 @@ pub(super) enum Yield {
 /// What the threads of one ring have recorded about their yields.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CpuLoad<'a> {
-    control: &'a Control,
+    shared: &'a Shared,
     /// How many yields must let no other thread run until the oversubscription is over; 0 if there
     /// is none.
     yields_left: &'a Figure,
@@ -80,10 +80,10 @@ pub(crate) struct CpuLoad<'a> {
 }
 
 impl<'a> CpuLoad<'a> {
-    /// The load of the ring of `control`.
-    pub(crate) fn of(control: &'a Control) -> Self {
-        let [yields_left, ban] = &*control.cpu_load;
-        Self { control, yields_left, ban }
+    /// The load of the ring of `shared`.
+    pub(crate) fn of(shared: &'a Shared) -> Self {
+        let [yields_left, ban] = &*shared.cpu_load;
+        Self { shared, yields_left, ban }
     }
 
     /// Whether the threads of the ring take turns on their CPUs: yields let another thread run and
@@ -96,7 +96,7 @@ impl<'a> CpuLoad<'a> {
 
     /// Whether the ring has several producers.
     pub(super) fn has_several_producers(self) -> bool {
-        self.control.stamps.is_some()
+        self.shared.control.is_multi()
     }
 
     /// Whether a yield would take a time slice.
@@ -111,8 +111,9 @@ impl<'a> CpuLoad<'a> {
         if !self.may_yield(before) {
             return Yield::Refused;
         }
-        let (start, claimed) = (now(), self.control.claimed());
-        self.note(start, after_yield(start), claimed, before)
+        let (start, claimed) = (now(), self.shared.control.claimed());
+        let end = after_yield(start);
+        self.note(start, end, self.laps_since(claimed), before)
     }
 
     /// Whether yields are allowed. After a ban has passed, they are allowed for the first thread
@@ -123,11 +124,11 @@ impl<'a> CpuLoad<'a> {
         ban.has_passed(now) && ban.again(now).replaces(ban, self.ban)
     }
 
-    /// Records a yield. `claimed` is the number of sequences that were claimed before it. `before`
+    /// Records a yield. `laps` is how many laps of the ring were claimed meanwhile. `before`
     /// is the ban that had passed before it, if any. A single long yield is not oversubscription.
-    fn note(self, start: Instant, end: Instant, claimed: Sequence, before: Option<Ban>) -> Yield {
+    fn note(self, start: Instant, end: Instant, laps: u64, before: Option<Ban>) -> Yield {
         let time = end - start;
-        if time > SLICE && self.laps_since(claimed) < PRODUCTIVE_LAPS {
+        if time > SLICE && laps < PRODUCTIVE_LAPS {
             self.saw_a_slice(before);
             return Yield::Slice;
         }
@@ -151,7 +152,7 @@ impl<'a> CpuLoad<'a> {
 
     /// How many laps of the ring were claimed since `claimed`.
     fn laps_since(self, claimed: Sequence) -> u64 {
-        self.control.claimed().saturating_sub(claimed) / self.control.capacity
+        self.shared.control.claimed().saturating_sub(claimed) / self.shared.control.capacity()
     }
 
     /// Records that a yield took a time slice. `before` is the ban that had passed before the
@@ -191,7 +192,7 @@ impl<'a> CpuLoad<'a> {
 
     /// Milliseconds since the ring was made.
     fn now_ms(self) -> u64 {
-        u64::try_from((now() - self.control.made_at).as_millis()).unwrap_or(u64::MAX)
+        u64::try_from((now() - self.shared.made_at).as_millis()).unwrap_or(u64::MAX)
     }
 
     fn left(self) -> u64 {
@@ -315,8 +316,8 @@ mod tests {
     use crate::wait::spinner::HAS_SPARE_CPU;
 
     /// The words of a ring of 8 slots.
-    fn ring() -> Control {
-        Control::of_graph(8, None, &[&[]])
+    fn ring() -> Shared {
+        Shared::of_graph(8, &[&[]])
     }
 
     /// Records a yield of the given nanoseconds, the given microseconds after `began`.
@@ -327,9 +328,9 @@ mod tests {
 
     /// Records a yield of `time` in which this many `laps` were claimed.
     fn note_laps(ring: CpuLoad<'_>, time: Duration, laps: u64) -> Yield {
-        let (start, claimed) = (Instant::now(), ring.control.claimed());
-        ring.control.cursor.store(claimed + laps * ring.control.capacity, Ordering::Relaxed);
-        ring.note(start, start + time, claimed, Ban::of(ring.ban))
+        // As if the claims had been made before the yield.
+        let start = Instant::now();
+        ring.note(start, start + time, laps, Ban::of(ring.ban))
     }
 
     /// Whether there is oversubscription after these yields, the first of this thread.

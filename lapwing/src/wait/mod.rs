@@ -140,19 +140,24 @@
 //! | `PhasedBackoffWaitStrategy.withLiteLock` | the same |
 //! | `PhasedBackoffWaitStrategy.withSleep` | `PhasedBackoff::new(spin, yielding, Sleeping { spins: 0, yields: 0, ..Sleeping::default() })` |
 
-mod adaptive;
+pub(crate) mod spinner;
+
+pub(crate) mod cpu_load;
+
+mod pacing;
+mod waiting;
+
+mod polls;
+mod strategy;
+
 mod beside_busy_threads;
 mod blocking;
 mod busy_spin;
-pub(crate) mod cpu_load;
-mod pacing;
 mod phased_backoff;
-mod polls;
 mod sleeping;
-pub(crate) mod spinner;
-mod strategy;
-mod waiting;
 mod yielding;
+
+mod adaptive;
 
 pub use adaptive::Adaptive;
 pub use blocking::Blocking;

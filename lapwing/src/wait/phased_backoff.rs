@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::polls::SPINS_PER_CLOCK;
+use super::waiting::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 

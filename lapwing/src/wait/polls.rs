@@ -6,22 +6,13 @@ use std::time::{Duration, Instant};
 use super::Waiting;
 use crate::sync::now;
 
-/// Polls of a spinning strategy between two reads of the clock. A read costs as much as one or two
-/// polls. A yielding strategy reads the clock each time, since other threads may have used the CPU
-/// for long.
-pub(super) const SPINS_PER_CLOCK: u32 = 64;
-/// The same for the default strategy, which counts its time.
+/// Polls of the default strategy between two reads of the clock. It counts its time.
 pub(super) const LOOKS_PER_CLOCK: u32 = 24;
 /// The cost of a park and a wake-up for both sides together. A thread that spins for this long
 /// before it parks never spends more than twice the time of the better choice.
 pub(super) const PARKING: Duration = Duration::from_micros(50);
 
 impl Waiting<'_> {
-    /// A cheaper [`is_over`](Self::is_over), for a thread that polls.
-    pub(super) fn seems_over(&self) -> bool {
-        self.awaited.seems_over()
-    }
-
     /// Polls `times` times and calls `step` after each poll. Returns true as soon as the wait is
     /// over.
     pub(super) fn look(&self, times: u32, step: impl Fn()) -> bool {
@@ -51,7 +42,7 @@ impl Waiting<'_> {
         let mut end_of_phase = None;
         while !self.look(per_clock, &step) {
             let now = now();
-            if has_passed(self.deadline, now) {
+            if has_passed(self.deadline(), now) {
                 return true;
             }
             // A phase that is too long for the clock has no end.

@@ -2,7 +2,8 @@
 //! time than there are CPUs. This leaves one CPU for the thread that they wait for. Not here: for
 //! how long they spin (`adaptive`).
 
-use crate::padded::Padded;
+use lapwing_core::Padded;
+
 use crate::sync::{Figure, Ordering, available_cpus};
 
 /// Threads that spin at present.

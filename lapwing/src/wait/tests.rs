@@ -5,13 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use lapwing_core::{Awaited, EventCount};
+
 use super::cpu_load::{CpuLoad, YIELDS};
 use super::{Adaptive, Blocking, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
-use crate::protocol::control::Control;
-use crate::protocol::life::Life;
-use crate::protocol::parking::Awaited;
-use crate::protocol::parking::asymmetric::AsymmetricFence;
-use crate::protocol::parking::event_count::{EventCount, UNSEEN_SLEEP};
+use crate::ring::Shared;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -44,8 +42,8 @@ impl Awaited for There {
 }
 
 /// The words of a ring of 8 slots.
-fn ring() -> Control {
-    Control::of_graph(8, None, &[&[]])
+fn ring() -> Shared {
+    Shared::of_graph(8, &[&[]])
 }
 
 /// Lets `wait` wait in a ring in which no thread checks for parked threads, for `limit` if there is
@@ -55,19 +53,18 @@ fn wait_for<R>(
     limit: Option<Duration>,
     wait: impl FnOnce(&Waiting<'_>) -> R,
 ) -> R {
-    wait_beside(CpuLoad::of(&ring()), awaited, limit, wait)
+    wait_beside(&ring(), awaited, limit, wait)
 }
 
-/// The same in a ring with this `load`.
+/// The same in this `ring`.
 fn wait_beside<R>(
-    load: CpuLoad<'_>,
+    ring: &Shared,
     awaited: &There,
     limit: Option<Duration>,
     wait: impl FnOnce(&Waiting<'_>) -> R,
 ) -> R {
     let deadline = limit.map(|limit| Instant::now() + limit);
-    let (life, fence) = (&Life::default(), AsymmetricFence::detect());
-    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, load, sleeper: None })
+    wait(&Waiting::new(ring, awaited, deadline))
 }
 
 /// Records how often it is called and when it was called last, and returns at once.
@@ -163,7 +160,7 @@ fn a_number_of_looks_is_exact() {
 fn who_parks_where_nobody_looks_for_sleepers_sleeps_between_looks() {
     let (awaited, start) = (There::never(), Instant::now());
     wait_for(&awaited, Some(20 * MS), |waiting| waiting.park());
-    let most_sleeps = start.elapsed().as_micros() / UNSEEN_SLEEP.as_micros() + 2;
+    let most_sleeps = start.elapsed().as_micros() / 50 + 2;
     assert!(u128::from(awaited.looks.get()) <= 2 * most_sleeps, "looks={}", awaited.looks.get());
 }
 
@@ -191,14 +188,9 @@ fn a_sleep_ends_at_the_time_limit_and_not_before_its_own_end() {
 /// When the last events of a closed ring arrive, no thread wakes a sleeper that is not counted.
 #[test]
 fn a_sleep_is_short_once_the_ring_is_closed() {
-    let (awaited, life) = (&There::never(), &Life::default());
-    life.begin_close();
-    let deadline = Some(Instant::now() + 10_000 * MS);
-    let fence = AsymmetricFence::detect();
-    let control = ring();
-    let load = CpuLoad::of(&control);
-    let (is_signalled, sleeper) = (false, None);
-    let waiting = Waiting { awaited, deadline, life, fence, is_signalled, load, sleeper };
+    let (awaited, ring) = (&There::never(), ring());
+    ring.control.close();
+    let waiting = Waiting::new(&ring, awaited, Some(Instant::now() + 10_000 * MS));
     waiting.sleep(Duration::MAX);
     assert!(!waiting.is_expired());
 }
@@ -385,27 +377,26 @@ fn default_of_a_wait_that_is_over_looks_once() {
 }
 
 /// The yields of a wait that is over at its eighth poll.
-fn yields_of(mut strategy: impl WaitStrategy, load: CpuLoad<'_>) -> u64 {
+fn yields_of(mut strategy: impl WaitStrategy, ring: &Shared) -> u64 {
     YIELDS.set(0);
-    wait_beside(load, &There::at_look(8), None, |waiting| strategy.wait(waiting));
+    wait_beside(ring, &There::at_look(8), None, |waiting| strategy.wait(waiting));
     YIELDS.get()
 }
 
 #[test]
 fn who_looks_before_it_yields_does_not_when_oversubscribed() {
     let rings = [ring(), ring()];
-    let loads = rings.each_ref().map(CpuLoad::of);
-    loads[1].saw_others();
+    CpuLoad::of(&rings[1]).saw_others();
     let yielding = Yielding { spins: 10 };
-    assert_eq!(loads.map(|load| yields_of(yielding, load)), [0, 7]);
+    assert_eq!(rings.each_ref().map(|ring| yields_of(yielding, ring)), [0, 7]);
     let sleeping = Sleeping::default();
-    assert_eq!(loads.map(|load| yields_of(sleeping, load)), [0, 7]);
+    assert_eq!(rings.each_ref().map(|ring| yields_of(sleeping, ring)), [0, 7]);
 }
 
 #[test]
 fn oversubscription_is_there_until_many_yields_let_nobody_run() {
-    let control = ring();
-    let load = CpuLoad::of(&control);
+    let ring = ring();
+    let load = CpuLoad::of(&ring);
     load.saw_nobody();
     assert!(!load.is_oversubscribed());
     load.saw_others();
@@ -417,8 +408,8 @@ fn oversubscription_is_there_until_many_yields_let_nobody_run() {
 
 #[test]
 fn one_that_sees_others_now_and_then_keeps_the_oversubscription_there() {
-    let control = ring();
-    let load = CpuLoad::of(&control);
+    let ring = ring();
+    let load = CpuLoad::of(&ring);
     for _ in 0..10 {
         load.saw_others();
         (0..1_000).for_each(|_| load.saw_nobody());
@@ -427,45 +418,41 @@ fn one_that_sees_others_now_and_then_keeps_the_oversubscription_there() {
 }
 
 /// A ring in which a yield has just taken a time slice.
-fn beside_busy_threads(control: &Control) -> CpuLoad<'_> {
-    let load = CpuLoad::of(control);
-    load.saw_others();
-    load.forbid_yields();
-    load
+fn beside_busy_threads() -> Shared {
+    let ring = ring();
+    CpuLoad::of(&ring).saw_others();
+    CpuLoad::of(&ring).forbid_yields();
+    ring
 }
 
 /// A yield would take a time slice in each wait.
 #[test]
 fn no_strategy_yields_beside_busy_threads() {
-    let control = ring();
-    let load = beside_busy_threads(&control);
+    let ring = &beside_busy_threads();
     let backoff = PhasedBackoff::new(Duration::ZERO, MS, Blocking::default());
     let yields = [
-        yields_of(Adaptive::default(), load),
-        yields_of(Blocking::default(), load),
-        yields_of(Yielding::default(), load),
-        yields_of(Sleeping::default(), load),
-        yields_of(backoff, load),
+        yields_of(Adaptive::default(), ring),
+        yields_of(Blocking::default(), ring),
+        yields_of(Yielding::default(), ring),
+        yields_of(Sleeping::default(), ring),
+        yields_of(backoff, ring),
     ];
     assert_eq!(yields, [0; 5]);
 }
 
 #[test]
 fn yields_end_at_once_beside_busy_threads() {
-    let (control, awaited) = (ring(), There::never());
-    let load = beside_busy_threads(&control);
-    assert!(!wait_beside(load, &awaited, None, |waiting| waiting.yield_up_to(u32::MAX)));
+    let (ring, awaited) = (&beside_busy_threads(), There::never());
+    assert!(!wait_beside(ring, &awaited, None, |waiting| waiting.yield_up_to(u32::MAX)));
     assert_eq!(awaited.looks.get(), 1);
     let over = There::at_look(1);
-    assert!(wait_beside(load, &over, None, |waiting| waiting.yield_up_to(1)));
+    assert!(wait_beside(ring, &over, None, |waiting| waiting.yield_up_to(1)));
 }
 
 #[test]
 fn every_wait_beside_busy_threads_ends_at_the_time_limit() {
     fn expires(mut strategy: impl WaitStrategy) {
-        let control = ring();
-        let load = beside_busy_threads(&control);
-        wait_beside(load, &There::never(), Some(2 * MS), |waiting| {
+        wait_beside(&beside_busy_threads(), &There::never(), Some(2 * MS), |waiting| {
             while !waiting.is_expired() {
                 strategy.wait(waiting);
             }

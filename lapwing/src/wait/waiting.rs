@@ -1,27 +1,22 @@
 //! What a strategy can do during one wait: poll, yield the CPU, sleep and park. Not here: the goal
-//! of the wait (`Awaited`), the loops of polls (`polls`).
+//! of the wait (`lapwing_core::Awaited`), the loops of polls (`polls`).
 
 use std::fmt;
-use std::ptr;
 use std::time::{Duration, Instant};
 
+use lapwing_core::{Awaited, Control, Sleeper, Wait};
+
 use super::cpu_load::{CpuLoad, Yield};
-use super::polls::SPINS_PER_CLOCK;
-use crate::activity::Sleeper;
-use crate::deadline::has_passed;
-use crate::protocol::control::Control;
-use crate::protocol::life::Life;
-use crate::protocol::parking::Awaited;
-use crate::protocol::parking::asymmetric::AsymmetricFence;
-use crate::protocol::parking::event_count::UNSEEN_SLEEP;
-use crate::sync::{now, spin_loop, yield_now};
+use crate::ring::Shared;
+use crate::sync::{now, spin_loop};
+
+/// Polls of a spinning strategy between two reads of the clock. A read costs as much as one or two
+/// polls. A yielding strategy reads the clock each time, since other threads may have used the CPU
+/// for long.
+pub(super) const SPINS_PER_CLOCK: u32 = 64;
 
 /// The length of the shortest sleep.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(1);
-/// Longest sleep once the ring accepts no more events: the rest of them arrive soon, and no thread
-/// wakes a sleeper that has left no mark.
-const DRAINING_SLEEP: Duration = Duration::from_millis(1);
-
 /// One wait of a thread, for a [`WaitStrategy`](super::WaitStrategy): checks whether the wait is
 /// over, and waits.
 ///
@@ -49,28 +44,32 @@ const DRAINING_SLEEP: Duration = Duration::from_millis(1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Waiting<'a> {
-    pub(crate) awaited: &'a dyn Awaited,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) life: &'a Life,
-    pub(crate) fence: AsymmetricFence,
-    /// Whether the other side checks for parked threads.
-    pub(crate) is_signalled: bool,
+    wait: Wait<'a>,
+    control: &'a Control,
     /// What the ring knows about the load of its CPUs.
-    pub(crate) load: CpuLoad<'a>,
-    /// Notified before this thread sleeps and after it wakes.
-    pub(crate) sleeper: Option<&'a dyn Sleeper>,
+    pub(super) load: CpuLoad<'a>,
 }
 
 impl<'a> Waiting<'a> {
-    /// The wait for `awaited` in the ring of `control`, until `deadline` if there is one.
+    /// The wait for `awaited` in the ring of `shared`, until `deadline` if there is one.
     pub(crate) fn new(
-        control: &'a Control,
+        shared: &'a Shared,
         awaited: &'a dyn Awaited,
         deadline: Option<Instant>,
     ) -> Self {
-        let Control { life, fence, is_signalled, .. } = control;
-        let (fence, is_signalled, load) = (*fence, *is_signalled, CpuLoad::of(control));
-        Self { awaited, deadline, life, fence, is_signalled, load, sleeper: None }
+        let wait = Wait { awaited, deadline, sleeper: None };
+        Self { wait, control: &shared.control, load: CpuLoad::of(shared) }
+    }
+
+    /// The same wait, whose sleeps `sleeper` records.
+    pub(crate) fn recorded(mut self, sleeper: &'a dyn Sleeper) -> Self {
+        self.wait.sleeper = Some(sleeper);
+        self
+    }
+
+    /// A cheaper [`is_over`](Self::is_over), for a thread that polls.
+    pub(super) fn seems_over(&self) -> bool {
+        self.wait.awaited.seems_over()
     }
 
     /// Returns whether the thread has no reason to wait any longer. That is one of the following:
@@ -111,7 +110,7 @@ impl<'a> Waiting<'a> {
     /// Never blocks. Loads one cache line for each sequence that the thread waits for.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.awaited.is_over()
+        self.wait.awaited.is_over()
     }
 
     /// Returns whether the time limit has passed. Reads the clock if there is a limit.
@@ -145,7 +144,7 @@ impl<'a> Waiting<'a> {
     /// ```
     #[must_use]
     pub fn is_expired(&self) -> bool {
-        has_passed(self.deadline)
+        self.wait.is_expired()
     }
 
     /// Returns when the time limit ends, if there is one.
@@ -173,7 +172,7 @@ impl<'a> Waiting<'a> {
     /// ```
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        self.wait.deadline
     }
 
     /// Polls up to `times` times, with a pause hint after each poll. Returns true as soon as the
@@ -292,27 +291,7 @@ impl<'a> Waiting<'a> {
     /// Blocks in the operating system for `duration`, or until the time limit, a close, a halt or a
     /// stop. Linux adds its timer slack, 50 µs by default. [`spin`](Self::spin) never blocks.
     pub fn sleep(&self, duration: Duration) {
-        match self.awaited.event_count() {
-            Some(place) => place.sleep(|| self.length_of_sleep(duration)),
-            None => yield_now(),
-        }
-    }
-
-    /// How long to sleep if the strategy asks for `longest`; `None` if not at all.
-    fn length_of_sleep(&self, longest: Duration) -> Option<Duration> {
-        // O7: the epoch was loaded before, so this load sees a close or a halt that has already
-        // woken the sleepers. Any event count serves, since a close and a halt wake all of them.
-        if self.is_over() {
-            return None;
-        }
-        let longest = if self.life.is_open() { longest } else { longest.min(DRAINING_SLEEP) };
-        let length = self.time_left().map_or(longest, |left| left.min(longest));
-        (!length.is_zero()).then_some(length)
-    }
-
-    /// Time until the deadline, if there is one.
-    fn time_left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(now()))
+        self.control.sleep(&self.wait, duration);
     }
 
     /// Parks until another thread wakes this one: when what it waits for may be available, or after
@@ -349,51 +328,12 @@ impl<'a> Waiting<'a> {
     /// wakes every 50 µs to check by itself, until the wait is over or has expired.
     /// [`spin`](Self::spin) does not block.
     pub fn park(&self) {
-        if !self.is_signalled {
-            while !self.is_over() && !self.is_expired() {
-                self.sleep(UNSEEN_SLEEP);
-            }
-            return;
-        }
-        let Some(turn) = self.awaited.turn() else {
-            return self.park_there();
-        };
-        let follow = || turn.follow(self.fence, || self.time_left(), || self.is_over());
-        if turn.take_watch() || self.asleep(follow) {
-            self.park_there();
-            turn.hand_on_watch(self.fence);
-        }
-    }
-
-    /// Sleeps where a thread that advances the position waited for wakes it.
-    fn park_there(&self) {
-        let Some(place) = self.awaited.event_count() else {
-            return yield_now();
-        };
-        // The stage that was behind may have advanced before this thread marked its event count.
-        // Another stage may be behind at that point, and would not wake this thread. So check the
-        // place first, then the state. A thread that advances in between wakes this one, or the
-        // second check sees it.
-        let is_elsewhere =
-            || !self.awaited.event_count().is_some_and(|other| ptr::eq(place, other));
-        let is_over = || is_elsewhere() || self.is_over();
-        let longest = self.awaited.longest_sleep();
-        let time_left = || [self.time_left(), longest].into_iter().flatten().min();
-        self.asleep(|| place.park(self.fence, time_left, is_over));
-    }
-
-    /// Runs `sleep`, which returns whether another thread woke it. Notifies `sleeper` before and
-    /// after.
-    fn asleep(&self, sleep: impl FnOnce() -> bool) -> bool {
-        self.sleeper.inspect(|sleeper| sleeper.lie_down());
-        let is_woken = sleep();
-        self.sleeper.inspect(|sleeper| sleeper.get_up(is_woken));
-        is_woken
+        self.control.park(&self.wait);
     }
 }
 
 impl fmt::Debug for Waiting<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiting").field("deadline", &self.deadline).finish_non_exhaustive()
+        f.debug_struct("Waiting").field("deadline", &self.deadline()).finish_non_exhaustive()
     }
 }

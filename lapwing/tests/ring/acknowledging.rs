@@ -4,11 +4,12 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::common::{Kind, repeats, watched};
-use lapwing::Action;
 use lapwing::consumer::Outcome;
 use lapwing::error::{
-    AcknowledgeError, HaltCause, PollError, PublishError, StartError, TakeError, TryPublishError,
+    AcknowledgeError, HaltCause, PollError, PublishError, RingError, StartError, TakeError,
+    TryPublishError,
 };
+use lapwing::{Action, Disruptor};
 
 crate::common::for_both_producers! {
     miri_c63_deferred_acknowledgement_holds_producer_and_dependants,
@@ -269,4 +270,28 @@ fn c63_every_event_reaches_the_reply_only_after_its_acknowledgement<K: Kind>() {
         writer.join().unwrap();
         assert_eq!(replies.join().unwrap(), events);
     });
+}
+
+/// The cursor of a single producer stays beyond an event that a close has refused, and the refused
+/// event counted as published.
+#[test]
+fn an_event_that_a_close_refused_was_acknowledged() {
+    let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
+        .stage("journal")
+        .acknowledged()
+        .poller()
+        .stage("reply")
+        .read(|_, _, _| {})
+        .build()
+        .unwrap();
+    let journal = consumers.take_poller("journal").unwrap();
+    let disk = consumers.take_acknowledger("journal").unwrap();
+    let running = consumers.start().unwrap();
+    let claim = producer.claim().unwrap();
+    running.close();
+    assert_eq!(claim.publish(), Err(RingError::Closed));
+    assert_eq!(disk.acknowledge(1), Err(AcknowledgeError { sequence: 1, published: 0 }));
+    drop(journal);
+    assert_eq!(disk.acknowledged(), 0);
+    running.shutdown().unwrap();
 }

@@ -5,10 +5,10 @@
 //! starts. At each atomic operation, lock and wait, it decides which thread runs next. Half of the
 //! schedules are random. The others follow PCT, which gives each thread a priority and changes it
 //! at two random places. Every atomic operation is sequentially consistent here. The orderings are
-//! the subject of the models in `lapwing/src/models`.
+//! the subject of the models in `core/src/models` and `lapwing/src/models`.
 //!
 //! A wait without a time limit ends only by a wake-up. So a lost wake-up is a deadlock, which
-//! shuttle reports. A wait with a time limit ends at once. `lapwing/src/sync/virtual_time.rs` says
+//! shuttle reports. A wait with a time limit ends at once. `core/src/sync/virtual_time.rs` says
 //! how time passes.
 //!
 //! `bash ci/schedules.sh` runs all topologies. `LAPWING_SCHEDULES` sets the number of schedules of

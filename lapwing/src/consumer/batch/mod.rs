@@ -8,9 +8,11 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::access::{Access, Exclusive};
-use super::source::Source;
 use super::stage_reader::StageReader;
 use crate::Sequence;
+use crate::activity::Activity;
+use crate::chosen::Reads;
+use crate::consumer::failing::Failing;
 
 pub use self::iter::{Iter, IterMut};
 
@@ -81,20 +83,22 @@ pub use self::iter::{Iter, IterMut};
 /// ```
 #[must_use = "a batch that is dropped at once has consumed nothing"]
 pub struct Batch<'a, E, A: Access> {
-    source: &'a mut StageReader<E>,
-    range: Range<Sequence>,
-    /// Number of consumed events, from the start of `range`.
-    consumed: u64,
+    /// Dropped first: the events are released before the batch counts as finished.
+    core: lapwing_core::Batch<'a, E, Reads>,
+    /// Only for its drop.
+    _handling: Handling<'a>,
+    failing: &'a Failing,
     /// Makes the batch `Sync` only if events are: the reader alone would be `Sync` with any events
-    /// (I5).
+    /// that are `Send`.
     events: PhantomData<(&'a mut E, A)>,
 }
 
 impl<'a, E, A: Access> Batch<'a, E, A> {
     #[inline]
     pub(crate) fn new(source: &'a mut StageReader<E>, range: Range<Sequence>) -> Self {
-        source.activity().begin_batch();
-        Self { source, range, consumed: 0, events: PhantomData }
+        let (reader, activity, failing) = source.split();
+        let (core, handling) = (reader.batch(range), Handling::begin(activity));
+        Self { core, _handling: handling, failing, events: PhantomData }
     }
 
     /// Returns the number of events that are not consumed.
@@ -114,7 +118,8 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
-        (self.range.end - self.first_sequence()) as usize
+        let left = self.core.left();
+        (left.end - left.start) as usize
     }
 
     /// Returns whether every event is consumed.
@@ -156,7 +161,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[must_use]
     #[inline]
     pub fn first_sequence(&self) -> Sequence {
-        self.range.start + self.consumed
+        self.core.first()
     }
 
     /// Returns the events that are not consumed.
@@ -180,9 +185,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[E] {
-        // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most. Nothing of it is
-        // released before `self` is dropped or borrowed as mutable.
-        unsafe { self.source.reader.events(self.left()) }
+        self.core.events()
     }
 
     /// Consumes the first `count` of the remaining events, or all of them if there are fewer.
@@ -202,7 +205,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     #[inline]
     pub fn consume(&mut self, count: usize) {
-        self.consumed += (count as u64).min(self.range.end - self.first_sequence());
+        self.core.consume(count as u64);
     }
 
     /// Consumes all remaining events.
@@ -221,6 +224,12 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[inline]
     pub fn consume_all(&mut self) {
         self.consume(usize::MAX);
+    }
+
+    /// Consumes the next event and returns it.
+    #[inline]
+    pub(crate) fn next_event(&mut self) -> Option<(Sequence, &E)> {
+        self.core.take_next()
     }
 
     /// Releases the consumed events at once, and keeps the others.
@@ -245,9 +254,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     #[inline]
     pub fn release(&mut self) {
-        self.let_go();
-        self.range.start = self.first_sequence();
-        self.consumed = 0;
+        self.core.release();
     }
 
     /// Returns an iterator over the remaining events and their sequences.
@@ -273,10 +280,8 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[inline]
     pub fn iter(&mut self) -> Iter<'_, E> {
         let first = self.first_sequence();
-        // SAFETY: I2, for the reason given in `as_slice`. The iterator borrows `self` as mutable
-        // for as long as its events live.
-        let events = unsafe { self.source.reader.events(first..self.range.end) };
-        Iter::new(events, first, &mut self.consumed)
+        let (events, consumed) = self.core.split();
+        Iter::new(events, first, consumed)
     }
 
     /// Returns whether an upstream stage has [skipped](crate::Action::Skip) the event `sequence` as
@@ -301,22 +306,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     #[must_use]
     pub fn is_failed(&self, sequence: Sequence) -> bool {
-        self.left().contains(&sequence) && self.source.has_failed(sequence)
-    }
-
-    /// Releases the consumed events, if there are any.
-    #[inline]
-    fn let_go(&mut self) {
-        if self.consumed > 0 {
-            let end = self.first_sequence();
-            A::watch(&self.source.reader.ring.buffer, self.range.start..end);
-            self.source.release(end);
-        }
-    }
-
-    #[inline]
-    fn left(&self) -> Range<Sequence> {
-        self.first_sequence()..self.range.end
+        self.core.left().contains(&sequence) && self.failing.has_failed(sequence)
     }
 }
 
@@ -339,9 +329,7 @@ impl<E> Batch<'_, E, Exclusive> {
     #[must_use]
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [E] {
-        // SAFETY: I2, for the reason given in `as_slice`. I6: no other stage runs beside an
-        // exclusive stage, and the slice borrows `self` as mutable.
-        unsafe { self.source.reader.ring.buffer.slice_mut(self.left()) }
+        self.core.events_mut()
     }
 
     /// Returns a mutable iterator over the remaining events and their sequences.
@@ -368,22 +356,31 @@ impl<E> Batch<'_, E, Exclusive> {
     #[inline]
     pub fn iter_mut(&mut self) -> IterMut<'_, E> {
         let first = self.first_sequence();
-        // SAFETY: I2 and I6, for the reasons given in `as_mut_slice`.
-        let events = unsafe { self.source.reader.ring.buffer.slice_mut(first..self.range.end) };
-        IterMut::new(events, first, &mut self.consumed)
+        let (events, consumed) = self.core.split_mut();
+        IterMut::new(events, first, consumed)
     }
 }
 
-impl<E, A: Access> Drop for Batch<'_, E, A> {
+/// Shows a monitor that a batch goes to user code, until it is dropped.
+struct Handling<'a>(&'a Activity);
+
+impl<'a> Handling<'a> {
+    #[inline]
+    fn begin(activity: &'a Activity) -> Self {
+        activity.begin_batch();
+        Self(activity)
+    }
+}
+
+impl Drop for Handling<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.let_go();
-        self.source.activity().end_batch();
+        self.0.end_batch();
     }
 }
 
 impl<E, A: Access> fmt::Debug for Batch<'_, E, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batch").field("left", &self.left()).finish_non_exhaustive()
+        f.debug_struct("Batch").field("left", &self.core.left()).finish_non_exhaustive()
     }
 }

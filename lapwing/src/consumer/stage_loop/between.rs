@@ -10,7 +10,7 @@ use crate::consumer::access::Access;
 use crate::consumer::catch::catch;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;
-use crate::protocol::group::KeyTransfer;
+use crate::group::KeyTransfer;
 use crate::sync::now;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {

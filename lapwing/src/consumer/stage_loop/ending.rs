@@ -43,7 +43,7 @@ fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
     }
     if let Some(failed) = failed {
         source.activity().set(Doing::Failed);
-        source.control().halt(HaltCause::StageFailed);
+        source.control().halt(HaltCause::StageFailed.core());
         return failed;
     }
     outcome
@@ -80,7 +80,7 @@ where
             // Before the handler is dropped, which may take long.
             Outcome::Failed { .. } | Outcome::Panicked { .. } => {
                 source.activity().set(Doing::Failed);
-                source.control().halt(HaltCause::StageFailed);
+                source.control().halt(HaltCause::StageFailed.core());
             }
             Outcome::Drained | Outcome::Halted => {}
         }

@@ -3,14 +3,16 @@
 //! release (`releasing`), pauses (`pausing`), the end (`ending`).
 
 mod between;
-mod ending;
 mod pausing;
 mod releasing;
+
+mod ending;
 
 use std::any::Any;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::Range;
+use std::sync::Arc as SharedArc;
 use std::time::{Duration, Instant};
 
 use crate::Sequence;
@@ -20,16 +22,17 @@ use crate::consumer::action::Action;
 use crate::consumer::catch::catch;
 use crate::consumer::failure::Cause;
 use crate::consumer::pause::Pause;
+use crate::consumer::progress::Progress;
 use crate::consumer::recovery::Recovery;
 use crate::consumer::source::Source;
 use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
 use crate::consumer::together::longest_turn;
-use crate::consumer::work::{Interruption, Progress, Work};
+use crate::consumer::work::{Interruption, Work};
 use crate::consumer::{Finished, Outcome};
 use crate::error::{HaltCause, PollError, WaitTimeoutError};
 use crate::on_this_thread::OnThisThread;
-use crate::protocol::control::Control;
-use crate::sync::{Arc, now};
+use crate::ring::Shared;
+use crate::sync::now;
 use crate::wait::AnyWaitStrategy;
 
 /// A running stage.
@@ -157,8 +160,8 @@ where
         self.end()
     }
 
-    fn control(&self) -> &Arc<Control> {
-        self.source.control()
+    fn shared(&self) -> &SharedArc<Shared> {
+        self.source.shared()
     }
 
     fn activity(&self) -> &Activity {
@@ -259,19 +262,14 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
             self.is_announcing = false;
         }
         self.progress.begin(&batch);
-        let source = &self.source;
-        // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at
-        // most. The slice is gone when `release` releases the batch. I6: a stage has access `A`
-        // only if its graph allows it.
-        let events = unsafe { A::slice(&source.ring().buffer, batch.clone()) };
-        let result = if source.may_have_failed(batch.start) {
-            let is_failed = |sequence| source.has_failed(sequence);
+        let (events, failing) = self.source.events::<A>(batch.clone());
+        let result = if failing.is_any_from(batch.start) {
+            let is_failed = |sequence| failing.has_failed(sequence);
             self.work.on_batch_with_failed(events, batch.start, &self.progress, &is_failed)
         } else {
             self.work.on_batch(events, batch.start, &self.progress)
         };
         self.progress.end();
-        A::watch(&self.source.ring().buffer, batch.clone());
         match result {
             Ok(()) => {
                 self.source.release(batch.end);
@@ -360,7 +358,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
             }
             Action::Halt => {
                 self.source.release(sequence);
-                self.source.control().halt(HaltCause::by_action(failure.is_some()));
+                self.source.control().halt(HaltCause::by_action(failure.is_some()).core());
                 Some(failure.unwrap_or(Outcome::Halted))
             }
         }
@@ -375,7 +373,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     /// Marks and counts `events` as failed, before their release.
     fn mark_skipped(&mut self, events: &Range<Sequence>) {
         self.skipped += events.end - events.start;
-        self.source.mark_failed(events.clone());
+        self.source.failing().mark(events.clone());
     }
 
     /// Releases everything below `sequence`, and returns the outcome of a stage that stops there.

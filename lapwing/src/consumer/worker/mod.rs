@@ -1,31 +1,31 @@
-//! The source of a worker of a group. Not here: the words that workers share (`protocol::group`),
+//! The source of a worker of a group. Not here: the words that workers share (`group`),
 //! what a worker waits for (`wait`), what differs by key (`routing`).
 
 mod routing;
 mod wait;
-mod wait_by_key;
 
 use std::mem;
 use std::ops::Range;
+use std::sync::Arc as SharedArc;
 use std::time::Instant;
 
+use lapwing_core::{Awaited, Drained, ONLY_TURN, Span, StageIndex};
+
 use self::wait::Wait;
+use super::access::Access;
 use super::finished::Outcome;
 use super::keys::{ByKey, SharedKeys};
 use super::source::Source;
-use super::stage_reader::StageReader;
+use super::stage_reader::{Parts, StageReader};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::chosen::Reader;
+use crate::consumer::failing::Failing;
 use crate::deadline::has_passed;
-use crate::error::PollError;
+use crate::error::{HaltCause, PollError};
+use crate::group::{Claim, Group, KeyTransfer};
 use crate::on_this_thread;
-use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
-use crate::protocol::group::{Claim, Group, KeyTransfer};
-use crate::protocol::parking::Awaited;
-use crate::protocol::reading::{Drained, LastLook};
-use crate::protocol::ring::Ring;
-use crate::protocol::stamps::Span;
+use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::tuning::share::Share;
 use crate::wait::cpu_load::CpuLoad;
@@ -35,6 +35,8 @@ use crate::wait::{AnyWaitStrategy, Waiting};
 pub(crate) struct Worker<E> {
     /// Reads what the group may read, from `reader.next` on.
     pub(super) reader: Reader<E>,
+    shared: SharedArc<Shared>,
+    failing: Failing,
     strategy: Box<dyn AnyWaitStrategy>,
     pub(super) group: Arc<Group>,
     pub(super) worker: usize,
@@ -42,6 +44,8 @@ pub(crate) struct Worker<E> {
     pub(super) claim: Option<Claim>,
     /// Number of sequences that it has finished.
     pub(super) finished: u64,
+    /// Number of abandoned claims among these.
+    pub(super) given_up: u64,
     /// The value of `finished` when it last reported what it drained.
     drained: u64,
     /// Decides how many events it claims.
@@ -61,14 +65,17 @@ impl<E> Worker<E> {
         keys: Option<SharedKeys<E>>,
     ) -> Self {
         let by_key = keys.map(|keys| ByKey::new(keys, group.word_of(worker)));
-        let (reader, strategy) = source.into_parts();
+        let Parts { reader, shared, failing, strategy } = source.into_parts();
         Self {
             reader,
+            shared,
+            failing,
             strategy,
             group,
             worker,
             claim: None,
             finished: 0,
+            given_up: 0,
             drained: 0,
             share: Share::new(),
             has_passed: false,
@@ -99,10 +106,11 @@ impl<E> Worker<E> {
         let word = self.group.word_of(self.worker);
         let mut has_tried = false;
         let error = loop {
-            self.reader.next = self.group.claimed();
+            let next = self.group.claimed();
+            self.reader.seek(next);
             let (events, is_tombstone) = match self.next_share() {
-                Ok(Span::Events(end)) => (self.reader.next..end, false),
-                Ok(Span::Tombstones(end)) => (self.reader.next..end, true),
+                Ok(Span::Events(end)) => (next..end, false),
+                Ok(Span::Tombstones(end)) => (next..end, true),
                 Ok(Span::Empty) => break PollError::Empty,
                 Err(_) => break self.nothing_more(),
             };
@@ -113,7 +121,7 @@ impl<E> Worker<E> {
                     self.share.begin(events.end - events.start);
                     return Ok(events);
                 }
-                self.reader.given_up += events.end - events.start;
+                self.given_up += events.end - events.start;
                 self.release(events.end);
             }
         };
@@ -128,25 +136,13 @@ impl<E> Worker<E> {
     /// the other workers get events too.
     fn next_share(&mut self) -> Result<Span, PollError> {
         let reader = &mut self.reader;
-        let sharers = self.group.size() as u64;
-        let next = reader.next;
-        let horizon =
-            next + reader.max_batch.saturating_mul(sharers).min(reader.ring.control.capacity);
-        let from = reader.known.max(next);
-        match reader.look(from, horizon)? {
-            Span::Events(end) => {
-                reader.known = end;
-                reader.last = if end < horizon { LastLook::All } else { LastLook::Part };
-            }
-            Span::Tombstones(end) if from == next => return Ok(Span::Tombstones(end)),
-            Span::Empty | Span::Tombstones(_) => {}
-        }
-        let there = reader.known.saturating_sub(next);
-        if there == 0 {
-            return Ok(Span::Empty);
-        }
-        let share = self.share.of(there, sharers).min(reader.max_batch);
-        Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
+        let (next, max_batch) = (reader.next(), reader.max_batch());
+        let (sharers, capacity) = (self.group.size() as u64, reader.ring().control().capacity());
+        let horizon = next + max_batch.saturating_mul(sharers).min(capacity);
+        let found = reader.find(horizon).map_err(PollError::of)?;
+        let Span::Events(end) = found else { return Ok(found) };
+        let share = self.share.of(end - next, sharers).min(max_batch);
+        Ok(Span::Events(reader.ring().wrap_after(next).min(next + share)))
     }
 
     /// Takes over a claim that another worker left behind, if there is one.
@@ -160,21 +156,20 @@ impl<E> Worker<E> {
     }
 
     /// What it waits for without a claim; `None` if it is not active.
-    fn what_it_waits_for(&self) -> Option<Wait<'_>> {
-        let Reader { ring, barrier, advice, .. } = &self.reader;
+    fn what_it_waits_for(&self) -> Option<Wait<'_, E>> {
         let words = self.by_key.as_ref().map(ByKey::words);
-        Wait::of(&ring.control, barrier, advice, &self.group, self.worker, words)
+        Wait::of(&self.reader, &self.group, self.worker, words)
     }
 
     /// The reason why there is nothing to claim. At the end of the ring, a worker stays while
     /// others still handle events, since they may leave events behind.
     #[cold]
     pub(super) fn nothing_more(&self) -> PollError {
-        let life = &self.reader.ring.control.life;
-        if let Some(cause) = life.halt_cause() {
-            return PollError::Halted(cause);
+        let control = &self.group.control;
+        if let Some(cause) = control.halt_cause() {
+            return PollError::Halted(HaltCause::of(cause));
         }
-        match life.end() {
+        match control.end() {
             Some(end) if self.group.has_finished(end) => PollError::Closed,
             _ => PollError::Empty,
         }
@@ -182,12 +177,18 @@ impl<E> Worker<E> {
 }
 
 impl<E> Source<E> for Worker<E> {
-    fn ring(&self) -> &Ring<E> {
-        &self.reader.ring
+    #[inline]
+    fn shared(&self) -> &SharedArc<Shared> {
+        &self.shared
     }
 
-    fn control(&self) -> &Arc<Control> {
-        &self.reader.ring.control
+    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> (A::Slice<'_, E>, &Failing) {
+        let is_own =
+            |claim: &Claim| claim.events.start <= batch.start && batch.end <= claim.events.end;
+        assert!(self.claim.as_ref().is_some_and(is_own), "a worker reads what it has claimed");
+        // SAFETY: I12: the worker has claimed these events, or owns them by key, up to the wrap at
+        // most. It releases them by `&mut self`.
+        (unsafe { A::slice_of_worker(&mut self.reader, batch) }, &self.failing)
     }
 
     fn stage(&self) -> StageIndex {
@@ -211,7 +212,7 @@ impl<E> Source<E> for Worker<E> {
     }
 
     fn given_up(&self) -> u64 {
-        self.reader.given_up
+        self.given_up
     }
 
     fn available(&mut self) -> u64 {
@@ -219,19 +220,18 @@ impl<E> Source<E> for Worker<E> {
             return 0;
         };
         let own = events.end - events.start;
-        self.reader.next = events.start;
         // Of the events of the group, it has only checked its own.
-        self.reader.available_now().max(own)
+        self.reader.published_from(events.start).max(own)
     }
 
     fn limit_batch(&mut self, events: u64) {
-        self.reader.max_batch = self.reader.max_batch.min(events);
+        self.reader.limit_batch(events);
     }
 
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
-        if let Some(cause) = self.reader.ring.control.life.halt_cause() {
-            return Err(PollError::Halted(cause));
+        if let Some(cause) = self.control().halt_cause() {
+            return Err(PollError::Halted(HaltCause::of(cause)));
         }
         match &self.claim {
             Some(claim) => Ok(claim.events.clone()),
@@ -247,18 +247,16 @@ impl<E> Source<E> for Worker<E> {
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         self.activity().set(Doing::Waiting);
-        let Self { reader, strategy, group, worker, by_key, .. } = self;
-        let control = &*reader.ring.control;
-        let own = group.word_of(*worker);
+        let Self { reader, shared, strategy, group, worker, by_key, .. } = self;
+        let (control, own) = (&shared.control, group.word_of(*worker));
         let words = by_key.as_ref().map(ByKey::words);
-        let Some(wait) = Wait::of(control, &reader.barrier, &reader.advice, group, *worker, words)
-        else {
+        let Some(wait) = Wait::of(reader, group, *worker, words) else {
             group.sleep_until_wanted(*worker);
             return control.is_stopping(own, ONLY_TURN);
         };
-        let activity: &Activity = &control.stages[own].activity;
-        let limit = control.turns.limit_wait(control, deadline);
-        strategy.wait(&Waiting { sleeper: Some(activity), ..Waiting::new(control, &wait, limit) });
+        let limit = shared.turns.limit_wait(control, deadline);
+        let activity: &Activity = shared.activity(own);
+        strategy.wait(&Waiting::new(shared, &wait, limit).recorded(activity));
         has_passed(deadline) || control.is_stopping(own, ONLY_TURN)
     }
 
@@ -267,7 +265,7 @@ impl<E> Source<E> for Worker<E> {
         let events = self.finished - self.drained;
         let is_idle = events > 0 && self.claim.is_none() && self.by_key.is_none();
         // It does not back off while events are known to be available.
-        if !is_idle || self.reader.known > self.group.claimed() {
+        if !is_idle || self.reader.knows_of(self.group.claimed()) {
             return None;
         }
         self.drained = self.finished;
@@ -281,16 +279,8 @@ impl<E> Source<E> for Worker<E> {
     }
 
     #[inline]
-    fn may_have_failed(&self, first: Sequence) -> bool {
-        self.reader.may_have_failed(first)
-    }
-
-    fn has_failed(&self, sequence: Sequence) -> bool {
-        self.reader.has_failed(sequence)
-    }
-
-    fn mark_failed(&self, events: Range<Sequence>) {
-        self.reader.mark_failed(events);
+    fn failing(&self) -> &Failing {
+        &self.failing
     }
 
     #[inline]
@@ -301,6 +291,7 @@ impl<E> Source<E> for Worker<E> {
         };
         debug_assert!(sequence >= events.start, "a worker never goes back: sequence={sequence}");
         self.finished += sequence - events.start;
+        self.reader.watch(events.start..sequence);
         events.start = sequence;
         let (word, is_done) = (*word, events.is_empty());
         if is_done {
@@ -310,7 +301,7 @@ impl<E> Source<E> for Worker<E> {
         if is_done && self.by_key.is_none() {
             self.group.rest(word);
         } else {
-            self.group.control.advance(word, sequence);
+            self.group.finish(word, sequence);
         }
     }
 

@@ -1,10 +1,12 @@
 //! How a worker of a group by key gets its events, and how it routes the events of others. Not
-//! here: the owners of events (`protocol::group`), what the worker waits for (`wait_by_key`).
+//! here: the owners of events (`group`), what the worker waits for (`wait`).
 //!
 //! A worker that finds events without an owner computes their keys, before any worker handles them,
 //! and routes them. Each worker then goes through the routed events, and skips those of others.
 
 use std::ops::Range;
+
+use lapwing_core::Span;
 
 use super::Worker;
 use crate::Sequence;
@@ -13,8 +15,7 @@ use crate::consumer::finished::Outcome;
 use crate::consumer::keys::is_in_the_team;
 use crate::consumer::source::Source;
 use crate::error::{HaltCause, PollError};
-use crate::protocol::group::{Claim, Router};
-use crate::protocol::stamps::Span;
+use crate::group::{Claim, Router};
 
 /// Routes at most this fraction of the ring at a time, so that the owners can begin meanwhile.
 const ROUTES_PER_RING: u64 = 4;
@@ -34,7 +35,7 @@ impl<E> Worker<E> {
             let left_behind = if is_wanted { self.take_over() } else { None };
             let by_key = self.by_key.as_mut().expect("only a worker by key polls by key");
             by_key.words.extend(left_behind.map(|claim| claim.word));
-            let longest = self.reader.max_batch;
+            let longest = self.reader.max_batch();
             let mut words = by_key.words.iter();
             let next = words.find_map(|&word| {
                 let events = self.group.next_routed(word, longest)?;
@@ -43,7 +44,7 @@ impl<E> Worker<E> {
                 if events.is_empty() {
                     return None;
                 }
-                let end = events.end.min(self.reader.ring.buffer.wrap_after(events.start));
+                let end = events.end.min(self.reader.ring().wrap_after(events.start));
                 Some(Claim { word, events: events.start..end })
             });
             // After the load of the group's word, which carries the state that came before it.
@@ -80,14 +81,15 @@ impl<E> Worker<E> {
             return Err(PollError::Empty);
         };
         let reader = &mut self.reader;
-        reader.next = self.group.claimed();
+        let next = self.group.claimed();
+        reader.seek(next);
         let is_in_the_team = is_in_the_team(&self.group.control, &by_key.words);
         if !is_in_the_team && !self.group.is_wanted(self.worker) {
             return Err(self.nothing_more());
         }
-        let longest = (reader.ring.control.capacity / ROUTES_PER_RING).max(1);
-        let limit = reader.ring.buffer.wrap_after(reader.next).min(reader.next + longest);
-        let span = match reader.look(reader.next, limit) {
+        let longest = (reader.ring().control().capacity() / ROUTES_PER_RING).max(1);
+        let limit = reader.ring().wrap_after(next).min(next + longest);
+        let span = match reader.look(next, limit) {
             Ok(Span::Empty) => return Err(PollError::Empty),
             Ok(span) => span,
             Err(_) => return Err(self.nothing_more()),
@@ -96,7 +98,7 @@ impl<E> Worker<E> {
             return Err(PollError::Empty);
         };
         let first = router.next();
-        if first != reader.next {
+        if first != next {
             // Another worker has routed them in the meantime.
             return Ok(());
         }
@@ -105,20 +107,19 @@ impl<E> Worker<E> {
             Span::Tombstones(end) => {
                 router.pass(end);
                 self.finished += end - first;
-                reader.given_up += end - first;
+                self.given_up += end - first;
             }
             Span::Events(end) => {
-                let buffer = &reader.ring.buffer;
                 // SAFETY: I2 and I12: the group may read these events, up to the wrap at most. None
                 // of its workers has them before `finish`, when the slice is gone.
-                let events = unsafe { buffer.slice(first..end) };
+                let events = unsafe { reader.events_of_worker(first..end) };
                 if let Err(message) = catch(|| by_key.keys.route(events, &router)) {
                     by_key.failure = Some(Outcome::Panicked { message, sequence: router.next() });
                     // Before another worker computes the same key.
-                    reader.ring.control.halt(HaltCause::StageFailed);
+                    self.group.control.halt(HaltCause::StageFailed.core());
                     return Err(self.nothing_more());
                 }
-                buffer.watch_read(first..end);
+                reader.watch_read(first..end);
             }
         }
         router.finish();

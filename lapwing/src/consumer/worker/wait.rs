@@ -1,17 +1,11 @@
-//! What a worker without a claim waits for. Not here: how it gets its events (`worker`), what
-//! differs by key (`wait_by_key`).
+//! What a worker without a claim waits for. Not here: how it gets its events (`worker`).
 
-use super::wait_by_key::Look;
+use lapwing_core::{Awaited, Control, EventCount, ONLY_TURN, StageIndex, Turn};
+
 use crate::Sequence;
-use crate::chosen::Reads;
-use crate::protocol::advice::ReadAdvice;
-use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
-use crate::protocol::group::Group;
-use crate::protocol::parking::Awaited;
-use crate::protocol::parking::event_count::EventCount;
-use crate::protocol::parking::watch::Turn;
-use crate::protocol::reading::Barrier;
-use crate::protocol::stamps::Span;
+use crate::chosen::Reader;
+use crate::consumer::keys::is_in_the_team;
+use crate::group::{Group, Routes};
 
 /// The wait of a worker without a claim: for events to claim, or, once there will be none, for the
 /// end of the group's work.
@@ -20,10 +14,9 @@ use crate::protocol::stamps::Span;
 /// choose where to park, and again to decide whether to park. Between the two loads, another worker
 /// may claim the last event.
 #[derive(Debug)]
-pub(in crate::consumer) struct Wait<'a> {
+pub(in crate::consumer) struct Wait<'a, E> {
     pub(in crate::consumer) control: &'a Control,
-    pub(in crate::consumer) barrier: &'a Barrier,
-    advice: &'a Reads,
+    pub(in crate::consumer) reader: &'a Reader<E>,
     pub(in crate::consumer) group: &'a Group,
     pub(in crate::consumer) worker: usize,
     /// The words that it owns, for a worker by key.
@@ -32,37 +25,35 @@ pub(in crate::consumer) struct Wait<'a> {
     end: Option<Sequence>,
 }
 
-impl<'a> Wait<'a> {
+impl<'a, E> Wait<'a, E> {
     /// The wait of `worker`; `None` if it is not active in an open ring.
     pub(super) fn of(
-        control: &'a Control,
-        barrier: &'a Barrier,
-        advice: &'a Reads,
+        reader: &'a Reader<E>,
         group: &'a Group,
         worker: usize,
         words: Option<&'a [StageIndex]>,
     ) -> Option<Self> {
-        let mut wait = Self { control, barrier, advice, group, worker, words, end: None };
+        let control: &Control = &group.control;
+        let mut wait = Self { control, reader, group, worker, words, end: None };
         let is_needed = group.is_wanted(worker) || wait.is_in_the_team();
-        if !is_needed && control.life.is_open() {
+        if !is_needed && control.is_open() {
             return None;
         }
-        wait.end = control.life.end().filter(|end| !is_needed || group.claimed() >= *end);
+        wait.end = control.end().filter(|end| !is_needed || group.claimed() >= *end);
         Some(wait)
     }
 
     /// Whether there are events to claim, or the reason for this wait is gone.
     fn is_share_over(&self) -> bool {
-        let Self { control, barrier, group, .. } = self;
+        let Self { control, reader, group, .. } = self;
         // Loaded each time: another worker may have claimed what this one waited for.
         let next = group.claimed();
-        let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
-        let is_over = || !group.is_wanted(self.worker) || group.has_orphans() || is_there();
-        if control.life.is_open() {
-            self.advice.waits_for(next);
+        let is_over = || !group.is_wanted(self.worker) || group.has_orphans() || reader.shows(next);
+        if control.is_open() {
+            reader.wait_for(next);
             return is_over();
         }
-        match control.life.end() {
+        match control.end() {
             // A close is in progress. It wakes all parked threads when it is done.
             None => false,
             Some(end) => end <= next || is_over(),
@@ -79,10 +70,73 @@ impl<'a> Wait<'a> {
     }
 }
 
-impl Awaited for Wait<'_> {
+/// What a worker finds when it checks its group.
+#[derive(Debug)]
+enum Look<'a> {
+    /// There is something to do.
+    Over,
+    /// There is nothing to do. The worker parks at this event count, if there is one.
+    Behind(Option<&'a EventCount>),
+}
+
+/// The wait of a worker by key.
+impl<'a, E> Wait<'a, E> {
+    /// Whether events are, or may be, routed to this worker.
+    fn is_in_the_team(&self) -> bool {
+        self.words.is_some_and(|words| is_in_the_team(self.control, words))
+    }
+
+    /// Whether there are routed events that this worker has not passed.
+    fn has_routed(&self) -> bool {
+        let Some(words) = self.words else { return false };
+        let routed = self.group.claimed();
+        words.iter().any(|&word| self.control.is_behind(word, routed))
+    }
+
+    /// Whether this worker has state to hand over.
+    fn has_transfer(&self) -> bool {
+        self.words.is_some_and(|words| self.group.has_transfer(words))
+    }
+
+    /// Finds what this worker has to do, in a ring that is not routed to its end.
+    fn look(&self, routes: &Routes) -> Look<'a> {
+        let Self { control, reader, group, worker, .. } = *self;
+        let routers = Look::Behind(Some(control.released(group.words()[0])));
+        let routed = group.claimed();
+        let is_wanted = group.is_wanted(worker);
+        if self.has_routed() || self.has_transfer() || is_wanted && group.has_orphans() {
+            return Look::Over;
+        }
+        if !control.is_open() {
+            match control.end() {
+                // A close is in progress. It wakes all parked threads when it is done.
+                None => return routers,
+                Some(end) if end <= routed => return Look::Over,
+                Some(_) => {}
+            }
+        }
+        if !is_wanted && !self.is_in_the_team() {
+            // The reason for this wait is gone.
+            return Look::Over;
+        }
+        if !reader.shows(routed) {
+            return Look::Behind(reader.behind(routed));
+        }
+        if routes.is_locked() || routes.is_owing() {
+            return routers;
+        }
+        if group.is_settled(routes) {
+            return Look::Over;
+        }
+        // Behind a member of the team, which must finish before events are routed to another team.
+        Look::Behind(control.behind(group.words_of_workers(), routed.saturating_sub(1)))
+    }
+}
+
+impl<E> Awaited for Wait<'_, E> {
     fn is_over(&self) -> bool {
         let own = self.group.word_of(self.worker);
-        if self.control.life.is_halted() || self.control.is_stopping(own, ONLY_TURN) {
+        if self.control.is_halted() || self.control.is_stopping(own, ONLY_TURN) {
             return true;
         }
         match (self.end, &self.group.routes) {
@@ -95,7 +149,7 @@ impl Awaited for Wait<'_> {
     fn event_count(&self) -> Option<&EventCount> {
         match (self.end, &self.group.routes) {
             (Some(end), _) => self.control.behind(self.group.words(), end.saturating_sub(1)),
-            (None, None) => self.barrier.behind(self.control, self.group.claimed()),
+            (None, None) => self.reader.behind(self.group.claimed()),
             (None, Some(routes)) => match self.look(routes) {
                 Look::Over => None,
                 Look::Behind(place) => place,
@@ -107,7 +161,6 @@ impl Awaited for Wait<'_> {
     /// computed. At the end of the ring, no worker gets another event.
     fn turn(&self) -> Option<Turn<'_>> {
         let is_for_anyone = self.end.is_none() && self.group.routes.is_none();
-        let group = self.group.words()[0];
-        is_for_anyone.then(|| self.control.stages[group].watch.turn(self.worker))
+        is_for_anyone.then(|| self.control.turn_of(self.group.words()[0], self.worker))
     }
 }

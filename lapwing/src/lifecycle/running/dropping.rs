@@ -4,23 +4,9 @@
 use std::thread;
 use std::time::Duration;
 
+use super::on_drop::{OnDrop, TIMEOUT};
 use super::{Handle, Running};
 use crate::sync::now;
-
-/// What dropping `Running` does, unless the thread panics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OnDrop {
-    /// Closes the ring, and waits at most this long for its threads to end.
-    CloseAndWait(Duration),
-    /// Leaves the ring open.
-    LeaveOpen,
-}
-
-impl Default for OnDrop {
-    fn default() -> Self {
-        Self::CloseAndWait(Running::DROP_TIMEOUT)
-    }
-}
 
 impl Running<'_> {
     /// The longest time that dropping `Running` waits, unless
@@ -28,7 +14,7 @@ impl Running<'_> {
     ///
     /// That is long enough to write a full ring to a slow disk, and short enough for a service that
     /// is asked to end.
-    pub const DROP_TIMEOUT: Duration = Duration::from_secs(10);
+    pub const DROP_TIMEOUT: Duration = TIMEOUT;
 
     /// Sets the longest time that [dropping](Self#dropping) waits for the stages to handle every
     /// accepted event.

@@ -1,23 +1,26 @@
 //! The running consumers of a ring: how far they are, and how to stop them. Not here: waiting until
 //! they have stopped (`shutdown`), and what dropping does (`dropping`).
 
-mod dropping;
+mod on_drop;
 mod shutdown;
 
-use std::fmt;
+mod dropping;
 
-use dropping::OnDrop;
+use std::fmt;
+use std::sync::Arc as SharedArc;
+
+use lapwing_core::{Control, ONLY_TURN, StageIndex};
+
+use on_drop::OnDrop;
 pub use shutdown::ShutdownError;
 
 use super::completion::Completion;
 use super::worker_group::WorkerGroup;
-use crate::Sequence;
 use crate::consumer::StopHandle;
-use crate::description::Description;
 use crate::description::worker_name;
 use crate::error::HaltCause;
-use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
-use crate::protocol::group::Group;
+use crate::group::Group;
+use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::sync::threads::{JoinHandle, ScopedJoinHandle, current};
 
@@ -98,8 +101,7 @@ use crate::sync::threads::{JoinHandle, ScopedJoinHandle, current};
 /// ```
 #[must_use = "a drop closes the ring and waits for its stages; `shutdown` and `join` say how they ended"]
 pub struct Running<'scope> {
-    pub(crate) control: Arc<Control>,
-    pub(crate) description: Description,
+    pub(crate) shared: SharedArc<Shared>,
     /// The stages that have a thread, upstream ones first.
     stages: Vec<RunningStage>,
     threads: Vec<Handle<'scope>>,
@@ -160,13 +162,12 @@ impl Handle<'_> {
 
 impl<'scope> Running<'scope> {
     pub(super) fn new(
-        control: Arc<Control>,
-        description: Description,
+        shared: SharedArc<Shared>,
         stages: Vec<RunningStage>,
         completion: Arc<Completion>,
     ) -> Self {
         let (threads, on_drop) = (Vec::new(), OnDrop::default());
-        Self { control, description, stages, threads, completion, on_drop, is_reported: false }
+        Self { shared, stages, threads, completion, on_drop, is_reported: false }
     }
 
     pub(super) fn add(&mut self, thread: Handle<'scope>) {
@@ -208,7 +209,7 @@ impl<'scope> Running<'scope> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn close(&self) {
-        self.control.close();
+        self.control().close();
     }
 
     /// Halts the ring: every stage stops after its current batch, and remaining events are not
@@ -231,7 +232,7 @@ impl<'scope> Running<'scope> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn halt(&self) {
-        self.control.halt(HaltCause::Requested);
+        self.control().halt(HaltCause::Requested.core());
     }
 
     /// Returns a handle that stops the stage `name` and no other; `None` if no stage with a thread
@@ -257,7 +258,7 @@ impl<'scope> Running<'scope> {
     pub fn stop_handle(&self, name: &str) -> Option<StopHandle> {
         let mut consumers = self.stages.iter().flat_map(|stage| &stage.consumers);
         let (_, words) = consumers.find(|(known, _)| known == name)?;
-        Some(StopHandle::new(Arc::clone(&self.control), *words, ONLY_TURN))
+        Some(StopHandle::new(Arc::clone(self.control()), *words, ONLY_TURN))
     }
 
     /// Returns whether every stage that has a thread has ended. Never waits.
@@ -306,13 +307,13 @@ impl<'scope> Running<'scope> {
     #[must_use]
     pub fn backlog(&self) -> Vec<Backlog> {
         let ended = self.completion.names();
-        let accepted = self.control.accepted();
+        let accepted = self.control().accepted();
         let is_running =
             |stage: &&RunningStage| stage.consumers.iter().any(|(name, _)| !ended.contains(name));
         let running = self.stages.iter().filter(is_running);
         running
             .map(|stage| {
-                let finished = self.control.finished_by_all(&stage.words);
+                let finished = self.control().finished_by_all(&stage.words);
                 Backlog { stage: stage.name.clone(), events: accepted.saturating_sub(finished) }
             })
             .collect()
@@ -341,6 +342,10 @@ impl<'scope> Running<'scope> {
         stage.group.as_ref().map(|group| WorkerGroup::new(name, Arc::clone(group)))
     }
 
+    fn control(&self) -> &Arc<Control> {
+        &self.shared.control
+    }
+
     /// Number of consumers that were started.
     pub(super) fn consumers(&self) -> usize {
         self.stages.iter().map(|stage| stage.consumers.len()).sum()
@@ -350,14 +355,6 @@ impl<'scope> Running<'scope> {
 impl fmt::Debug for Running<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Running").field("stages", &self.stages).finish_non_exhaustive()
-    }
-}
-
-impl Control {
-    /// Number of events accepted so far. With several producers, the number of claimed events.
-    fn accepted(&self) -> Sequence {
-        // An end that could not be determined is beyond all claims.
-        self.life.end().unwrap_or(Sequence::MAX).min(self.claimed())
     }
 }
 

@@ -2,19 +2,20 @@
 //! `write_verbs`, `worker_verbs`) that says what the stage does. Not here: the place of a stage (`position`).
 
 mod options;
-mod read_verbs;
-mod settings;
 mod verbs;
-mod worker_verbs;
 mod workers;
+
+mod read_verbs;
+mod worker_verbs;
 mod write_verbs;
 
 use std::fmt;
 
-pub(super) use settings::Settings;
 pub use workers::Workers;
 
-use super::graph::{Graph, StageId};
+use super::graph::Graph;
+use super::settings::Settings;
+use super::stage_id::StageId;
 
 /// A stage: its name, its settings, and a verb that says what it does with events.
 ///
@@ -113,6 +114,28 @@ impl Stage {
     /// The same stage at its place.
     pub(super) fn at<P>(self, position: P) -> Stage<P> {
         Stage { settings: self.settings, position }
+    }
+}
+
+impl<'env, E: Send + 'env> Graph<'env, E> {
+    /// Begins a stage. Its verb adds the stage and returns its id. Other stages depend on it by
+    /// [`after`](Stage::after) with that id.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, graph::Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let double = graph.stage("double").write(|event: &mut u64, _, _| *event *= 2);
+    /// graph.stage("left").after(double).read(|event, _, _| assert_eq!(*event, 14));
+    /// graph.stage("right").after(double).read(|event, _, _| assert_eq!(*event, 14)); // beside "left"
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stage(&mut self, stage: impl Into<Stage>) -> Stage<&mut Self> {
+        stage.into().at(self)
     }
 }
 

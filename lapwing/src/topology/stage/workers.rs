@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Stage;
-use crate::protocol::group::MAX_WORKERS;
+use crate::group::MAX_WORKERS;
 use crate::topology::position::Position;
 use crate::topology::team::Team;
 

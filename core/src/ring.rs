@@ -1,0 +1,157 @@
+//! One ring: its events and its shared words. Every producer, reader and other endpoint holds a
+//! clone of it.
+//!
+//! The shared words have their own `Arc`, so monitors need neither the event type nor the events.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::ops::Range;
+
+use crate::Sequence;
+use crate::addresses::Addresses;
+use crate::control::{Control, Waits};
+use crate::error::MemoryError;
+use crate::memory::Reserved;
+use crate::publication::Stamps;
+use crate::ring_buffer::{Factory, Lines, Noticed, Notices, RingBuffer};
+use crate::stages::Graph;
+use crate::sync::{Arc, AtomicU32};
+
+/// Memory for the events of a ring, and for their stamps if several producers publish. Reserve all
+/// memory before any of it is filled: an allocation then fails before user code runs.
+#[derive(Debug)]
+pub struct Room<E> {
+    events: Reserved<UnsafeCell<E>>,
+    stamps: Option<Reserved<AtomicU32>>,
+    notices: Option<fn(&RingBuffer<E>) -> Notices>,
+}
+
+impl<E> Room<E> {
+    /// Reserves memory for `capacity` events.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Capacity`] unless `capacity` is a power of two in `1..=MAX_CAPACITY`, and
+    /// [`MemoryError::OutOfMemory`] if the allocator refuses.
+    pub fn reserve(capacity: usize, is_multi: bool) -> Result<Self, MemoryError> {
+        let events = Reserved::reserve(capacity)?;
+        let stamps = is_multi.then(|| Reserved::reserve(capacity)).transpose()?;
+        Ok(Self { events, stamps, notices: None })
+    }
+
+    /// Lets first stages look at the notices of the events.
+    pub fn give_notices(&mut self)
+    where
+        E: Noticed,
+    {
+        self.notices = Some(Notices::of);
+    }
+
+    /// Makes the events and the words of a ring whose first event has the sequence `first`.
+    ///
+    /// # Panics
+    ///
+    /// If `factory` panics, or if `first` is beyond
+    /// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE), or is not 0 and the events have notices.
+    #[must_use]
+    pub fn into_ring(
+        self,
+        factory: Factory<'_, E>,
+        graph: Graph,
+        first: Sequence,
+        waits: Waits,
+    ) -> Ring<E> {
+        let most = if self.notices.is_some() { 0 } else { crate::MAX_FIRST_SEQUENCE };
+        assert!(first <= most, "the first sequence must be in 0..={most}: first={first}");
+        let buffer = RingBuffer::new(self.events, factory);
+        let stamps = self.stamps.map(|room| Stamps::new(room, first));
+        let control = Control::new(buffer.capacity(), stamps, graph, first, waits);
+        let notices = self.notices.map(|of| of(&buffer));
+        Ring { control: Arc::new(control), buffer, notices }
+    }
+}
+
+/// The events of a ring and its shared words. A clone is the same ring.
+pub struct Ring<E> {
+    control: Arc<Control>,
+    buffer: RingBuffer<E>,
+    /// The notices of its events, if they have them.
+    notices: Option<Notices>,
+}
+
+impl<E> Ring<E> {
+    /// Returns the shared words.
+    #[inline]
+    #[must_use]
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
+    /// Returns the first sequence after `sequence` that lies in slot 0: the latest end of a batch
+    /// from `sequence`.
+    #[inline]
+    #[must_use]
+    pub fn wrap_after(&self, sequence: Sequence) -> Sequence {
+        self.buffer.wrap_after(sequence)
+    }
+
+    /// Returns the addresses of the slots, for prefetches.
+    #[must_use]
+    pub fn addresses(&self) -> Addresses {
+        self.buffer.addresses()
+    }
+
+    /// Returns the addresses of the stamps, if several producers publish.
+    #[must_use]
+    pub fn stamp_addresses(&self) -> Option<Addresses> {
+        self.control.publication().stamps().map(Stamps::addresses)
+    }
+
+    #[inline]
+    pub(crate) fn buffer(&self) -> &RingBuffer<E> {
+        &self.buffer
+    }
+
+    #[inline]
+    pub(crate) fn notices(&self) -> Option<Notices> {
+        self.notices
+    }
+
+    pub(crate) fn lines(&self) -> Lines {
+        Lines::of(&self.buffer, self.control.publication().stamps())
+    }
+
+    /// Tells loom that the cache lines of `events` are acquired at this point: a store to every
+    /// word that their slots hold.
+    #[cfg(loom)]
+    pub(crate) fn watch_acquire(&self, events: Range<Sequence>) {
+        self.buffer.watch_write(events.clone());
+        if let Some(stamps) = self.control.publication().stamps() {
+            stamps.watch_acquire(events.clone());
+        }
+        if let Some(notices) = self.notices {
+            notices.watch_acquire(events);
+        }
+    }
+
+    /// Does nothing outside a model.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn watch_acquire(&self, _: Range<Sequence>) {}
+}
+
+impl<E> Clone for Ring<E> {
+    fn clone(&self) -> Self {
+        Self {
+            control: Arc::clone(&self.control),
+            buffer: self.buffer.clone(),
+            notices: self.notices,
+        }
+    }
+}
+
+impl<E> fmt::Debug for Ring<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring").field("control", &self.control).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! One ring: what its ends share. That is the ring of the core, with its events and its words, and
+//! what exists beside the protocol: figures, failures, turns and the load of the CPUs.
+
+use std::fmt;
+use std::sync::Arc as SharedArc;
+use std::time::Instant;
+
+use lapwing_core::{Control, Padded, StageIndex};
+
+use crate::Sequence;
+use crate::activity::Activity;
+use crate::description::Description;
+use crate::failures::Failures;
+use crate::open_claim::OpenClaims;
+use crate::sync::{Arc, Figure, now};
+use crate::turns::Turns;
+
+/// What the ends of one ring share beside its events.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The words of the protocol.
+    pub(crate) control: Arc<Control>,
+    pub(crate) description: Description,
+    /// When the ring was created.
+    pub(crate) made_at: Instant,
+    /// Number of events that producers dropped because the ring was full. It has its own cache
+    /// line, since it is written under the heaviest load.
+    pub(crate) dropped: Padded<Figure>,
+    /// Number of producers that currently wait for a free slot.
+    pub(crate) waiting_producers: Padded<Figure>,
+    /// What waiting threads record about their yields (`wait`). Advice only.
+    pub(crate) cpu_load: Padded<[Figure; 2]>,
+    /// How several producers take turns on a full ring. Advice only.
+    pub(crate) turns: Padded<Turns>,
+    /// For each of several producers, its last claim and the thread that made it.
+    pub(crate) open_claims: OpenClaims,
+    /// For each stage, what its consumer is doing, for monitors. Each consumer also holds its own.
+    activities: Box<[SharedArc<Padded<Activity>>]>,
+    /// For each stage, which events it skipped; `None` for a stage that never skips any.
+    failures: Box<[Option<Failures>]>,
+}
+
+impl Shared {
+    /// Creates what the ends of the ring of `control` share. `failures` has the marks of each stage
+    /// of the graph that may skip events.
+    pub(crate) fn new(
+        control: Arc<Control>,
+        description: Description,
+        failures: Vec<Option<Failures>>,
+    ) -> Self {
+        let turns = Turns::new(control.places().len());
+        let activities = (0..control.words()).map(|_| SharedArc::default()).collect();
+        Self {
+            control,
+            description,
+            made_at: now(),
+            dropped: Padded::default(),
+            waiting_producers: Padded::default(),
+            cpu_load: Padded::default(),
+            turns: Padded(turns),
+            open_claims: OpenClaims::default(),
+            activities,
+            failures: failures.into(),
+        }
+    }
+
+    /// Creates what the ends of a ring with one producer and this graph share, for a test.
+    /// `upstream` lists, for each stage, the stages directly upstream.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn of_graph(capacity: usize, upstream: &[&[StageIndex]]) -> Self {
+        let upstream = upstream.iter().map(|&stages| stages.into()).collect();
+        Self::of_shape(capacity, false, lapwing_core::Graph::new(upstream))
+    }
+
+    /// The same for a ring with several producers and one stage.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn of_several(capacity: usize) -> Self {
+        Self::of_shape(capacity, true, lapwing_core::Graph::new(vec![Box::default()]))
+    }
+
+    /// The same for a graph of any shape.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn of_shape(capacity: usize, is_multi: bool, shape: lapwing_core::Graph) -> Self {
+        use lapwing_core::{Factory, Room, Waits};
+
+        let room = Room::reserve(capacity, is_multi).unwrap();
+        let ring = room.into_ring(Factory::of(|_| ()), shape, 0, Waits::default());
+        let description = Description::new(String::new(), [].into_iter());
+        Self::new(Arc::clone(ring.control()), description, Vec::new())
+    }
+
+    /// Returns the first sequence of the oldest claim that the calling thread holds, in a ring with
+    /// several producers.
+    pub(crate) fn oldest_own_claim(&self) -> Option<Sequence> {
+        let is_held = |first| self.control.is_claim_held(first);
+        self.control.is_multi().then(|| self.open_claims.oldest_of_this_thread(is_held))?
+    }
+
+    /// Returns the record of what the consumer of `stage` is doing.
+    pub(crate) fn activity(&self, stage: StageIndex) -> &SharedArc<Padded<Activity>> {
+        &self.activities[stage]
+    }
+
+    /// Returns the marks of the events that `stage` skipped, if it may skip any. A seat has none.
+    pub(crate) fn failures(&self, stage: StageIndex) -> Option<&Failures> {
+        self.failures.get(stage)?.as_ref()
+    }
+}
+
+/// The events of a ring and what its ends share. A clone is the same ring.
+pub(crate) struct Ring<E> {
+    pub(crate) core: lapwing_core::Ring<E>,
+    pub(crate) shared: SharedArc<Shared>,
+}
+
+impl<E> Ring<E> {
+    pub(crate) fn new(core: lapwing_core::Ring<E>, shared: Shared) -> Self {
+        Self { core, shared: SharedArc::new(shared) }
+    }
+
+    pub(crate) fn control(&self) -> &Arc<Control> {
+        self.core.control()
+    }
+}
+
+impl<E> Clone for Ring<E> {
+    fn clone(&self) -> Self {
+        Self { core: self.core.clone(), shared: SharedArc::clone(&self.shared) }
+    }
+}
+
+impl<E> fmt::Debug for Ring<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring").field("core", &self.core).finish_non_exhaustive()
+    }
+}

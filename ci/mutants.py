@@ -16,6 +16,7 @@ The check fails if a model passes with its edit, since such a model proves nothi
 the subject of `models.sh`. The check also fails if an edit has neither a model nor an argument why no model sees it, if
 its text does not occur exactly once in its file, or if a model overflows its stack or runs too long.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -42,6 +43,9 @@ LIMIT_S = 300
 # The same in a search, where most models pass.
 SEARCH_LIMIT_S = 30
 SEARCH_PREEMPTIONS = "2"
+# How often the output of a model is read, in seconds, and what says there that it failed.
+PAUSE_S = 0.5
+FAILED = "FAILED"
 VARIABLE = "LAPWING_MUTANT"
 PREEMPTIONS = os.environ.get("LOOM_MAX_PREEMPTIONS", "3")
 
@@ -194,16 +198,30 @@ def run(model, number, limit=LIMIT_S, preemptions=PREEMPTIONS):
     """Runs `model`, a program and a path in it, with edit `number`. Returns "fails", "passes", or what went wrong."""
     program, path = model
     env = dict(os.environ, LOOM_MAX_PREEMPTIONS=preemptions, RUST_BACKTRACE="0", **{VARIABLE: str(number)})
-    try:
-        result = subprocess.run([program, "--exact", path], env=env, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return f"not finished after {limit} s"
-    output = result.stdout + result.stderr
+    # Not captured: a thread of a failed model may hold the lock of the captured output for ever.
+    command = [program, "--exact", path, "--nocapture", "--test-threads=1"]
+    with tempfile.TemporaryFile("w+") as file:
+        process = subprocess.Popen(command, env=env, stdout=file, stderr=subprocess.STDOUT)
+        output, end = "", time.monotonic() + limit
+        while process.poll() is None and time.monotonic() < end:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(PAUSE_S)
+            file.seek(0)
+            output = file.read()
+            if f"{FAILED}\n" in output:
+                break  # the ends of its channels may wait for threads that are gone
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+            if f"{FAILED}\n" not in output:
+                return f"not finished after {limit} s"
+        file.seek(0)
+        output = file.read()
     if "overflowed its stack" in output:
         return "overflowed its stack, independent of the edit"
     if "1 passed" not in output and "running 1 test" not in output:
         return f"did not run: {output[-500:]}"
-    return "passes" if result.returncode == 0 else "fails"
+    return "passes" if process.returncode == 0 else "fails"
 
 
 def models(programs):

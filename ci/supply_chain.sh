@@ -22,7 +22,7 @@ has_nightly() {
 only_rustix() {
     local expected='bitflags lapwing lapwing-core linux-raw-sys rustix' found
     found=$(cargo tree --locked --package lapwing --edges normal,build --all-features --prefix none --format '{p}' |
-        cut -d' ' -f1 | sort | xargs)
+        cut -d' ' -f1 | sort -u | xargs)
     if [[ $found != "$expected" ]]; then
         echo "supply_chain: the library depends on '$found', not on '$expected'" >&2
         return 1

@@ -121,7 +121,7 @@ impl Control {
     /// Parks an idle worker with the word `worker` until `is_over`, until the ring is closed or halted
     /// or a stage is stopped, or spuriously. A thread that moves the word must also call
     /// [`wake_all_behind`](Self::wake_all_behind): in a ring whose threads do not check for parked
-    /// threads, [`move_word`](Self::move_word) wakes none.
+    /// threads, [`move_word`](crate::Sharing::move_word) wakes none.
     pub fn park_idle(&self, worker: StageIndex, is_over: impl FnOnce() -> bool) {
         // While the worker is idle, no other thread parks here.
         self.released(worker).park(self.fence(), || None, is_over);

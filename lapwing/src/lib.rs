@@ -165,7 +165,7 @@ pub use topology::{Builder, Disruptor, Stage};
 /// assert_eq!((first, poller.sequence()), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type Sequence = lapwing_core::Sequence;
+pub type Sequence = u64;
 
 /// Largest number of slots in a ring, a channel or a tap.
 ///

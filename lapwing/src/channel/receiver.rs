@@ -327,19 +327,23 @@ impl<T> Receiver<T> {
     /// dropped.
     fn drain(&mut self) {
         let rest = Rest(self);
-        while let Ok(values) = rest.0.recv_batch() {
+        rest.0.drop_all();
+        mem::forget(rest);
+    }
+
+    fn drop_all(&mut self) {
+        while let Ok(values) = self.recv_batch() {
             values.for_each(drop);
         }
-        mem::forget(rest);
     }
 }
 
-/// What a receiver still has to drain when it unwinds.
+/// What a receiver still has to drain when it unwinds. A second panic aborts the process.
 struct Rest<'a, T>(&'a mut Receiver<T>);
 
 impl<T> Drop for Rest<'_, T> {
     fn drop(&mut self) {
-        self.0.drain();
+        self.0.drop_all();
     }
 }
 

@@ -100,12 +100,18 @@ MUTANTS = {
     "core/src/control/ending.rs": [
         ("O8", "[[self.fence().light();]]\n        if self.parking.published().flags() & ENDED == 0 {", DROP,
          "loom_join_during_a_close_that_refuses_an_event"),
-        ("O8", "if [[self.life.end().is_none()]] {", "false", "loom_join_during_a_close_that_refuses_an_event"),
+        ("O8", "if [[self.life.end().is_none()]] {\n            self.fix_end();\n        }\n        self.life.end()", "false",
+         "loom_join_during_a_close_that_refuses_an_event"),
         ("O9", "    [[fence(Ordering::Acquire);]]\n        if self.life.end()", DROP,
          "loom_what_came_before_a_close_is_seen_if_another_thread_fixes_the_end"),
         ("O7", "[[self.wake_all();]]\n    }\n\n    /// Halts", DROP, "loom_close_against_park"),
-        ("O7", "[[self.fix_end();\n        self.wake_all();]]\n    }\n\n    /// Halts",
-         "self.wake_all(); self.fix_end();", "loom_close_against_park"),
+        ("O7", "[[if self.life.end().is_none() {\n            self.life.begin_close();\n            self.fix_end();\n"
+         "        }\n        self.wake_all();]]",
+         "self.life.begin_close(); self.wake_all(); self.fix_end();", "loom_close_against_park"),
+        ("O7", "[[if self.life.end().is_none() {\n            self.life.begin_close();\n            self.fix_end();\n"
+         "        }\n        self.wake_all();]]",
+         "if self.life.end().is_some() { return; } self.life.begin_close(); self.fix_end(); self.wake_all();",
+         "loom_each_of_two_closers_wakes_all"),
         ("O10", "[[self.life.begin_halt(cause);\n        self.fix_end();\n        self.wake_all();]]",
          "self.wake_all(); self.life.begin_halt(cause); self.fix_end();", "loom_halt_against_park"),
         ("O32", "self.life.begin_halt(cause);", "if $M { self.close_claims(); } $T",

@@ -10,13 +10,14 @@ use crate::sync::{Ordering, fence};
 
 impl Control {
     /// Closes the ring: it accepts no further event. Consumers still get every accepted event.
+    ///
+    /// When the call returns, every thread that was parked in this ring is woken. That holds also if
+    /// another thread has begun to close the ring and has not woken them yet.
     pub fn close(&self) {
-        if self.life.end().is_some() {
-            // The ring is closed or halted. The thread that has begun it wakes the others.
-            return;
+        if self.life.end().is_none() {
+            self.life.begin_close();
+            self.fix_end();
         }
-        self.life.begin_close();
-        self.fix_end();
         self.wake_all();
     }
 
@@ -90,5 +91,30 @@ impl Control {
         }
         // Last, so that its fence hides no other one in a model.
         self.places().wake_all();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::parking::EventCount;
+
+    /// A thread that closes the ring has fixed the end and then lost its CPU. Another close returned
+    /// at once, and parked threads slept on.
+    #[test]
+    fn a_second_close_left_the_wake_up_to_the_first() {
+        let control = Control::of_graph(4, None, &[&[], &[0]]);
+        let room = |stage| &control.stages.of(stage).released().room;
+        let places = || {
+            let stages =
+                [0, 1].into_iter().flat_map(|stage| [control.released(stage), room(stage)]);
+            stages.chain([control.parking.published()])
+        };
+        let before: Vec<_> = places().map(EventCount::epochs).collect();
+        control.life.begin_close();
+        control.fix_end();
+        control.close();
+        let are_woken = places().zip(before).all(|(place, before)| place.epochs() > before);
+        assert!(are_woken);
     }
 }

@@ -285,6 +285,25 @@ fn two_closers<C: Claims + 'static>(ring: fn(usize) -> Ends<C>) {
     });
 }
 
+/// O7: two threads close the ring at once. Each has woken all threads when its call returns. The
+/// second one left that to the first, which may have lost its CPU.
+#[test]
+fn loom_each_of_two_closers_wakes_all() {
+    check(|| {
+        let (producer, stage) = single(1);
+        let close = |control: Arc<Control>| {
+            control.close();
+            let places = [control.parking().published(), control.released(0)];
+            assert!(places.iter().all(|place| place.epochs() > 0), "a thread is still parked");
+        };
+        let (control, other) = (producer.control(), producer.control());
+        let closer = thread::spawn(move || close(other));
+        close(control);
+        closer.join().unwrap();
+        drop((producer, stage));
+    });
+}
+
 /// O9: of two threads that close at once, the second one finds what was accepted once its close has
 /// returned.
 #[test]

@@ -722,8 +722,6 @@ SURVIVORS = {
         ("O6", "[[is_elsewhere() || awaited.is_over()]]", "awaited.is_over() || is_elsewhere()",
          "If the place is the right one after the check of the state, the stage there is behind and wakes the "
          "thread."),
-        ("O6", "let longest = [[awaited.longest_sleep()]];", "None",
-         "Loom has no time: a sleep with a limit ends by a wake-up or never. A test of full rings sees it."),
     ],
     "core/src/life.rs": [
         ("O11", "fetch_sub(1, Ordering::AcqRel)", RELAXED,
@@ -732,6 +730,8 @@ SURVIVORS = {
         ("O11", "fetch_sub(1, [[Ordering::AcqRel]])", "Ordering::Release", "As for the edit to `Relaxed`."),
     ],
     "core/src/parking/event_count.rs": [
+        ("O6", "self.is_late[[.then_some(LATE_SLEEP)]]", "$T.filter(|_| !$M)",
+         "Loom has no time: a sleep with a limit ends by a wake-up or never. A test of `control` sees it."),
         ("O6", "(!is_fenced)[[.then_some(UNSEEN_SLEEP)]]", "$T.filter(|_| !$M)",
          "Loom has no time: a sleep with a limit ends by a wake-up or never."),
     ],

@@ -301,8 +301,8 @@ impl Control {
     }
 
     /// Returns the event count to park on until the gate has finished `sequence`, which it has not
-    /// yet. A patient producer waits for a quarter of the ring behind the slow consumer instead.
-    /// `None` means to check again instead.
+    /// yet. A patient producer waits for a quarter of the ring behind the slow consumer instead, for
+    /// 100 µs at most. `None` means to check again instead.
     #[must_use]
     pub fn behind_gate(&self, sequence: Sequence, is_patient: bool) -> Option<&EventCount> {
         match self.stages.gate_behind(sequence) {

@@ -91,9 +91,7 @@ impl Control {
         // second check sees it.
         let is_elsewhere = || !awaited.event_count().is_some_and(|other| ptr::eq(place, other));
         let is_over = || is_elsewhere() || awaited.is_over();
-        let longest = awaited.longest_sleep();
-        let time_left = || [wait.time_left(), longest].into_iter().flatten().min();
-        wait.asleep(|| place.park(self.fence(), time_left, is_over));
+        wait.asleep(|| place.park(self.fence(), || wait.time_left(), is_over));
     }
 
     /// Sleeps for `duration`, or until the deadline if that is earlier. Does not sleep if the wait
@@ -238,6 +236,38 @@ mod tests {
             });
             await_check(&checks, 1);
             assert!(is_woken(control, &returned));
+        });
+    }
+
+    /// The wait of a producer for a quarter of the ring, which the consumer does not free.
+    struct Room<'a>(&'a Control);
+
+    impl Awaited for Room<'_> {
+        fn is_over(&self) -> bool {
+            !self.0.is_open()
+        }
+
+        fn event_count(&self) -> Option<&EventCount> {
+            self.0.behind_gate(0, true)
+        }
+    }
+
+    /// A caller that set no limit of its own slept until a quarter of the ring was free, although the
+    /// consumer waited for it.
+    #[test]
+    fn a_patient_producer_without_a_limit_slept_for_ever() {
+        let waits = Waits { parks: true, shares_threads: false };
+        let control = &Control::new(8, None, Graph::new(vec![Box::default()]), 0, waits);
+        let (returns, returned) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let awaited = &Room(control);
+                control.park(&Wait { awaited, deadline: None, sleeper: None });
+                returns.send(()).unwrap();
+            });
+            let has_returned = returned.recv_timeout(LONG).is_ok();
+            control.close();
+            assert!(has_returned);
         });
     }
 }

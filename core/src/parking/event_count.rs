@@ -28,15 +28,27 @@ pub(crate) use super::word::{ENDED, FOLLOW_UP};
 /// slack, Linux makes shorter sleeps about as long.
 pub(crate) const UNSEEN_SLEEP: Duration = Duration::from_micros(50);
 
+/// Longest park where a thread is [woken late](EventCount::late): 100 µs, several times the cost of a
+/// sleep and a wake-up. What a consumer holds for longer may be what the thread waits for.
+const LATE_SLEEP: Duration = Duration::from_micros(100);
+
 /// The place where threads park that wait for one sequence. While none is parked, it costs the
 /// thread that advances the sequence one load.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct EventCount {
     epoch: Epoch,
+    /// Whether a thread that parks here may be woken later than it could go on.
+    is_late: bool,
 }
 
 impl EventCount {
+    /// Creates the place of threads that are not woken as soon as they could go on. A park here has
+    /// a short limit, whatever the caller asks for.
+    pub(super) fn late() -> Self {
+        Self { is_late: true, ..Self::default() }
+    }
+
     /// Parks until woken, until `is_over`, for `time_left`, or spuriously; the caller must check
     /// its condition again. Returns whether another thread woke it.
     ///
@@ -55,8 +67,9 @@ impl EventCount {
             return false;
         }
         // Without the fence the other side may miss the mark, so the time is bounded.
-        let longest = (!is_fenced).then_some(UNSEEN_SLEEP);
-        let timeout = [time_left(), longest].into_iter().flatten().min();
+        let unseen = (!is_fenced).then_some(UNSEEN_SLEEP);
+        let late = self.is_late.then_some(LATE_SLEEP);
+        let timeout = [time_left(), unseen, late].into_iter().flatten().min();
         self.epoch.sleep(seen, timeout);
         self.epoch.has_left(seen)
     }

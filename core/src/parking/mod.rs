@@ -30,8 +30,6 @@ mod places;
 pub(crate) mod released;
 pub(crate) mod watch;
 
-use std::time::Duration;
-
 use asymmetric::AsymmetricFence;
 pub use event_count::EventCount;
 pub use places::Places;
@@ -58,11 +56,6 @@ pub trait Awaited {
     /// Returns the turn of this thread, if several threads wait for an event that is for one of
     /// them.
     fn turn(&self) -> Option<Turn<'_>> {
-        None
-    }
-
-    /// Returns the longest time to stay parked, for a thread that another one may not wake in time.
-    fn longest_sleep(&self) -> Option<Duration> {
         None
     }
 }

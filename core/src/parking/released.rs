@@ -5,18 +5,25 @@
 //! A producer that is woken for each free slot fills that slot and parks again. Each time, it pays
 //! for parking and its consumer for a wake-up. A *patient* producer therefore parks first until a
 //! quarter of the ring is free. That wait has a short limit, since the events that the consumer
-//! holds may be what the producer waits for.
+//! holds may be what the producer waits for. The event count itself has the limit, so no caller can
+//! park there without it.
 
 use super::event_count::EventCount;
 
 /// The places where threads park that wait for one stage.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Released {
     /// Until the stage releases any event: downstream stages, and producers that are not patient.
     pub(crate) anything: EventCount,
     /// Until a quarter of the ring is free behind the stage: patient producers.
     pub(crate) room: EventCount,
+}
+
+impl Default for Released {
+    fn default() -> Self {
+        Self { anything: EventCount::default(), room: EventCount::late() }
+    }
 }
 
 impl Released {

@@ -15,14 +15,6 @@ use crate::sync::{IS_CHECKED, Ordering, now};
 use crate::turns::Turn;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
-/// Longest sleep of a patient producer, which waits until a quarter of the ring is free. Afterwards
-/// it waits only for the slots that it needs.
-///
-/// The time is several times the cost of a sleep and a wake-up. A consumer that takes longer than
-/// this may itself wait for the producer. A consumer that is so slow is not held up by a wake-up
-/// for each event.
-const PATIENCE: Duration = Duration::from_micros(100);
-
 /// A producer's wait for `count` free slots.
 #[derive(Debug)]
 struct FreeSlots<'a> {
@@ -33,7 +25,7 @@ struct FreeSlots<'a> {
     /// The oldest sequence that this thread has claimed and not published, in a ring with several
     /// producers.
     held: Option<Sequence>,
-    /// Whether the producer sleeps until a quarter of the ring is free.
+    /// Whether the producer sleeps until a quarter of the ring is free, for a short time at most.
     is_patient: bool,
 }
 
@@ -66,10 +58,6 @@ impl Awaited for FreeSlots<'_> {
     fn event_count(&self) -> Option<&EventCount> {
         // The slowest consumer must finish the last sequence before the wrap point.
         self.control.behind_gate(self.wrap_point().saturating_sub(1), self.is_patient)
-    }
-
-    fn longest_sleep(&self) -> Option<Duration> {
-        self.is_patient.then_some(PATIENCE)
     }
 }
 

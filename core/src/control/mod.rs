@@ -318,10 +318,18 @@ impl Control {
         &self.stages.of(stage).released().anything
     }
 
-    /// Returns the event count of a thread that runs several stages, which waits for any advance.
+    /// Returns the event count to park on until an event is published.
     #[must_use]
-    pub fn anything(&self) -> &EventCount {
+    pub fn published(&self) -> &EventCount {
         self.parking.published()
+    }
+
+    /// Returns the event count to park on until any word advances, for a thread that runs several
+    /// stages. `None` in a ring that was made for no such thread: there, a stage that releases events
+    /// does not wake it.
+    #[must_use]
+    pub fn anything(&self) -> Option<&EventCount> {
+        self.parking.shares_threads().then(|| self.published())
     }
 
     /// Returns the places where producers park that wait for other producers. The end of the ring
@@ -331,7 +339,7 @@ impl Control {
         self.parking.places()
     }
 
-    /// Whether threads that advance a word wake those that wait for [`anything`](Self::anything).
+    /// Whether a thread can wait for [`anything`](Self::anything).
     #[must_use]
     pub fn shares_threads(&self) -> bool {
         self.parking.shares_threads()

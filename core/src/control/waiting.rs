@@ -162,7 +162,7 @@ mod tests {
         }
 
         fn event_count(&self) -> Option<&EventCount> {
-            Some(self.control.anything())
+            Some(self.control.published())
         }
 
         fn turn(&self) -> Option<Turn<'_>> {
@@ -269,5 +269,20 @@ mod tests {
             control.close();
             assert!(has_returned);
         });
+    }
+
+    /// A thread that ran several stages parked on the publication, and no release woke it.
+    #[test]
+    fn a_ring_that_shares_no_threads_had_a_place_to_wait_for_any_advance() {
+        for shares_threads in [false, true] {
+            let waits = Waits { parks: true, shares_threads };
+            let control = Control::new(8, None, Graph::new(vec![Box::default()]), 0, waits);
+            let places = control.anything().map(|place| {
+                place.park(control.fence(), || None, || true); // only marks it
+                control.advance_for_test(0, 1);
+                place.epochs()
+            });
+            assert_eq!(places, shares_threads.then_some(1), "each advance wakes it");
+        }
     }
 }

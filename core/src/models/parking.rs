@@ -504,7 +504,7 @@ impl Awaited for Follows {
     }
 
     fn event_count(&self) -> Option<&EventCount> {
-        Some(self.control.anything())
+        Some(self.control.published())
     }
 
     fn turn(&self) -> Option<Turn<'_>> {

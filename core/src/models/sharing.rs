@@ -30,7 +30,7 @@ impl Awaited for Together {
     }
 
     fn event_count(&self) -> Option<&EventCount> {
-        Some(self.0[0].reader.ring().control().anything())
+        self.0[0].reader.ring().control().anything()
     }
 }
 
@@ -123,7 +123,7 @@ impl Awaited for Idle {
     }
 
     fn event_count(&self) -> Option<&EventCount> {
-        Some(self.control.anything())
+        Some(self.control.published())
     }
 
     fn turn(&self) -> Option<Turn<'_>> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Control;
 use crate::parking::event_count::UNSEEN_SLEEP;
-use crate::parking::{Awaited, Sleeper};
+use crate::parking::{Awaited, EventCount, Sleeper};
 use crate::stages::StageIndex;
 use crate::sync::{now, yield_now};
 
@@ -54,6 +54,10 @@ impl Control {
     ///
     /// In a ring whose threads do not check for parked threads, the call wakes every 50 µs to check
     /// by itself, until the wait is over or has expired.
+    ///
+    /// # Panics
+    ///
+    /// With debug assertions, if what it waits for names an event count of another ring.
     pub fn park(&self, wait: &Wait<'_>) {
         if !self.parking.is_signalled() {
             while !wait.awaited.is_over() && !wait.is_expired() {
@@ -85,6 +89,7 @@ impl Control {
         let Some(place) = awaited.event_count() else {
             return yield_now();
         };
+        debug_assert!(self.is_own(place), "no thread of this ring wakes those of another");
         // The stage that was behind may have advanced before this thread marked its event count.
         // Another stage may be behind at that point, and would not wake this thread. So check the
         // place first, then the state. A thread that advances in between wakes this one, or the
@@ -92,6 +97,12 @@ impl Control {
         let is_elsewhere = || !awaited.event_count().is_some_and(|other| ptr::eq(place, other));
         let is_over = || is_elsewhere() || awaited.is_over();
         wait.asleep(|| place.park(self.fence(), || wait.time_left(), is_over));
+    }
+
+    /// Whether threads of this ring wake those that park at `place`.
+    fn is_own(&self, place: &EventCount) -> bool {
+        let mut stages = self.stages.all().iter();
+        ptr::eq(place, self.published()) || stages.any(|stage| stage.released().has(place))
     }
 
     /// Sleeps for `duration`, or until the deadline if that is earlier. Does not sleep if the wait
@@ -138,7 +149,7 @@ mod tests {
     use crate::claims::SingleClaims;
     use crate::claims::steps::Steps;
     use crate::control::Waits;
-    use crate::parking::{EventCount, Turn};
+    use crate::parking::Turn;
     use crate::stages::Graph;
 
     const LONG: Duration = Duration::from_secs(5);
@@ -284,5 +295,15 @@ mod tests {
             });
             assert_eq!(places, shares_threads.then_some(1), "each advance wakes it");
         }
+    }
+
+    /// A thread that parked on an event count of another ring was never woken.
+    #[cfg(debug_assertions)]
+    #[test]
+    fn a_thread_parked_where_no_thread_of_its_ring_wakes_it() {
+        let [own, other] = [group(), group()];
+        let awaited = &Room(&other);
+        let park = || own.park(&Wait { awaited, deadline: None, sleeper: None });
+        assert!(catch_unwind(AssertUnwindSafe(park)).is_err());
     }
 }

@@ -51,6 +51,9 @@ pub trait Awaited {
     /// Returns where to park: the event count of something that is behind at present. A thread that
     /// has marked an event count calls this again, and parks only if it gets the same one. `None`
     /// means that nothing is behind, and the thread checks again.
+    ///
+    /// The event count is one of the ring in which the thread waits. Nothing in that ring wakes a
+    /// thread that parks on one of another ring.
     fn event_count(&self) -> Option<&EventCount>;
 
     /// Returns the turn of this thread, if several threads wait for an event that is for one of

@@ -8,6 +8,8 @@
 //! holds may be what the producer waits for. The event count itself has the limit, so no caller can
 //! park there without it.
 
+use std::ptr;
+
 use super::event_count::EventCount;
 
 /// The places where threads park that wait for one stage.
@@ -41,6 +43,11 @@ impl Released {
         if self.room.is_awaited() && has_room() {
             self.room.notify();
         }
+    }
+
+    /// Whether `place` is one of the two.
+    pub(crate) fn has(&self, place: &EventCount) -> bool {
+        [&self.anything, &self.room].iter().any(|&own| ptr::eq(own, place))
     }
 
     /// Wakes all threads.

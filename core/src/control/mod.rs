@@ -246,7 +246,9 @@ impl Control {
 
     /// Removes `stage` from the graph, so that no thread waits for it. Halts the ring if it was the
     /// last consumer and no consumer has drained the ring. In a drained ring there is nothing to
-    /// stop, and a producer whose event was handled may check for a halt only after this.
+    /// stop, and a producer whose event was handled may check for a halt only after this. A consumer
+    /// in a seat that begins at the end has drained the ring too: which events before its first one
+    /// were handled is not known here.
     pub(crate) fn detach(&self, stage: StageIndex) {
         let is_drained = self.life.end().is_some_and(|end| !self.is_behind(stage, end));
         // A consumer that has drained the ring stays in the count, like a stage that ends then. No

@@ -26,7 +26,9 @@ use crate::wait::AnyWaitStrategy;
 /// Producers wait for it as for any other consumer, from the moment that its seat is
 /// [taken](Self::take). It misses no event after its first, and no event is overwritten before it
 /// has read it. When the consumer leaves, another one may take the seat. If the last consumer, in
-/// the graph or in a seat, leaves before it has drained the ring, the ring halts.
+/// the graph or in a seat, leaves before it has drained the ring, the ring halts. A consumer in a
+/// seat has drained a closed ring once it has read the events from its first one on. If there are
+/// none, it has drained the ring at once.
 ///
 /// If the graph has a stage that [clears](crate::Builder::clear) events, a consumer in a seat sees
 /// cleared events.

@@ -30,6 +30,7 @@ crate::common::for_both_producers! {
     seat_and_name_are_free_again_when_their_consumer_leaves,
     seat_that_is_refused_returns_the_reason,
     closed_ring_can_be_joined_to_drain_it,
+    consumer_that_begins_at_the_end_has_drained_the_ring,
     halted_ring_cannot_be_joined,
     seat_stays_free_when_no_consumer_is_left,
     ring_stays_alive_as_long_as_a_seat_is_taken,
@@ -535,6 +536,18 @@ fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
     assert_eq!(late.wait().unwrap().iter().map(|(sequence, _)| sequence).sum::<u64>(), 2 + 3 + 4);
     assert_eq!(late.wait().err(), Some(RingError::Closed));
     drop(stays);
+}
+
+/// The ring is not halted, although its only stage leaves before it has read the event.
+fn consumer_that_begins_at_the_end_has_drained_the_ring<K: Kind>() {
+    let (mut producer, stays, seats) = ring_with_poller::<K>(8, 1);
+    assert!(publish(&mut producer));
+    producer.close();
+    let late = seats.take("late", StartAt::Now).unwrap().read(|_, _, _| {});
+    let finished = late.run();
+    assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Drained, 0));
+    drop(stays);
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
 }
 
 fn halted_ring_cannot_be_joined<K: Kind>() {

@@ -390,6 +390,8 @@ MUTANTS = {
          "loom_trying_receiver_learns_that_the_sender_left"),
         ("O5", "Span::Tombstones(end) if [[from == self.next]] => {", "true",
          "loom_tombstone_behind_an_event_that_is_known"),
+        ("O5", "Span::Tombstones(end) if [[from == self.next]] => return", "true",
+         "loom_tombstone_behind_an_event_that_a_worker_has_found"),
     ],
     "core/src/reading/reader.rs": [
         ("I15", "[[if self.advice]].wants_lines_of(",

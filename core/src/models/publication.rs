@@ -1,14 +1,16 @@
 //! Models of an event's way: published, read, passed on, and its slot written again.
 
+use std::mem;
+
 use loom::thread;
 
 use super::{
-    Claims, Multi, Publisher, Single, TWO, Taken, Taker, acknowledged, check_without_fences,
-    counting, fill, multi, multi_ring, ring_of, side_by_side, single, single_ring,
+    Claims, Multi, ONE, Publisher, Single, TWO, Taken, Taker, acknowledged, check_without_fences,
+    counting, fill, graph, multi, multi_ring, ring_of, side_by_side, single, single_ring,
 };
 use crate::error::ClaimError;
 use crate::sync::{Arc, AtomicU64, Ordering};
-use crate::{Graph, Sharing, UNLIMITED};
+use crate::{Graph, Place, Sharing, Span, UNLIMITED};
 
 /// O1: an event that is read has been written.
 #[test]
@@ -303,6 +305,40 @@ fn loom_tombstone_behind_an_event_that_is_known() {
             seen.push(event);
         }
         assert_eq!(seen, [(0, 7), (1, 8)]);
+        drop(producer);
+    });
+}
+
+/// O5: the same for a worker of a group, which claims one of the events that it has found.
+#[test]
+fn loom_tombstone_behind_an_event_that_a_worker_has_found() {
+    check_without_fences(|| {
+        let mut graph = graph(ONE);
+        graph.share(0, 1);
+        let ring = ring_of(4, true, graph);
+        let mut producer = Publisher::one_more(&ring);
+        let publisher = thread::spawn(move || {
+            producer.publish(7).unwrap();
+            producer.publish(8).unwrap();
+            drop(producer.try_claim().unwrap());
+            producer
+        });
+        let mut worker = Taker::new(&ring, Place::Group(0), false, UNLIMITED);
+        let (mut next, mut given_up) = (0, Vec::new());
+        let mut claim_one = || {
+            worker.reader.seek(next);
+            let found = worker.reader.find(4).unwrap();
+            match found {
+                Span::Empty => {}
+                Span::Events(_) => next += 1,
+                Span::Tombstones(end) => given_up.extend(mem::replace(&mut next, end)..end),
+            }
+            found != Span::Empty
+        };
+        (0..2).for_each(|_| _ = claim_one());
+        let producer = publisher.join().unwrap();
+        while claim_one() {}
+        assert_eq!((next, given_up), (3, vec![2]));
         drop(producer);
     });
 }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::Arc as SharedArc;
 use std::vec;
 
 use super::completion::Completion;
@@ -13,10 +12,10 @@ use super::worker_group::WorkerGroup;
 use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
 use crate::error::{StartError, TakeError};
 use crate::group::Group;
-use crate::ring::Shared;
+use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::sync::threads::{Builder, Scope, spawn_scoped};
-use crate::topology::Seats;
+use crate::wait::AnyWaitStrategy;
 
 /// The reading ends of a ring that is not started yet.
 ///
@@ -43,14 +42,15 @@ use crate::topology::Seats;
 /// ```
 #[must_use = "consumers that are dropped without having run halt their ring"]
 pub struct Consumers<'env, E> {
-    pub(crate) shared: SharedArc<Shared>,
     /// All stages, upstream ones first, at their index in the ring.
     names: Vec<String>,
     pub(super) consumers: Vec<Consumer<'env>>,
     pollers: HashMap<String, Option<UntakenPoller<E>>>,
     /// By name; `None` once taken.
     acknowledgers: HashMap<String, Option<Acknowledger>>,
-    seats: Seats<E>,
+    pub(crate) ring: Ring<E>,
+    /// The strategy of a consumer that joins the ring and sets none.
+    pub(crate) guests_wait: Arc<Box<dyn AnyWaitStrategy>>,
     /// The worker groups, by name.
     groups: HashMap<String, Arc<Group>>,
 }
@@ -64,41 +64,21 @@ pub(crate) enum UntakenPoller<E> {
 
 impl<'env, E: Send + 'env> Consumers<'env, E> {
     pub(crate) fn new(
-        shared: SharedArc<Shared>,
+        ring: Ring<E>,
         names: Vec<String>,
         consumers: Vec<Consumer<'env>>,
         pollers: HashMap<String, Option<UntakenPoller<E>>>,
         acknowledgers: HashMap<String, Option<Acknowledger>>,
-        seats: Seats<E>,
+        guests_wait: Box<dyn AnyWaitStrategy>,
     ) -> Self {
-        let groups = HashMap::new();
-        Self { shared, names, consumers, pollers, acknowledgers, seats, groups }
+        let (guests_wait, groups) = (Arc::new(guests_wait), HashMap::new());
+        Self { ring, names, consumers, pollers, acknowledgers, guests_wait, groups }
     }
 
     /// The same consumers with these worker groups, by name.
     pub(crate) fn with_groups(mut self, groups: HashMap<String, Arc<Group>>) -> Self {
         self.groups = groups;
         self
-    }
-
-    /// Returns the [seats](crate::Builder::seats), for consumers that join while the ring runs.
-    ///
-    /// ```
-    /// use lapwing::{Disruptor, graph::StartAt};
-    ///
-    /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-    /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
-    /// producer.publish(|event| *event = 7)?;
-    /// assert_eq!(late.poll()?.as_slice(), [7]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn seats(&self) -> Seats<E>
-    where
-        E: Sync,
-    {
-        self.seats.clone()
     }
 
     /// Returns the names of all stages, with pollers, upstream ones first. A group is one stage.
@@ -357,7 +337,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         let stages = stages.filter(|(_, name)| !pollers.contains_key(name));
         let of_one = |(index, name): (_, String)| RunningStage::new(index, groups.get(&name), name);
         let stages = stages.map(of_one).collect();
-        let mut running = Running::new(self.shared, stages, Arc::clone(&completion));
+        let mut running = Running::new(self.ring.shared, stages, Arc::clone(&completion));
         for crew in crews(self.consumers) {
             match crew.start(&completion, &mut spawn) {
                 Ok(handle) => running.add(handle),

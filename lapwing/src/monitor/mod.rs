@@ -291,7 +291,7 @@ impl<E> Consumers<'_, E> {
     /// ```
     #[must_use]
     pub fn monitor(&self) -> Monitor {
-        Monitor::new(&self.shared)
+        Monitor::new(&self.ring.shared)
     }
 }
 

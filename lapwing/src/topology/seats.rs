@@ -13,6 +13,7 @@ use super::guest::{Guest, StartAt};
 use super::seat::Seat;
 use super::stage::Stage;
 use crate::error::SeatError;
+use crate::lifecycle::Consumers;
 use crate::placement::is_thread_name;
 use crate::ring::Ring;
 use crate::sync::Arc;
@@ -83,11 +84,6 @@ pub struct Seats<E> {
 }
 
 impl<E> Seats<E> {
-    /// The seats of `ring`.
-    pub(super) fn new(ring: Ring<E>, wait: Box<dyn AnyWaitStrategy>) -> Self {
-        Self { ring, wait: Arc::new(wait) }
-    }
-
     /// Returns the number of free seats. It may have changed by the time that the call returns.
     ///
     /// ```
@@ -169,6 +165,28 @@ impl<E: Send + Sync> Seats<E> {
         let taken = taken.ok_or_else(|| SeatError::DuplicateName { stage: name() })?;
         let guest = Guest::join(&self.ring.shared, taken, start)?;
         Ok(Seat::new(self.ring.clone(), Arc::clone(&self.wait), stage, guest))
+    }
+}
+
+impl<E: Send> Consumers<'_, E> {
+    /// Returns the [seats](crate::Builder::seats), for consumers that join while the ring runs.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
+    /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(late.poll()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn seats(&self) -> Seats<E>
+    where
+        E: Sync,
+    {
+        Seats { ring: self.ring.clone(), wait: Arc::clone(&self.guests_wait) }
     }
 }
 

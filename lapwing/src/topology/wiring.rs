@@ -13,7 +13,6 @@ use super::batch_length;
 use super::check::check;
 use super::graph::{Body, Graph, Node};
 use super::placing::{describe, place};
-use super::seats::Seats;
 use crate::MAX_SEATS;
 use crate::consumer::{Acknowledger, Consumer, Poller, StageReader, Worker};
 use crate::error::BuildError;
@@ -110,9 +109,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             ends.add(index, node);
         }
         let Made { names, consumers, pollers, groups } = ends.made;
-        let seats = Seats::new(ring.clone(), self.wait);
-        let consumers =
-            Consumers::new(ring.shared, names, consumers, pollers, acknowledgers, seats);
+        let consumers = Consumers::new(ring, names, consumers, pollers, acknowledgers, self.wait);
         Ok((producer, consumers.with_groups(groups)))
     }
 

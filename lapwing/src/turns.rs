@@ -19,7 +19,11 @@
 //!
 //! No event depends on a call. A turn ends by the clock, so a stopped producer holds up no other. A
 //! queued producer sleeps for a bounded time, and then waits as usual. A producer that finds a free
-//! slot does not check the queue. So no lock is needed: a stale figure costs at most one turn.
+//! slot does not check the queue. So no lock is needed: a stale figure costs time, and never more
+//! than that sleep. Most often it costs one turn at most. But a producer that joins stores its place
+//! and then loads the end of the turn, with no fence between. If the turns end at that moment, both
+//! sides may miss the other. The producer then sleeps for 10 ms and twice its own turn, unless
+//! another one starts turns before.
 //!
 //! Each ticket has a place, where its producer parks (`lapwing_core::Places`). A close or a
 //! halt wakes it like all other threads. If there are more producers than places, two may join at

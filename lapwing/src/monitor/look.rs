@@ -47,6 +47,10 @@ impl Look {
     /// Reads the words, given the number of claims `before`. Every event a lap before that is
     /// finished, so no stage shows less. The published sequence therefore never goes back between
     /// two calls, although the bound of a worker may fall.
+    ///
+    /// A close that has not fixed the end yet is the exception. The cursor of a single producer may
+    /// then count events that the close refuses, and a later call shows fewer. The state of the ring
+    /// is [`RingState::Closing`] meanwhile, or [`RingState::Halted`] after a halt.
     fn after(shared: &Shared, before: Sequence) -> Self {
         let control = &*shared.control;
         // O13, Relaxed: figures only.

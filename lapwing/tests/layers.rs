@@ -33,6 +33,37 @@ fn the_core_starts_no_thread_logs_nothing_and_locks_only_to_park() {
     }
 }
 
+/// What the laws of ARCHITECTURE are about is stored by the files that they name. The compiler does not
+/// check that: `pub(in ...)` names only a module around the function, and these are side by side.
+#[test]
+fn the_words_of_a_law_are_stored_in_its_files() {
+    let in_core = |names: &[&str]| -> Vec<String> {
+        names.iter().map(|name| format!("core/src/{name}.rs")).collect()
+    };
+    let only = |what, names| assert_eq!(Vec::from_iter(files_with(what)), in_core(names), "{what}");
+    // Claim: the counter of several producers, the window of one, what was granted to all of them.
+    only("publication().try_claim(", &["claims/multi"]);
+    only("window().open(", &["claims/single"]);
+    only(".raise_granted(", &["control/joining", "control/mod"]);
+    // Visibility: the cursor and the stamps.
+    only("publication().publish(", &["claims/single"]);
+    only(").settle(", &["claims/multi"]);
+    // Release: the word of a stage, by its reader, its group or its acknowledger.
+    only("words.store(", &["control/joining", "control/mod"]);
+    only("control().advance(", &["reading/reader"]);
+    only("control().detach(", &["reading/reader"]);
+    only(".store_by_group(", &["control/sharing"]);
+    only(".try_move(", &["control/sharing"]);
+    only("acknowledgement).raise(", &["control/mod"]);
+    // Closing: the state, the end of the claims, and the end.
+    only(".begin_close(", &["control/ending"]);
+    only(".begin_halt(", &["control/ending"]);
+    only(".close_counter(", &["control/ending"]);
+    only(".close_window(", &["control/ending"]);
+    only("life().fix_end(", &["claims/single"]);
+    only("life.fix_end(", &["control/ending"]);
+}
+
 /// What a strategy learns from, the events of a batch, and the size of a worker's claim are not part
 /// of the protocol. All else that is tuned is advice, which `chosen` selects.
 #[test]

@@ -34,20 +34,20 @@ const EPOCH: u32 = 8;
 /// A word on which threads park.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub(crate) struct Epoch {
+pub(super) struct Epoch {
     word: AtomicU32,
     sleepers: Sleepers,
 }
 
 impl Epoch {
     /// Returns the word to pass to [`sleep`](Self::sleep), for a sleep without a mark.
-    pub(crate) fn current(&self) -> u32 {
+    pub(super) fn current(&self) -> u32 {
         // O7, Acquire: a thread that sees an epoch sees what was stored before it was advanced.
         self.word.load(Ordering::Acquire)
     }
 
     /// Marks the word; returns the value to pass to [`sleep`](Self::sleep).
-    pub(crate) fn mark(&self) -> u32 {
+    pub(super) fn mark(&self) -> u32 {
         // O6 and O7, Relaxed: the heavy fence follows. It orders the mark before the check, and
         // acquires what an epoch that is read here carries.
         self.word.fetch_or(MARK, Ordering::Relaxed) | MARK
@@ -55,50 +55,50 @@ impl Epoch {
 
     /// Whether a thread is parked here or about to park.
     #[inline]
-    pub(crate) fn is_marked(&self) -> bool {
+    pub(super) fn is_marked(&self) -> bool {
         self.flags() & MARK != 0
     }
 
     /// Returns the mark and the flags: 0 if there is nothing to do.
     #[inline]
-    pub(crate) fn flags(&self) -> u32 {
+    pub(super) fn flags(&self) -> u32 {
         // O6, O8 and O33, Relaxed: ordered after the caller's store by the light fence.
         self.word.load(Ordering::Relaxed) & (EPOCH - 1)
     }
 
     /// Raises a flag.
-    pub(crate) fn raise(&self, flag: u32) {
+    pub(super) fn raise(&self, flag: u32) {
         // O32, Release: carries what was stored before the flag. Pairs with the fence in
         // `why_ended`.
         self.word.fetch_or(flag, Ordering::Release);
     }
 
     /// Lowers a flag.
-    pub(crate) fn lower(&self, flag: u32) {
+    pub(super) fn lower(&self, flag: u32) {
         // O13, Relaxed: only the thread that raised a flag lowers it, and the flag carries no data.
         self.word.fetch_and(!flag, Ordering::Relaxed);
     }
 
     /// Blocks unless the word has changed from `seen`; until it changes, until `timeout` has
     /// passed, or spuriously, for example when a flag changes.
-    pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
+    pub(super) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         self.sleepers.sleep(&self.word, seen, timeout);
     }
 
     /// Returns the number of the epoch.
     #[cfg(test)]
-    pub(crate) fn number(&self) -> u32 {
+    pub(super) fn number(&self) -> u32 {
         self.current() / EPOCH
     }
 
     /// Whether the epoch of `seen` is over, for statistics of wake-ups.
-    pub(crate) fn has_left(&self, seen: u32) -> bool {
+    pub(super) fn has_left(&self, seen: u32) -> bool {
         // O13, Relaxed: a snapshot. It ignores the flags, which change within an epoch.
         (self.word.load(Ordering::Relaxed) ^ seen) >= EPOCH
     }
 
     /// Clears the mark. Returns false if another thread has already woken the parked thread.
-    pub(crate) fn take_mark(&self) -> bool {
+    pub(super) fn take_mark(&self) -> bool {
         // O29, Relaxed: one modification order decides which of the two came first.
         self.word.fetch_and(!MARK, Ordering::Relaxed) & MARK != 0
     }
@@ -107,7 +107,7 @@ impl Epoch {
     /// done so.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wake_marked(&self) -> bool {
+    pub(super) fn wake_marked(&self) -> bool {
         // O6, Relaxed: ordered after the caller's store by the light fence.
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & MARK != 0 {
@@ -128,7 +128,7 @@ impl Epoch {
     }
 
     /// Advances the word, marked or not, and wakes every blocked thread.
-    pub(crate) fn advance_and_wake(&self) {
+    pub(super) fn advance_and_wake(&self) {
         let advanced = |word: u32| Some((word & !MARK).wrapping_add(EPOCH));
         // O7, Release: carries what the caller stored before. Pairs with the Acquire in `current`,
         // and with the fence after `mark`. Relaxed: the old word is only incremented.

@@ -107,7 +107,7 @@ impl StageWords {
 
     /// Returns the value of the word.
     #[inline]
-    pub(crate) fn sequence(&self) -> Sequence {
+    pub(super) fn sequence(&self) -> Sequence {
         // O3, Acquire: pairs with the Release in `store`, `try_move` and `raise`; brings the end of
         // the stage's reads and its writes. For the gate of the producers it is O2.
         self.sequence.load(Ordering::Acquire)

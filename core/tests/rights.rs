@@ -119,7 +119,7 @@ fn a_reader_that_has_left_gets_no_event() {
     left.leave();
     assert!(panics(|| _ = left.poll(CAPACITY)));
     assert!(panics(|| _ = left.available_now()));
-    assert!(panics(|| _ = left.spin()));
+    assert!(panics(|| _ = left.spin(1)));
     assert!(panics(|| _ = left.events(0..1)));
     assert_eq!((left.next_known(), left.rest()), (None, None));
 }

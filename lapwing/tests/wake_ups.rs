@@ -29,7 +29,7 @@ use common::{Kind, Lcg, repeats, watched};
 use lapwing::Stage;
 use lapwing::graph::Graph;
 use lapwing::wait::{
-    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Step, WaitStrategy, Waiting, Yielding,
 };
 
 /// Time after which an event counts as missed.
@@ -110,18 +110,48 @@ fn phased_backoff_over_blocking() -> Way<PhasedBackoff<Blocking>> {
     Way { name: "PhasedBackoff over Blocking", strategy, transitions_us, is_spinning: false }
 }
 
-fn a_strategy_that_returns_at_once() -> Way<ReturnsAtOnce> {
-    Way { name: "ReturnsAtOnce", strategy: ReturnsAtOnce, transitions_us: &[], is_spinning: true }
+fn a_strategy_that_leaves_all_polls_to_the_library() -> Way<NoPolls> {
+    Way { name: "NoPolls", strategy: NoPolls, transitions_us: &[], is_spinning: true }
 }
 
 /// The minimal strategy.
 #[derive(Clone)]
-struct ReturnsAtOnce;
+struct NoPolls;
 
-impl WaitStrategy for ReturnsAtOnce {
+impl WaitStrategy for NoPolls {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {}
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Poll(0)
+    }
+}
+
+fn a_strategy_that_mixes_all_steps() -> Way<Fickle> {
+    Way { name: "Fickle", strategy: Fickle(Lcg(1)), transitions_us: &[2, 50], is_spinning: false }
+}
+
+/// Mixes all steps.
+struct Fickle(Lcg);
+
+impl Clone for Fickle {
+    fn clone(&self) -> Self {
+        Self(Lcg(self.0.0 + 1))
+    }
+}
+
+impl WaitStrategy for Fickle {
+    const PARKS: bool = true;
+
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        let number = self.0.below(300) as u32;
+        match number % 5 {
+            0 => Step::Poll(number),
+            1 => Step::Pause(number),
+            2 => Step::Yield,
+            3 => Step::Sleep(us(u64::from(number / 10))),
+            _ => Step::Park,
+        }
+    }
 }
 
 /// Makes the tests of each strategy: for stages and producers, with a single producer and with
@@ -163,7 +193,8 @@ for_each_strategy! {
     adaptive,
     phased_backoff_over_sleeping,
     phased_backoff_over_blocking,
-    a_strategy_that_returns_at_once,
+    a_strategy_that_leaves_all_polls_to_the_library,
+    a_strategy_that_mixes_all_steps,
 }
 
 // ---- one case ----

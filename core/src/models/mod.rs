@@ -306,7 +306,7 @@ impl Taker {
 
     /// Returns what one round of polls of a spinning consumer finds, after finishing it.
     fn take_by_spinning(&mut self) -> Taken {
-        let Spun::Batch(events) = self.reader.spin() else { return Taken::new() };
+        let Spun::Batch(events) = self.reader.spin(1) else { return Taken::new() };
         self.finish(events)
     }
 
@@ -342,7 +342,7 @@ impl Taker {
                 Err(PollError::Empty) => {}
                 Err(why) => return Err(why),
             }
-            if let Spun::Batch(events) = self.reader.spin() {
+            if let Spun::Batch(events) = self.reader.spin(1) {
                 return Ok(self.finish(events));
             }
         }

@@ -12,20 +12,16 @@ use crate::Sequence;
 use crate::advice::ReadAdvice;
 use crate::error::PollError;
 use crate::publication::Span;
-use crate::sync::{IS_CHECKED, pause, spin_loop};
+use crate::sync::{pause, spin_loop};
 
-/// Polls of a consumer that spins between two checks of its time limit and of a stop: a microsecond
-/// or two. A model polls once, since more polls show nothing new.
-const POLLS: u32 = if IS_CHECKED { 1 } else { 256 };
-
-/// The result of one round of polls of a spinning consumer.
+/// The result of the polls of a spinning consumer.
 #[derive(Debug)]
 pub enum Spun {
     /// These events may be read.
     Batch(Range<Sequence>),
     /// Something has changed; a poll shows what it is.
     Something,
-    /// Nothing was found for a few microseconds.
+    /// Nothing was found.
     Nothing,
 }
 
@@ -155,32 +151,33 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         if from >= limit || control.is_multi() { limit } else { from + control.capacity() }
     }
 
-    /// Polls for the next event in a tight loop that does not check for a close, a stop or the
-    /// time. Called after a failed [`poll`](Self::poll).
+    /// Polls up to `polls` times for the next event, with a pause hint after each poll. The loop is
+    /// tight: it does not check for a close, a stop or the time. Called after a failed
+    /// [`poll`](Self::poll).
     ///
     /// The loop sees a single event sooner than `poll` does. What it finds is the batch.
     #[inline(always)]
-    pub fn spin(&mut self) -> Spun {
+    pub fn spin(&mut self, polls: u32) -> Spun {
         let Self { ring, barrier, advice, next, .. } = &*self;
         let (control, next) = (&**ring.control(), *next);
         let beyond = move |end| (end > next).then_some(end);
         // One loop for each kind of poll, since each nanosecond between two polls counts.
         let batch = if let Some(notices) = barrier.notices() {
-            if poll_for(advice, next, move || notices.show(next).then_some(())).is_none() {
+            if poll_for(polls, advice, next, move || notices.show(next).then_some(())).is_none() {
                 return Spun::Nothing;
             }
             self.poll_single()
         } else if control.is_multi() {
             let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
-            if poll_for(advice, next, || is_there().then_some(())).is_none() {
+            if poll_for(polls, advice, next, || is_there().then_some(())).is_none() {
                 return Spun::Nothing;
             }
             None
         } else {
             let end = if barrier.is_first() {
-                poll_for(advice, next, move || beyond(control.publication().end()))
+                poll_for(polls, advice, next, move || beyond(control.publication().end()))
             } else {
-                poll_for(advice, next, move || beyond(barrier.end(control)))
+                poll_for(polls, advice, next, move || beyond(barrier.end(control)))
             };
             let Some(end) = end else { return Spun::Nothing };
             self.poll_shown(end)
@@ -292,17 +289,18 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 }
 
-/// Polls up to [`POLLS`] times with `poll_once`, until it finds something. A pause hint and the
-/// record for `advice` that the reader waits for the event of `next` follow each failed poll.
+/// Polls up to `polls` times with `poll_once`, until it finds something. A pause hint and the record
+/// for `advice` that the reader waits for the event of `next` follow each failed poll.
 #[inline(always)]
 fn poll_for<T>(
+    polls: u32,
     advice: &impl ReadAdvice,
     next: Sequence,
     poll_once: impl Fn() -> Option<T>,
 ) -> Option<T> {
     // A loop, since the compiler may turn an iterator into a call that keeps its captures in
     // memory.
-    for _ in 0..POLLS {
+    for _ in 0..polls {
         let found = poll_once();
         if found.is_some() {
             return found;
@@ -327,7 +325,7 @@ mod tests {
             polls.set(polls.get() + 1);
             (polls.get() == finds_at).then_some(finds_at)
         };
-        assert_eq!(poll_for(&Plain, 0, || poll_once(1)), Some(1));
-        assert_eq!((poll_for(&Plain, 0, || poll_once(0)), polls.get()), (None, 1 + POLLS));
+        assert_eq!(poll_for(9, &Plain, 0, || poll_once(1)), Some(1));
+        assert_eq!((poll_for(9, &Plain, 0, || poll_once(0)), polls.get()), (None, 10));
     }
 }

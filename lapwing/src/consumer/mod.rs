@@ -62,6 +62,8 @@ pub(crate) use hand_over::{Keyed, Mailboxes};
 pub(crate) use keys::SharedKeys;
 pub(crate) use processor::Processor;
 pub(crate) use recovery::Recovery;
+#[cfg(all(test, loom))]
+pub(crate) use source::Seen;
 pub(crate) use source::Source;
 pub(crate) use stage_reader::StageReader;
 pub(crate) use task::Post;

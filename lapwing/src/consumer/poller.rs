@@ -322,7 +322,7 @@ impl<E, A: Access> Poller<E, A> {
     /// Runs one round of the polls of a poller that [waits](Self::wait) and only spins.
     #[cfg(all(test, loom))]
     pub(crate) fn await_once(&mut self) -> Option<Batch<'_, E, A>> {
-        let Spun::Batch(range) = self.source.reader.spin() else { return None };
+        let Spun::Batch(range) = self.source.reader.spin(1) else { return None };
         Some(Batch::new(&mut self.source, range))
     }
 

@@ -1,11 +1,12 @@
 //! The interface through which a consumer gets its batches and releases them. Not here: the source
 //! of a stage that is not a worker (`stage_reader`), that of a worker (`worker`).
 
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc as SharedArc;
 use std::time::{Duration, Instant};
 
-use lapwing_core::{Control, Drained, ONLY_TURN, Spun, StageIndex};
+use lapwing_core::{Control, Drained, ONLY_TURN, StageIndex};
 
 use super::access::Access;
 use super::failing::Failing;
@@ -14,28 +15,34 @@ use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
-use crate::deadline::has_passed;
 use crate::error::{PollError, RingError, WaitTimeoutError};
 use crate::group::{Group, KeyTransfer};
 use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::sync::threads::sleep;
 use crate::wait::cpu_load::CpuLoad;
-use crate::wait::{AnyWaitStrategy, Pacing};
+use crate::wait::{Pacing, Waiter};
 
 /// Longest time between two checks for a halt or a stop during a pause.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
-/// Lets `strategy` back off after what was `drained`, or yield the CPU if `load` shows
+/// Lets `waiter` back off after what was `drained`, or yield the CPU if `load` shows
 /// oversubscription.
 #[inline]
-pub(super) fn pace(
-    drained: Drained,
-    strategy: &mut dyn AnyWaitStrategy,
-    load: Option<CpuLoad<'_>>,
-) {
+pub(super) fn pace(drained: Drained, waiter: &mut Waiter, load: Option<CpuLoad<'_>>) {
     let Drained { is_late, events } = drained;
-    strategy.pace(&Pacing { events, is_late, load });
+    waiter.pace(&Pacing { events, is_late, load });
+}
+
+/// What a wait has shown.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// These events may be read.
+    Batch(Range<Sequence>),
+    /// Something may have changed; a poll shows what it is.
+    Something,
+    /// The time is over, or the consumer is asked to leave.
+    Expired,
 }
 
 /// The batches of one consumer. The consumer gets one batch at a time and releases it, possibly in
@@ -106,9 +113,9 @@ pub(crate) trait Source<E> {
     /// asked to leave.
     fn is_ready(&self) -> bool;
 
-    /// Waits once with the strategy, after [polls of its own](Self::await_next) that found nothing.
-    /// A consumer that only polls does not wait. Returns whether the time is over afterwards.
-    fn wait_once(&mut self, deadline: Option<Instant>) -> bool;
+    /// Waits with the strategy until a poll may find something, or until `deadline` if there is
+    /// one.
+    fn wait_once(&mut self, deadline: Option<Instant>) -> Seen;
 
     /// Returns the next events, and waits for them with the strategy of the stage, until `deadline`
     /// if there is one. The time is also over when this consumer [is asked to
@@ -130,7 +137,7 @@ pub(crate) trait Source<E> {
             return Err(WaitTimeoutError::TimedOut);
         }
         self.pace();
-        let mut is_expired = false;
+        let (mut is_expired, mut has_begun) = (false, false);
         loop {
             match self.poll() {
                 Ok(range) => return Ok(range),
@@ -142,30 +149,19 @@ pub(crate) trait Source<E> {
                         self.activity().set(Doing::Between);
                         return Err(WaitTimeoutError::TimedOut);
                     }
-                    is_expired = match self.await_next() {
-                        Spun::Batch(range) => return Ok(range),
-                        Spun::Something => false,
-                        Spun::Nothing => self.wait_once(deadline),
+                    if !mem::replace(&mut has_begun, true) {
+                        // After a single event, only this poll has shown that it was the last.
+                        self.pace();
+                        self.waiter().0.begin();
+                    }
+                    is_expired = match self.wait_once(deadline) {
+                        Seen::Batch(range) => return Ok(range),
+                        Seen::Something => false,
+                        Seen::Expired => true,
                     };
                 }
             }
         }
-    }
-
-    /// Polls until the next event is available, for at most a few microseconds, if the consumer
-    /// only polls or its strategy asks for it. Runs after a [`poll`](Self::poll) that found
-    /// nothing. Its loop does not check for a close or a stop.
-    #[inline]
-    fn await_next(&mut self) -> Spun {
-        Spun::Nothing
-    }
-
-    /// Whether a consumer that only polls has reached `deadline` or is asked to leave.
-    fn is_time_over(&self, deadline: Option<Instant>) -> bool {
-        self.activity().set(Doing::Waiting);
-        let shared = self.shared();
-        shared.turns.pass_on(&shared.control);
-        has_passed(deadline) || self.is_stopping()
     }
 
     /// What it has drained since the last call, if it knows of no more events.
@@ -177,13 +173,13 @@ pub(crate) trait Source<E> {
         let shared = self.shared();
         shared.turns.pass_on(&shared.control);
         if let Some(drained) = self.drained() {
-            let (strategy, load) = self.strategy();
-            pace(drained, strategy, load);
+            let (waiter, load) = self.waiter();
+            pace(drained, waiter, load);
         }
     }
 
-    /// Its strategy, and the CPU load of the ring if it may delay another stage.
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>);
+    /// How it waits, and the CPU load of the ring if it may delay another stage.
+    fn waiter(&mut self) -> (&mut Waiter, Option<CpuLoad<'_>>);
 
     /// Sleeps while `pause` [holds](Self::is_held_by) it.
     #[cold]

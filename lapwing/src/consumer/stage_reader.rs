@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::sync::Arc as SharedArc;
 use std::time::Instant;
 
-use lapwing_core::{Control, Drained, Padded, Place, Spun, StageIndex, UNLIMITED};
+use lapwing_core::{Awaited, Control, Drained, Padded, Place, Spun, StageIndex, UNLIMITED};
 
 use super::access::Access;
 use super::failing::Failing;
-use super::source::Source;
+use super::source::{Seen, Source};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::chosen::{self, Reader};
@@ -18,15 +18,11 @@ use crate::deadline::has_passed;
 use crate::description::TakenName;
 use crate::error::PollError;
 use crate::ring::{Ring, Shared};
-use crate::sync::{Arc, IS_CHECKED};
+use crate::sync::Arc;
 use crate::wait::cpu_load::CpuLoad;
-use crate::wait::{AnyWaitStrategy, Waiting};
+use crate::wait::{AnyWaitStrategy, Goal, Waiter};
 
-/// Rounds of polls before a strategy waits. Four rounds take 3 to 8 µs, in which most answers come.
-/// A model needs one.
-const ROUNDS_BEFORE_A_WAIT: u32 = if IS_CHECKED { 1 } else { 4 };
-
-/// A reader, and the strategy with which it waits. It has the alignment of its reader.
+/// A reader, and how it waits. It has the alignment of its reader.
 #[repr(align(64))]
 pub(crate) struct StageReader<E> {
     pub(super) reader: Reader<E>,
@@ -36,9 +32,7 @@ pub(crate) struct StageReader<E> {
     failing: Failing,
     /// The name of a consumer that joined, which is freed once it has left.
     name: Option<TakenName>,
-    strategy: Box<dyn AnyWaitStrategy>,
-    /// Whether it only polls and never waits, as its strategy says.
-    spins: bool,
+    waiter: Waiter,
     /// Whether it may delay another stage while it keeps its CPU.
     may_delay_others: bool,
 }
@@ -48,7 +42,7 @@ pub(super) struct Parts<E> {
     pub(super) reader: Reader<E>,
     pub(super) shared: SharedArc<Shared>,
     pub(super) failing: Failing,
-    pub(super) strategy: Box<dyn AnyWaitStrategy>,
+    pub(super) waiter: Waiter,
 }
 
 impl<E> StageReader<E> {
@@ -71,15 +65,15 @@ impl<E> StageReader<E> {
         let Ring { core, shared } = ring;
         // SAFETY: I5, by the caller.
         let reader = unsafe { Reader::new(core, place, is_exclusive, max_batch, advice) };
-        let (spins, activity) = (strategy.spins(), SharedArc::clone(shared.activity(stage)));
-        let failing = Failing::before(stage, &shared);
-        Self { reader, shared, activity, failing, name, strategy, spins, may_delay_others }
+        let activity = SharedArc::clone(shared.activity(stage));
+        let (failing, waiter) = (Failing::before(stage, &shared), Waiter::new(strategy));
+        Self { reader, shared, activity, failing, name, waiter, may_delay_others }
     }
 
     /// Returns the parts that a worker needs.
     pub(super) fn into_parts(self) -> Parts<E> {
-        let Self { reader, shared, failing, strategy, .. } = self;
-        Parts { reader, shared, failing, strategy }
+        let Self { reader, shared, failing, waiter, .. } = self;
+        Parts { reader, shared, failing, waiter }
     }
 
     /// Returns what a batch of a poller needs.
@@ -87,25 +81,29 @@ impl<E> StageReader<E> {
     pub(super) fn split(&mut self) -> (&mut Reader<E>, &Activity, &Failing) {
         (&mut self.reader, &self.activity, &self.failing)
     }
+}
 
-    /// Whether its strategy asks for polls before a wait.
-    #[inline(never)]
-    fn is_to_spin_first(&mut self) -> bool {
-        // After a single event, the stage is known to be drained only once a poll has failed.
-        self.pace();
-        self.strategy.spins_first(CpuLoad::of(&self.shared))
+/// The wait of a reader for its next event. A poll that finds events takes them.
+struct NextEvent<'a, E> {
+    reader: &'a mut Reader<E>,
+    batch: Option<Range<Sequence>>,
+}
+
+impl<E> Goal for NextEvent<'_, E> {
+    const TAKES: bool = true;
+
+    fn awaited(&self) -> &dyn Awaited {
+        &*self.reader
     }
 
-    /// Runs a few rounds of polls, before a wait with the strategy.
-    #[inline]
-    fn spin_first(&mut self) -> Spun {
-        for _ in 0..ROUNDS_BEFORE_A_WAIT {
-            match self.reader.spin() {
-                Spun::Nothing => {}
-                seen => return seen,
-            }
+    #[inline(always)]
+    fn poll(&mut self, times: u32) -> bool {
+        match self.reader.spin(times) {
+            Spun::Batch(batch) => self.batch = Some(batch),
+            Spun::Something => {}
+            Spun::Nothing => return false,
         }
-        Spun::Nothing
+        true
     }
 }
 
@@ -175,27 +173,17 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     #[inline(always)]
-    fn await_next(&mut self) -> Spun {
-        if self.spins {
-            self.reader.spin()
-        } else if self.is_to_spin_first() {
-            self.spin_first()
-        } else {
-            Spun::Nothing
-        }
-    }
-
-    fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
-        if self.spins {
-            return self.is_time_over(deadline);
-        }
+    fn wait_once(&mut self, deadline: Option<Instant>) -> Seen {
         self.activity.set(Doing::Waiting);
-        let limit = self.shared.turns.limit_wait(self.control(), deadline);
-        let waiting = Waiting::new(&self.shared, &self.reader, limit).recorded(&**self.activity);
-        self.strategy.wait(&waiting);
+        let limit = self.shared.turns.limit_wait(&self.shared.control, deadline);
+        let mut next = NextEvent { reader: &mut self.reader, batch: None };
+        self.waiter.wait(&mut next, &self.shared, limit, Some(&**self.activity));
+        if let Some(batch) = next.batch {
+            return Seen::Batch(batch);
+        }
         let is_over = has_passed(deadline) || self.reader.is_stopping();
         self.reader.tell();
-        is_over
+        if is_over { Seen::Expired } else { Seen::Something }
     }
 
     #[inline]
@@ -204,9 +192,9 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>) {
+    fn waiter(&mut self) -> (&mut Waiter, Option<CpuLoad<'_>>) {
         let load = self.may_delay_others.then(|| CpuLoad::of(&self.shared));
-        (&mut *self.strategy, load)
+        (&mut self.waiter, load)
     }
 
     #[inline]

@@ -23,8 +23,8 @@ use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing};
 use crate::deadline::earlier;
 use crate::sync::now;
+use crate::wait::Waiter;
 use crate::wait::cpu_load::CpuLoad;
-use crate::wait::{AnyWaitStrategy, Waiting};
 
 /// Longest sleep of a thread whose stages have no event count in common. They belong to different
 /// rings, or to a ring that does not know that they share a thread.
@@ -45,7 +45,7 @@ pub(crate) fn run_together<'env>(
     consumers: impl IntoIterator<Item = Consumer<'env>>,
     deliver: &mut dyn FnMut(usize, Finished),
 ) {
-    let mut crew = Crew { tasks: Vec::new(), strategy: None };
+    let mut crew = Crew { tasks: Vec::new(), waiter: None };
     for (place, consumer) in consumers.into_iter().enumerate() {
         match consumer.begin() {
             Ok(task) => crew.tasks.push((place, task)),
@@ -56,12 +56,15 @@ pub(crate) fn run_together<'env>(
         task.share_thread();
         task.start();
     }
+    let mut is_waiting = false;
     while !crew.tasks.is_empty() {
-        match crew.take_turns(deliver) {
-            Round::Idle => crew.wait(),
+        let round = crew.take_turns(deliver);
+        match round {
+            Round::Idle => crew.wait(is_waiting),
             Round::Drained(drained) => crew.pace(drained),
             Round::Busy => {}
         }
+        is_waiting = round == Round::Idle;
     }
 }
 
@@ -85,8 +88,8 @@ enum Round {
 /// The stages of a thread that have not ended, each with its place among all of them.
 struct Crew<'env> {
     tasks: Vec<(usize, Box<dyn Task + 'env>)>,
-    /// A copy of the strategy of the first stage, made when it is first needed.
-    strategy: Option<Box<dyn AnyWaitStrategy>>,
+    /// How it waits: with a copy of the strategy of the first stage, made when it is first needed.
+    waiter: Option<Waiter>,
 }
 
 impl<'env> Crew<'env> {
@@ -114,13 +117,14 @@ impl<'env> Crew<'env> {
     /// Backs off if the strategy of the first stage says so. All stages had time to find more
     /// events.
     fn pace(&mut self, drained: Drained) {
-        self.ask(|strategy, tasks| {
-            pace(drained, strategy, Some(CpuLoad::of(tasks[0].1.shared())));
+        self.ask(|waiter, tasks| {
+            pace(drained, waiter, Some(CpuLoad::of(tasks[0].1.shared())));
         });
     }
 
-    /// Waits with the strategy of the first stage until a stage has something to do.
-    fn wait(&mut self) {
+    /// Waits with the strategy of the first stage until a stage may have something to do. The wait
+    /// is a new one unless it continues the last.
+    fn wait(&mut self, continues: bool) {
         let tasks = &self.tasks;
         let shared = Arc::clone(tasks[0].1.shared());
         let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.shared(), &shared));
@@ -130,23 +134,23 @@ impl<'env> Crew<'env> {
             deadline = Some(earlier(deadline, soon));
         }
         let limit = shared.turns.limit_wait(&shared.control, deadline);
-        self.ask(|strategy, tasks| {
+        self.ask(|waiter, tasks| {
             let anything = Anything { tasks };
             anything.tell(|activity| activity.set(Doing::Waiting));
-            strategy.wait(&Waiting::new(&shared, &anything, limit).recorded(&anything));
+            if !continues {
+                waiter.begin();
+            }
+            waiter.wait(&mut &anything, &shared, limit, Some(&anything));
         });
     }
 
     /// Calls the strategy of the first stage. A panic there, or in the copy of the strategy, counts
     /// as a panic of that stage.
-    fn ask(
-        &mut self,
-        question: impl FnOnce(&mut dyn AnyWaitStrategy, &[(usize, Box<dyn Task + 'env>)]),
-    ) {
-        let Self { tasks, strategy } = self;
+    fn ask(&mut self, question: impl FnOnce(&mut Waiter, &[(usize, Box<dyn Task + 'env>)])) {
+        let Self { tasks, waiter } = self;
         let answer = catch(|| {
-            let strategy = strategy.get_or_insert_with(|| tasks[0].1.copy_strategy());
-            question(&mut **strategy, tasks);
+            let waiter = waiter.get_or_insert_with(|| Waiter::new(tasks[0].1.copy_strategy()));
+            question(waiter, tasks);
         });
         if let Err(message) = answer {
             tasks[0].1.fail(message);

@@ -64,6 +64,7 @@
 //! | `LiteBlockingWaitStrategy` | [`Blocking`] | There is only the lite variant. |
 //! | `TimeoutBlockingWaitStrategy`, `LiteTimeoutBlockingWaitStrategy` | [`Blocking`] and [`Stage::timeout`] | The time limit belongs to the wait, not to the strategy. It applies to a slow upstream stage as well as to an empty ring. A limit of zero is allowed. |
 //! | `PhasedBackoffWaitStrategy`, `withLock`, `withLiteLock`, `withSleep` | [`PhasedBackoff`] | A halt ends each phase. |
+//! | `waitFor` and `signalAllWhenBlocking` of your own strategy | [`WaitStrategy::next`] | The strategy answers the next step. The library takes it, checks what ends the wait, and wakes parked threads. |
 //! | one strategy for a ring | [`Builder::wait`], [`Stage::wait`], [`Builder::producer_wait`], [`Producer::set_wait`] | One strategy per consumer and per producer. |
 //! | 1.x: an enum; 2.x: timeouts in every method | [`Poller::wait_timeout`], [`Producer::publish_timeout`] | |
 //! | none | [`Adaptive`] | The default: spins or yields for as long as parking costs, then parks. On a stream of events it backs off for a learnt gap. |
@@ -225,7 +226,7 @@
 //! | Handlers that are added before the start get events published before it | the same |
 
 #[cfg(doc)]
-use crate::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
+use crate::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Yielding};
 #[cfg(doc)]
 use crate::{
     Action, Builder, Consumers, Disruptor, EventHandler, Poller, Producer, Report, Running,

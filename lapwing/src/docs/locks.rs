@@ -14,7 +14,7 @@
 //! | names of guests | `description` | names and seats of consumers that joined | none: the entries are strings and numbers |
 //! | history | `monitor` | the last snapshot of a monitor | none: the entries are figures |
 //! | parked threads | `parking::portable` of `lapwing-core`, where there is no futex | the step from the last poll to the sleep | none: a strategy runs before and after it |
-//! | watch | `parking::watch` of `lapwing-core`, an atomic word | which idle worker of a group is woken for the next event | none: it is taken and handed on inside [`Waiting::park`](crate::wait::Waiting::park) |
+//! | watch | `parking::watch` of `lapwing-core`, an atomic word | which idle worker of a group is woken for the next event | none: it is taken and handed on inside [`Step::Park`](crate::wait::Step::Park) |
 //! | stages of a thread | `on_this_thread`, a `RefCell` | the stages that run on this thread | none: the entries are words of the library |
 //!
 //! A claim is not a lock, but consumers wait for it until its event is published. Likewise,

@@ -55,6 +55,7 @@
 //! | `AggregateEventHandler` | a pair or a `Vec` of [handlers](crate::EventHandler#several-handlers-in-one-stage) | every call is forwarded |
 //! | `EventPoller.poll(handler)` | [`Poller::poll`](crate::Poller::poll) returns a batch | can wait, and can release a part of a batch |
 //! | one `WaitStrategy` for a ring | [`Builder::wait`](crate::Builder::wait), [`Stage::wait`](crate::Stage::wait), [`producer_wait`](crate::Builder::producer_wait) | a stage parks on a slow stage and a producer on a full ring too; see [`wait`](crate::wait) |
+//! | `waitFor` of your own strategy | [`WaitStrategy::next`](crate::wait::WaitStrategy::next) | answers one step; the library has the loop |
 //! | `TimeoutBlockingWaitStrategy`, `onTimeout` | [`Stage::timeout`](crate::Stage::timeout) with any strategy | |
 //! | `shutdown()` returns before the handlers have | [`Running::shutdown`](crate::Running::shutdown) | drains, joins, reports |
 //! | `halt()` | [`Running::halt`](crate::Running::halt) | producers get an error |

@@ -153,6 +153,7 @@
 //!   spinning, because a spinning thread takes the CPU from the thread that it waits for. Even a
 //!   stage that keeps up with its producers, and so never waits, then yields its CPU to the other
 //!   stages. A custom strategy can ask
+//!   [`Waiting::is_oversubscribed`](crate::wait::Waiting::is_oversubscribed) and
 //!   [`Pacing::is_oversubscribed`](crate::wait::Pacing::is_oversubscribed).
 //! - With several producers, make claims smaller. Make the batches of consumers smaller
 //!   ([`max_batch`](crate::Stage::max_batch)). A stopped thread then holds up less.

@@ -8,7 +8,7 @@ use loom::thread;
 use super::{PARK, check, check_without_fences};
 use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSender, TryRecvError};
 use crate::producer::Sequencer;
-use crate::wait::{Blocking, WaitStrategy, Waiting};
+use crate::wait::{Blocking, Step, WaitStrategy, Waiting};
 
 /// Counts its owners, in a word that loom does not track.
 type Token = Arc<()>;
@@ -185,15 +185,15 @@ fn loom_parked_receiver_needs_no_notice() {
     });
 }
 
-/// Polls until the wait seems to be over, and never parks.
+/// Polls, and never parks.
 #[derive(Clone)]
 struct Polls;
 
 impl WaitStrategy for Polls {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        while !waiting.spin(1) {}
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Poll(1)
     }
 }
 

@@ -10,17 +10,17 @@ use std::iter;
 
 use lapwing_core::memory::Reserved;
 use lapwing_core::{Control, Factory, Graph, ONLY_TURN, Place, Room, StageIndex, UNLIMITED, Waits};
-use loom::thread;
+use loom::thread::{self, JoinHandle};
 
 use super::{PARK, check, check_less, check_without_fences, single_ring};
-use crate::consumer::{Exclusive, Outcome, SharedKeys, Source, StageReader, Worker};
+use crate::consumer::{Exclusive, Outcome, Seen, SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
 use crate::error::{HaltCause, PollError};
 use crate::group::Group;
 use crate::producer::Producer;
 use crate::ring::{Ring, Shared};
 use crate::sync::{Arc, AtomicU8};
-use crate::wait::{WaitStrategy, Waiting};
+use crate::wait::{Step, WaitStrategy, Waiting};
 use crate::{Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are active, and a stage downstream of it. They
@@ -261,16 +261,18 @@ fn loom_resize_against_sleep() {
 
 /// Parks while another thread leaves only the first worker active.
 #[derive(Clone)]
-struct ParksAsItBecomesInactive(Arc<Group>);
+struct ParksAsItBecomesInactive(Arc<Group>, Resizer);
+
+/// The thread that does so.
+type Resizer = std::sync::Arc<std::sync::Mutex<Option<JoinHandle<()>>>>;
 
 impl WaitStrategy for ParksAsItBecomesInactive {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         let group = Arc::clone(&self.0);
-        let resizer = thread::spawn(move || group.resize(1));
-        waiting.park();
-        resizer.join().unwrap();
+        *self.1.lock().unwrap() = Some(thread::spawn(move || group.resize(1)));
+        Step::Park
     }
 }
 
@@ -279,9 +281,11 @@ impl WaitStrategy for ParksAsItBecomesInactive {
 fn loom_resize_against_a_parked_worker() {
     check(|| {
         let (producer, ring, group, after) = ring_with_group(2, 2, 2, None);
-        let wait = ParksAsItBecomesInactive(Arc::clone(&group));
+        let resizer = Resizer::default();
+        let wait = ParksAsItBecomesInactive(Arc::clone(&group), Resizer::clone(&resizer));
         let mut second = Worker::new(reader(&ring, Place::Group(0), wait), group, 1, None);
         second.wait_once(None);
+        resizer.lock().unwrap().take().unwrap().join().unwrap();
         assert!(second.is_resting());
         drop((producer, second, after));
     });
@@ -342,7 +346,7 @@ fn stop_against_park(size: usize) {
         let mut second = workers.remove(1);
         let group = Arc::clone(second.group());
         let stopper = thread::spawn(move || group.control.stop(group.word_of(1), ONLY_TURN));
-        assert!(second.wait_once(None));
+        assert!(matches!(second.wait_once(None), Seen::Expired));
         stopper.join().unwrap();
         drop((producer, workers, second, after));
     });

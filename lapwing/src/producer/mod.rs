@@ -253,7 +253,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// The ring decides at [`build`](crate::Builder::build) whether its threads check for parked
     /// threads. If it has no seats, and no strategy given to the builder
     /// [parks](WaitStrategy::PARKS), a parking strategy that is set here wakes at short intervals
-    /// instead, as [`Waiting::park`](crate::wait::Waiting::park) describes.
+    /// instead, as [`Step::Park`](crate::wait::Step::Park) describes.
     ///
     /// ```
     /// use std::thread;

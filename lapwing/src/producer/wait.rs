@@ -13,7 +13,7 @@ use crate::on_this_thread;
 use crate::ring::Shared;
 use crate::sync::{IS_CHECKED, Ordering, now};
 use crate::turns::Turn;
-use crate::wait::{AnyWaitStrategy, Waiting};
+use crate::wait::{AnyWaitStrategy, Waiter};
 
 /// A producer's wait for `count` free slots.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Drop for CountedWait<'_> {
 
 /// How one producer waits on a full ring.
 pub(super) struct Waits {
-    strategy: Box<dyn AnyWaitStrategy>,
+    waiter: Waiter,
     /// Whether a wait sleeps until a quarter of the ring is free. After each wait it is set to
     /// whether that much was free.
     is_patient: bool,
@@ -92,17 +92,17 @@ pub(super) struct Waits {
 
 impl Waits {
     pub(super) fn new(strategy: Box<dyn AnyWaitStrategy>) -> Self {
-        Self { strategy, is_patient: true, ticket: 0 }
+        Self { waiter: Waiter::new(strategy), is_patient: true, ticket: 0 }
     }
 
     /// Changes the strategy.
     pub(super) fn set(&mut self, strategy: Box<dyn AnyWaitStrategy>) {
-        self.strategy = strategy;
+        self.waiter.set(strategy);
     }
 
     /// Returns a copy of the strategy.
     pub(super) fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
-        self.strategy.clone()
+        self.waiter.copy_strategy()
     }
 }
 
@@ -171,10 +171,10 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
         let (control, count) = (&*shared.control, *count);
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
         let held = shared.oldest_own_claim();
-        let has_rivals = control.is_multi() && waits.strategy.parks() && !IS_CHECKED;
+        let has_rivals = control.is_multi() && waits.waiter.parks() && !IS_CHECKED;
         // Consumers wait for this thread, so it does not wait for other producers.
         let is_needed = runs_a_stage || held.is_some();
-        let Waits { strategy, is_patient, ticket } = &mut **waits;
+        let Waits { waiter, is_patient, ticket } = &mut **waits;
         let mut turn =
             (has_rivals && !is_needed).then(|| Turn::new(&shared.turns, control, ticket));
         let mut is_expired = false;
@@ -196,7 +196,10 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
             if awaited.would_deadlock() {
                 return Err(PublishTimeoutError::WouldDeadlock);
             }
-            counted.get_or_insert_with(|| CountedWait::new(shared));
+            if counted.is_none() {
+                counted = Some(CountedWait::new(shared));
+                waiter.begin();
+            }
             let limit = match &mut turn {
                 Some(turn) if turn.is_due() => {
                     turn.take(deadline);
@@ -206,7 +209,7 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
                 Some(turn) => turn.limit_wait(deadline),
                 None => deadline,
             };
-            strategy.wait(&Waiting::new(shared, &awaited, limit));
+            waiter.wait(&mut &awaited, shared, limit, None);
             is_expired = has_passed(deadline);
             // Patience does not pay while consumers release events slowly. So the next wait is
             // patient only if a quarter of the ring is free after this one.

@@ -1,29 +1,23 @@
 //! The default strategy: polls while that pays, yields under oversubscription, and parks.
 //!
 //! ```text
-//! polls of the consumer ────┐
-//!   no gap, no load         ├──> awake, while that pays ──> park
-//! gap ──> near polls ───────┤     │
-//!  │        no load         │     ├ spin: a CPU is spare, no load
-//!  │                        │     └ yield: otherwise
-//!  │                        │     learnt from how long waits take
-//!  └ learnt from streams    │
-//!                           └──> beside busy threads: spin ──> sleep once ──> park
-//!                                                     skipped while they do not pay
+//! single events: Lone ────────────────────┐
+//! other waits:   Gap ──> [Probe] ──> Near ┴┬─> [Glance] ──> Awake ──> [Leaving] ──> Parked ──> Near
+//!                                          └─> Beside ──> Near
 //! ```
 //!
-//! Not here: which threads may spin (`spinner`), what oversubscription is (`cpu_load`), the wait
-//! where a yield takes a time slice (`beside_busy_threads`).
+//! Not here: which threads may spin (`spinner`), what oversubscription is (`cpu_load`), whether it
+//! pays to stay awake (`usual_wait`), the wait where a yield takes a time slice
+//! (`beside_busy_threads`).
 
 use std::mem;
-use std::time::Duration;
+use std::time::Instant;
 
 use super::beside_busy_threads::BesideBusyThreads;
-use super::cpu_load::{CpuLoad, Yield};
-use super::polls::{LOOKS_PER_CLOCK, PARKING};
 use super::spinner::Spinner;
-use super::{Pacing, WaitStrategy, Waiting};
-use crate::sync::{now, pause};
+use super::usual_wait::{UsualWait, cost_of, nanoseconds};
+use super::{Pacing, Step, WaitStrategy, Waited, Waiting};
+use crate::sync::now;
 use crate::tuning::stream;
 
 /// Shortest gap other than none, in pause hints.
@@ -41,16 +35,11 @@ const FEW_EVENTS: u64 = 8192;
 
 /// Polls before the first read of the clock: one to three microseconds, in which most answers
 /// arrive.
-const NEAR_LOOKS: u32 = 72;
-/// The assumed length of a wait that ended within those polls, in nanoseconds.
-const NEAR_NS: u32 = 1_000;
-/// [`PARKING`] in nanoseconds. Staying awake longer does not pay.
-const PARKING_NS: u32 = PARKING.as_nanos() as u32;
-/// Weight of the last wait in the estimate: an eighth.
-const LEARNING: u32 = 8;
-/// The cost of a yield that let another thread run, in nanoseconds: the context switch. The time
-/// that the other thread ran is not lost.
-const SWITCH_NS: u32 = 500;
+const NEAR_POLLS: u32 = 72;
+/// The same for a consumer of single events, if its polls take what they find: 3 to 8 µs.
+const LONE_POLLS: u32 = 1024;
+/// Polls between two reads of the clock, once a thread stays awake.
+pub(super) const POLLS_PER_CLOCK: u32 = 24;
 /// Polls before a yield under oversubscription, in a ring of several producers: half a microsecond,
 /// which is the cost of a yield.
 ///
@@ -58,7 +47,7 @@ const SWITCH_NS: u32 = 500;
 /// waiting producer would let one event pass, or as many as a small ring has slots. With 16 slots
 /// and eight producers, these polls make a channel five times as fast. The stages of a graph wait
 /// for batches of each other, which take longer.
-const LOOKS_BEFORE_A_YIELD: u32 = 20;
+const POLLS_BEFORE_A_YIELD: u32 = 20;
 /// One in this many waits that need no yield begins with a yield: a thread that only polls would
 /// not notice a load.
 const WAITS_PER_PROBE: u32 = 64;
@@ -75,10 +64,9 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 ///    the cache line that the other side is writing. It first backs off for a gap. The gap doubles
 ///    if a batch is available at its end, so a steady stream is taken in batches. Otherwise it
 ///    halves, so a single event is not delayed. A producer has no gap.
-/// 2. **Near polls.** A consumer that waits for single events, mostly for less than 50 µs, polls
-///    for three to eight microseconds [by itself](WaitStrategy::spins_first), as a spinning
-///    consumer does. Any other thread polls for one to three microseconds after the gap. Under
-///    oversubscription, this step is skipped.
+/// 2. **Near polls.** A stage with a thread of its own that waits for single events, mostly for less
+///    than 50 µs, polls for three to eight microseconds. Any other thread polls for one to three
+///    microseconds after the gap. Under oversubscription, these polls are skipped.
 /// 3. **Awake.** If its waits mostly end within 50 µs, the cost of parking, the thread stays awake
 ///    for that long. It polls if a CPU is spare: of all threads that wait this way, one fewer than
 ///    the process has CPUs may poll at a time. The others yield between polls, and so do all
@@ -133,16 +121,58 @@ pub struct Adaptive {
     gap: u32,
     /// Pause hints between two batches.
     pace: u32,
+    /// The phase of the wait, or that in which the last wait ended.
+    phase: Phase,
     /// The result of the last wait since the last batch.
     last: Wait,
     /// Whether the last events arrived one by one and not as a stream.
     is_lone: bool,
-    /// Estimate of the length of a wait, in nanoseconds.
-    usual_ns: u32,
+    /// How long its waits usually take.
+    usual: UsualWait,
     /// Number of waits, to choose those that probe for a load.
     waits: u32,
+    /// What the wait has spent awake, in nanoseconds.
+    spent_ns: u32,
+    /// When the polls of the last step began, if it polled while awake.
+    polls_since: Option<Instant>,
     /// How it waits beside busy threads.
     beside: BesideBusyThreads,
+}
+
+/// The phases of a wait, in this order. A wait skips some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Backs off.
+    Gap,
+    /// Yields, to probe for a load.
+    Probe,
+    /// Polls without a read of the clock.
+    Near,
+    /// The same for a consumer of single events.
+    Lone,
+    /// Waits as [`BesideBusyThreads`] does.
+    Beside,
+    /// Polls before the first yield.
+    Glance,
+    /// Polls or yields while that costs less than to park.
+    Awake,
+    /// Yields after it has polled: it would not notice that other threads wait for its CPU.
+    Leaving,
+    Parked,
+}
+
+/// The result of a wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Wait {
+    /// There was no wait.
+    #[default]
+    None,
+    /// Over when the gap ended.
+    There,
+    /// Not over when the gap ended.
+    Longer,
+    /// Over within the polls for a single event.
+    Lone,
 }
 
 impl Default for Adaptive {
@@ -150,84 +180,122 @@ impl Default for Adaptive {
         Self {
             gap: 0,
             pace: 0,
+            phase: Phase::Gap,
             last: Wait::None,
             is_lone: true,
-            usual_ns: 0,
+            usual: UsualWait::default(),
             waits: 0,
+            spent_ns: 0,
+            polls_since: None,
             beside: BesideBusyThreads::default(),
         }
     }
 }
 
+#[cfg(all(test, not(loom)))]
 impl Adaptive {
-    #[cfg(all(test, not(loom)))]
     pub(super) fn pace_gap(&self) -> u32 {
         self.pace
     }
 
-    #[cfg(all(test, not(loom)))]
+    pub(super) fn stays_awake(&self) -> bool {
+        self.usual.is_short()
+    }
+
     pub(super) fn wait_gap(&self) -> u32 {
         self.gap
     }
 
-    #[cfg(all(test, not(loom)))]
     pub(super) fn has_ended_turn(&self) -> bool {
         self.last == Wait::Longer
     }
+}
 
-    /// Whether it pays to stay awake.
-    pub(super) fn stays_awake(&self) -> bool {
-        self.usual_ns <= PARKING_NS
+/// The phases of a wait.
+impl Adaptive {
+    fn enter(&mut self, phase: Phase, step: Step) -> Step {
+        self.phase = phase;
+        step
     }
 
-    /// Nanoseconds to stay awake; 0 if that does not pay.
-    fn budget_ns(&self) -> u32 {
-        if self.stays_awake() { PARKING_NS } else { 0 }
+    /// The first step of a wait.
+    fn begin(&mut self, waiting: &Waiting<'_>) -> Step {
+        if waiting.takes && self.expects_one(waiting) {
+            self.waits = self.waits.wrapping_add(1);
+            return self.enter(Phase::Lone, Step::Poll(LONE_POLLS));
+        }
+        self.pace /= 2;
+        self.enter(Phase::Gap, Step::Pause(self.gap))
     }
 
-    /// Updates the estimate with a wait of `wait_ns`. The estimate counts a wait as at most twice
-    /// the cost of parking.
-    fn learn(&mut self, wait_ns: u32) {
-        self.usual_ns = (self.usual_ns * (LEARNING - 1) + wait_ns.min(2 * PARKING_NS)) / LEARNING;
+    /// Whether the next event is likely to arrive alone and soon. In a stream, a poll acquires a
+    /// cache line that is being written. One wait in many probes for a load instead.
+    fn expects_one(&self, waiting: &Waiting<'_>) -> bool {
+        let is_lone = self.is_lone && self.gap == 0 && self.pace == 0;
+        let is_due = self.usual.is_short() && !self.is_next_a_probe();
+        is_lone && is_due && !waiting.is_oversubscribed()
     }
 
-    /// Polls until the wait is over or the budget is spent. Returns the cost of a wait that is
-    /// over, in nanoseconds.
-    fn stay_awake(&mut self, waiting: &Waiting<'_>) -> Option<u32> {
+    /// Whether the next wait probes for a load with a yield.
+    fn is_next_a_probe(&self) -> bool {
+        let are_near = self.usual.is_near();
+        let waits_per_probe = if are_near { NEAR_WAITS_PER_PROBE } else { WAITS_PER_PROBE };
+        self.waits.wrapping_add(1).is_multiple_of(waits_per_probe)
+    }
+
+    fn poll_near(&mut self, waiting: &Waiting<'_>) -> Step {
+        if waiting.is_oversubscribed() {
+            return self.stay(waiting);
+        }
+        self.enter(Phase::Near, Step::Poll(NEAR_POLLS))
+    }
+
+    /// The first step of a wait that takes longer than the near polls.
+    fn stay(&mut self, waiting: &Waiting<'_>) -> Step {
         let load = waiting.load;
-        if load.is_oversubscribed()
-            && load.has_several_producers()
-            && Spinner::is_ever_granted()
-            && waiting.look(LOOKS_BEFORE_A_YIELD, || pause(1))
-        {
-            return Some(0);
+        if load.is_beside_busy_threads() {
+            let step = self.beside.begin();
+            return self.enter(Phase::Beside, step);
         }
-        let mut spinner = None;
-        let mut spent_ns = 0_u32;
-        loop {
-            // All threads share the cache line of this right. A thread that cannot use it does not
-            // request it.
-            spinner =
-                if load.is_oversubscribed() { None } else { spinner.or_else(Spinner::try_new) };
-            let cost_ns = match spinner {
-                Some(_) => spin(waiting),
-                None => give_way(load),
-            };
-            spent_ns = spent_ns.saturating_add(cost_ns);
-            if waiting.seems_over() {
-                return Some(spent_ns);
-            }
-            if spent_ns >= self.budget_ns() || waiting.is_expired() {
-                break;
-            }
+        self.spent_ns = 0;
+        let may_be_answered = load.has_several_producers() && Spinner::is_ever_granted();
+        if load.is_oversubscribed() && may_be_answered {
+            return self.enter(Phase::Glance, Step::Poll(POLLS_BEFORE_A_YIELD));
         }
-        // A thread that only polls would not notice that other threads wait for its CPU.
-        if spinner.is_some() {
-            give_way(load);
-        }
-        None
+        self.stay_awake(waiting)
     }
 
+    /// One more step awake: polls if a CPU is spare, or yields.
+    fn stay_awake(&mut self, waiting: &Waiting<'_>) -> Step {
+        let is_oversubscribed = waiting.is_oversubscribed();
+        if is_oversubscribed {
+            waiting.spin_no_more();
+        }
+        let may_spin = !is_oversubscribed && waiting.may_spin();
+        self.polls_since = may_spin.then(now);
+        let step = if may_spin { Step::Poll(POLLS_PER_CLOCK) } else { Step::Yield };
+        self.enter(Phase::Awake, step)
+    }
+
+    /// Stays awake, or parks once that costs too much.
+    fn stay_awake_or_park(&mut self, waiting: &Waiting<'_>) -> Step {
+        let cost_ns = match self.polls_since {
+            Some(start) => nanoseconds(now() - start),
+            None => waiting.last_yield().map_or(0, cost_of),
+        };
+        self.spent_ns = self.spent_ns.saturating_add(cost_ns);
+        if self.spent_ns < self.usual.budget_ns() {
+            return self.stay_awake(waiting);
+        }
+        if waiting.spin_no_more() {
+            return self.enter(Phase::Leaving, Step::Yield);
+        }
+        self.enter(Phase::Parked, Step::Park)
+    }
+}
+
+/// What it does between batches.
+impl Adaptive {
     /// Shortens both gaps: producers may be waiting for free slots.
     fn hurry(&mut self) {
         self.gap /= 2;
@@ -246,23 +314,6 @@ impl Adaptive {
             pacing.yield_now();
         }
     }
-
-    /// Whether the next wait begins with a yield.
-    fn is_next_a_probe(&self) -> bool {
-        let are_near = self.usual_ns <= 2 * NEAR_NS;
-        let waits_per_probe = if are_near { NEAR_WAITS_PER_PROBE } else { WAITS_PER_PROBE };
-        self.waits.wrapping_add(1).is_multiple_of(waits_per_probe)
-    }
-
-    /// Polls a few times, in which most answers arrive. Returns whether the wait is over.
-    fn look_near(&mut self, waiting: &Waiting<'_>) -> bool {
-        let load = waiting.load;
-        if !load.is_oversubscribed() && self.is_next_a_probe() {
-            give_way(load);
-        }
-        self.waits = self.waits.wrapping_add(1);
-        !load.is_oversubscribed() && waiting.look(NEAR_LOOKS, || pause(1))
-    }
 }
 
 /// The gap that follows a gap of `gap` pause hints in which `events` arrived.
@@ -271,89 +322,57 @@ fn learnt(gap: u32, events: u64) -> u32 {
     stream::learnt(gap, events, SHORTEST_GAP..=longest)
 }
 
-/// Polls a few times with short pauses. Returns how long that took, in nanoseconds.
-fn spin(waiting: &Waiting<'_>) -> u32 {
-    let start = now();
-    let _ = waiting.look(LOOKS_PER_CLOCK, || pause(1));
-    nanoseconds(now() - start)
-}
-
-/// Yields, and records whether another thread ran. Returns the cost in nanoseconds, which is more
-/// than any budget if a yield takes a time slice.
-fn give_way(load: CpuLoad<'_>) -> u32 {
-    match load.give_way() {
-        Yield::Alone(time) => nanoseconds(time),
-        Yield::LetRun => SWITCH_NS,
-        Yield::Slice | Yield::Refused => u32::MAX,
-    }
-}
-
-/// `time` in nanoseconds, saturating.
-fn nanoseconds(time: Duration) -> u32 {
-    u32::try_from(time.as_nanos()).unwrap_or(u32::MAX)
-}
-
-/// The result of a wait.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Wait {
-    /// There was no wait.
-    #[default]
-    None,
-    /// Over when the gap ended.
-    There,
-    /// Not over when the gap ended.
-    Longer,
-    /// The consumer polls by itself, and has not called `wait` since.
-    Own,
-}
-
 impl WaitStrategy for Adaptive {
     const PARKS: bool = true;
 
-    fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
-        // In a stream, a poll acquires a cache line that is being written. One wait in many probes
-        // for a load instead.
-        let is_lone = self.is_lone && self.gap == 0 && self.pace == 0;
-        let is_first =
-            !is_oversubscribed && is_lone && self.stays_awake() && !self.is_next_a_probe();
-        if is_first {
-            self.waits = self.waits.wrapping_add(1);
-            self.last = Wait::Own;
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        if waiting.steps() == 0 {
+            return self.begin(waiting);
         }
-        is_first
+        match self.phase {
+            Phase::Gap => {
+                self.gap /= 2;
+                let is_probe = self.is_next_a_probe();
+                self.waits = self.waits.wrapping_add(1);
+                if is_probe && !waiting.is_oversubscribed() {
+                    return self.enter(Phase::Probe, Step::Yield);
+                }
+                self.poll_near(waiting)
+            }
+            Phase::Probe => self.poll_near(waiting),
+            Phase::Near | Phase::Lone => self.stay(waiting),
+            Phase::Beside => match self.beside.next(waiting) {
+                Some(step) => step,
+                None => self.poll_near(waiting),
+            },
+            Phase::Glance => self.stay_awake(waiting),
+            Phase::Awake => self.stay_awake_or_park(waiting),
+            Phase::Leaving => self.enter(Phase::Parked, Step::Park),
+            Phase::Parked => {
+                self.usual.learn_parked(waiting.slept());
+                self.poll_near(waiting)
+            }
+        }
     }
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        let has_looked = self.last == Wait::Own;
-        self.pace /= 2;
-        pause(self.gap);
-        if waiting.seems_over() {
-            self.last = Wait::There;
-            return;
+    fn ended(&mut self, waited: &Waited) {
+        self.last = match self.phase {
+            Phase::Gap => Wait::There,
+            Phase::Lone => Wait::Lone,
+            _ => Wait::Longer,
+        };
+        match self.phase {
+            Phase::Parked => self.usual.learn_parked(waited.slept()),
+            _ if waited.is_expired() => {}
+            Phase::Gap => {}
+            Phase::Probe | Phase::Near | Phase::Lone => self.usual.learn_near(),
+            Phase::Beside => self.beside.ended(waited),
+            Phase::Glance | Phase::Awake | Phase::Leaving => self.usual.learn_awake(self.spent_ns),
         }
-        self.last = Wait::Longer;
-        self.gap /= 2;
-        if !has_looked && self.look_near(waiting) {
-            return self.learn(NEAR_NS);
-        }
-        if waiting.load.is_beside_busy_threads() {
-            return self.beside.wait(waiting);
-        }
-        if let Some(cost_ns) = self.stay_awake(waiting) {
-            return self.learn(NEAR_NS.saturating_add(cost_ns));
-        }
-        let start = now();
-        if !waiting.is_expired() {
-            waiting.park();
-        }
-        self.learn(nanoseconds(now() - start).saturating_add(self.budget_ns()));
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {
         let last = mem::take(&mut self.last);
-        if last == Wait::Own {
-            self.learn(NEAR_NS);
-        }
         let Pacing { events, is_late, .. } = *pacing;
         self.is_lone = events < stream::FEWEST;
         if is_late {
@@ -368,8 +387,8 @@ impl WaitStrategy for Adaptive {
             Wait::None if events >= FEW_EVENTS => self.pace /= 2,
             Wait::None => self.pace = learnt(self.pace, events),
             // Events that ended a wait arrived one by one, and so may the next.
-            Wait::Longer | Wait::Own => {}
+            Wait::Longer | Wait::Lone => {}
         }
-        pacing.keep_away(self.pace);
+        pacing.pause(self.pace);
     }
 }

@@ -17,13 +17,13 @@
 //!
 //! Not here: how a ring detects busy threads (`cpu_load`).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::Waiting;
-use super::cpu_load::Yield;
-use super::polls::{LOOKS_PER_CLOCK, PARKING};
-use super::spinner::Spinner;
-use crate::sync::pause;
+use super::adaptive::POLLS_PER_CLOCK;
+use super::usual_wait::PARKING;
+use super::waiter::SHORTEST_SLEEP;
+use super::{Step, Waited, Waiting};
+use crate::sync::now;
 
 /// Longest spin of a trial. The other side may sleep as well instead of spinning, and answers only
 /// after that. A shorter spin would never find that both sides could spin.
@@ -32,38 +32,76 @@ const LONGEST_TRIAL: Duration = Duration::from_micros(100);
 /// a wake-up would have been as fast.
 const LONGEST_NAP: Duration = Duration::from_micros(200);
 
-/// What one thread has learnt about its waits beside busy threads.
+/// What one thread has learnt about its waits beside busy threads, and the phase of its wait.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BesideBusyThreads {
+    phase: Phase,
     spin: Attempt,
     nap: Attempt,
 }
 
+/// The phases of a wait, in this order. A wait skips those that do not pay.
+#[derive(Debug, Clone, Copy, Default)]
+enum Phase {
+    /// Yields, which is refused until it is time to try again.
+    #[default]
+    Yield,
+    /// Polls until this time.
+    Spin(Instant),
+    Nap,
+    Parked,
+}
+
 impl BesideBusyThreads {
-    /// Waits until the wait is over or has expired, or until a spurious wake-up.
-    pub(super) fn wait(&mut self, waiting: &Waiting<'_>) {
-        // The yield is refused, until it is time to try again.
-        if waiting.load.give_way() != Yield::Refused && waiting.seems_over() {
-            return;
-        }
-        if self.spin.is_due()
-            && let Some(spinner) = Spinner::try_new()
-            && self.spin(waiting, spinner)
-        {
-            return;
-        }
-        if self.nap.is_due() {
-            self.nap.learn(waiting.nap() <= LONGEST_NAP);
-        }
-        if !waiting.seems_over() && !waiting.is_expired() {
-            waiting.park();
+    /// The first step of a wait.
+    pub(super) fn begin(&mut self) -> Step {
+        self.phase = Phase::Yield;
+        Step::Yield
+    }
+
+    /// The next step; `None` after the last one.
+    pub(super) fn next(&mut self, waiting: &Waiting<'_>) -> Option<Step> {
+        Some(match self.phase {
+            Phase::Yield if self.spin.is_due() && waiting.may_spin() => {
+                let longest = if self.spin.is_a_trial() { LONGEST_TRIAL } else { PARKING };
+                self.phase = Phase::Spin(now() + longest);
+                Step::Poll(POLLS_PER_CLOCK)
+            }
+            Phase::Spin(until) if now() < until => Step::Poll(POLLS_PER_CLOCK),
+            Phase::Spin(_) => {
+                self.spin.learn(false);
+                waiting.spin_no_more();
+                self.nap_or_park()
+            }
+            Phase::Yield => self.nap_or_park(),
+            Phase::Nap => {
+                self.nap.learn(waiting.slept() <= LONGEST_NAP);
+                self.park()
+            }
+            Phase::Parked => return None,
+        })
+    }
+
+    /// Learns from a wait that has not expired.
+    pub(super) fn ended(&mut self, waited: &Waited) {
+        match self.phase {
+            Phase::Spin(_) => self.spin.learn(true),
+            Phase::Nap => self.nap.learn(waited.slept() <= LONGEST_NAP),
+            Phase::Yield | Phase::Parked => {}
         }
     }
 
-    /// Polls. Returns whether the wait is over or has expired.
-    fn spin(&mut self, waiting: &Waiting<'_>, _spinner: Spinner) -> bool {
-        let longest = if self.spin.is_a_trial() { LONGEST_TRIAL } else { PARKING };
-        self.spin.learn(waiting.repeat_for(longest, LOOKS_PER_CLOCK, || pause(1)))
+    fn nap_or_park(&mut self) -> Step {
+        if !self.nap.is_due() {
+            return self.park();
+        }
+        self.phase = Phase::Nap;
+        Step::Sleep(SHORTEST_SLEEP)
+    }
+
+    fn park(&mut self) -> Step {
+        self.phase = Phase::Parked;
+        Step::Park
     }
 }
 
@@ -92,11 +130,10 @@ impl Attempt {
         self.interval > 0
     }
 
-    /// Learns whether the step `paid`, and returns that.
-    fn learn(&mut self, paid: bool) -> bool {
+    /// Learns whether the step `paid`.
+    fn learn(&mut self, paid: bool) {
         self.interval = if paid { 0 } else { (2 * self.interval + 1).min(Self::LONGEST) };
         self.left = self.interval;
-        paid
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parking in the operating system until woken: no CPU while idle.
 
-use super::{WaitStrategy, Waiting};
+use super::{Step, WaitStrategy, Waiting};
 
 /// A strategy that polls a few times with a yield after each poll, and then parks until another
 /// thread wakes it or the time limit of the wait has passed.
@@ -44,9 +44,11 @@ impl Default for Blocking {
 impl WaitStrategy for Blocking {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        if !waiting.yield_up_to(self.yields) {
-            waiting.park();
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        if waiting.steps() < self.yields.into() && !waiting.is_yield_refused() {
+            Step::Yield
+        } else {
+            Step::Park
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Spinning on the CPU: the lowest latency, for threads with a CPU each.
 
-use super::waiting::SPINS_PER_CLOCK;
-use super::{WaitStrategy, Waiting};
-use crate::sync::spin_loop;
+use super::{Step, WaitStrategy, Waiting};
 
 /// A strategy that polls without end. Use it only if each spinning thread has a CPU of its own.
 /// Otherwise it may take the CPU from the thread that it waits for.
@@ -30,9 +28,8 @@ pub struct BusySpin;
 
 impl WaitStrategy for BusySpin {
     const PARKS: bool = false;
-    const SPINS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        waiting.repeat(SPINS_PER_CLOCK, spin_loop);
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Poll(u32::MAX)
     }
 }

@@ -1,9 +1,8 @@
 //! Wait strategies: what a thread does while it waits for events or for free slots.
 //!
 //! A consumer waits if its next event is not published, or if an upstream stage has not finished
-//! it. A producer waits if too few slots are free. The strategy decides how the thread waits. It
-//! does not decide when the wait is over: the library checks again afterwards, so a strategy that
-//! returns too early costs only time.
+//! it. A producer waits if too few slots are free. The strategy decides what the thread does
+//! meanwhile. It does not decide when the wait is over.
 //!
 //! | strategy | latency of an event | CPU while idle | parks |
 //! |---|---|---|---|
@@ -37,18 +36,21 @@
 //!
 //! # How a thread waits
 //!
-//! A strategy combines some of four steps:
+//! Every thread of a ring waits in the same loop: it asks its strategy for a [`Step`], takes the
+//! step, and checks whether the wait is over. There are five steps:
 //!
-//! - **Poll.** The thread reads the position that it waits for, again and again. This has the
-//!   lowest latency, and keeps a CPU busy.
-//! - **Yield.** The thread offers its CPU to other threads between two polls. That takes half a
+//! - [**Poll.**](Step::Poll) The thread reads the position that it waits for, again and again. This
+//!   has the lowest latency, and keeps a CPU busy.
+//! - [**Pause.**](Step::Pause) The thread does nothing for some hundred nanoseconds, and leaves the
+//!   cache line of that position with the other side.
+//! - [**Yield.**](Step::Yield) The thread offers its CPU to other threads. That takes half a
 //!   microsecond if no other thread is ready to run.
-//! - **Sleep.** The thread sleeps for a fixed time, at least about 65 µs on Linux. No other thread
-//!   has to wake it, so the sleep costs the other side nothing. An event that arrives meanwhile
-//!   waits for the end of the sleep.
-//! - **Park.** The thread uses no CPU until another thread wakes it, or until its time limit. The
-//!   wake-up costs both sides 20 to 30 µs if they run on different CPUs. While no thread is parked,
-//!   a publication only loads one cache line to see that.
+//! - [**Sleep.**](Step::Sleep) The thread sleeps for a fixed time, at least about 65 µs on Linux. No
+//!   other thread has to wake it, so the sleep costs the other side nothing. An event that arrives
+//!   meanwhile waits for the end of the sleep.
+//! - [**Park.**](Step::Park) The thread uses no CPU until another thread wakes it, or until its time
+//!   limit. The wake-up costs both sides 20 to 30 µs if they run on different CPUs. While no thread
+//!   is parked, a publication only loads one cache line to see that.
 //!
 //! [`Adaptive`] polls first, for a few microseconds. If its waits usually end within 50 µs, it then
 //! stays awake for that long: it polls if the process has a spare CPU, and yields otherwise. Then
@@ -102,7 +104,7 @@
 //!   and more often, in up to 63 of 64 waits.
 //! - [`Blocking`] parks at once.
 //! - [`Yielding`] and [`Sleeping`] sleep instead of yielding.
-//! - [`PhasedBackoff`] polls without yields in its second phase.
+//! - [`PhasedBackoff`] sleeps for about 65 µs instead of each yield of its second phase.
 //! - [`BusySpin`] polls as usual.
 //!
 //! # Several producers on a full ring
@@ -145,10 +147,9 @@ pub(crate) mod spinner;
 pub(crate) mod cpu_load;
 
 mod pacing;
-mod waiting;
-
-mod polls;
 mod strategy;
+mod waiter;
+mod waiting;
 
 mod beside_busy_threads;
 mod blocking;
@@ -158,6 +159,7 @@ mod sleeping;
 mod yielding;
 
 mod adaptive;
+mod usual_wait;
 
 pub use adaptive::Adaptive;
 pub use blocking::Blocking;
@@ -165,11 +167,12 @@ pub use busy_spin::BusySpin;
 pub use pacing::Pacing;
 pub use phased_backoff::PhasedBackoff;
 pub use sleeping::Sleeping;
-pub use strategy::WaitStrategy;
+pub use strategy::{Step, WaitStrategy, Waited};
 pub use waiting::Waiting;
 pub use yielding::Yielding;
 
 pub(crate) use strategy::AnyWaitStrategy;
+pub(crate) use waiter::{Goal, Waiter};
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -2,7 +2,7 @@
 //! off then. Not here: when that is (`WaitStrategy::pace`, `consumer::source`).
 
 use super::cpu_load::CpuLoad;
-use crate::sync::{pause, yield_now};
+use crate::sync::yield_now;
 
 /// The events that a consumer has just finished, for a [`WaitStrategy`](super::WaitStrategy) that
 /// [paces](super::WaitStrategy::pace) it.
@@ -10,19 +10,19 @@ use crate::sync::{pause, yield_now};
 /// This strategy yields under oversubscription, and backs off from a stream for ten pause hints:
 ///
 /// ```
-/// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting, Yielding}};
+/// use lapwing::{Disruptor, wait::{Pacing, Step, WaitStrategy, Waiting}};
 ///
 /// #[derive(Clone)]
 /// struct Calm;
 ///
 /// impl WaitStrategy for Calm {
 ///     const PARKS: bool = false;
-///     fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
+///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
 ///     fn pace(&mut self, pacing: &Pacing<'_>) {
 ///         if pacing.is_oversubscribed() {
 ///             pacing.yield_now();
 ///         } else if pacing.events() >= 16 && !pacing.is_late() {
-///             pacing.keep_away(10);
+///             pacing.pause(10);
 ///         }
 ///     }
 /// }
@@ -46,14 +46,14 @@ impl Pacing<'_> {
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
-    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    /// use lapwing::{Disruptor, wait::{Pacing, Step, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
     /// struct Record(mpsc::Sender<u64>);
     ///
     /// impl WaitStrategy for Record {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
     ///         self.0.send(pacing.events()).unwrap();
     ///     }
@@ -80,14 +80,14 @@ impl Pacing<'_> {
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
-    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    /// use lapwing::{Disruptor, wait::{Pacing, Step, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
     /// struct Record(mpsc::Sender<bool>);
     ///
     /// impl WaitStrategy for Record {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
     ///         self.0.send(pacing.is_late()).unwrap();
     ///     }
@@ -121,14 +121,14 @@ impl Pacing<'_> {
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
-    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    /// use lapwing::{Disruptor, wait::{Pacing, Step, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
     /// struct Record(mpsc::Sender<bool>);
     ///
     /// impl WaitStrategy for Record {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
     ///         self.0.send(pacing.is_oversubscribed()).unwrap();
     ///     }
@@ -156,14 +156,14 @@ impl Pacing<'_> {
     /// [banned](super#beside-busy-threads).
     ///
     /// ```
-    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    /// use lapwing::{Disruptor, wait::{Pacing, Step, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
     /// struct Polite;
     ///
     /// impl WaitStrategy for Polite {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
     ///         pacing.yield_now();
     ///     }
@@ -187,16 +187,16 @@ impl Pacing<'_> {
     /// Backs off for `hints` pause hints, 10 to 45 ns each.
     ///
     /// ```
-    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    /// use lapwing::{Disruptor, wait::{Pacing, Step, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
     /// struct Brief;
     ///
     /// impl WaitStrategy for Brief {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///         pacing.keep_away(10);
+    ///         pacing.pause(10);
     ///     }
     /// }
     ///
@@ -209,7 +209,7 @@ impl Pacing<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn keep_away(&self, hints: u32) {
-        pause(hints);
+    pub fn pause(&self, hints: u32) {
+        crate::sync::pause(hints);
     }
 }

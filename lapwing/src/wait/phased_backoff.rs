@@ -1,10 +1,14 @@
 //! Spinning, then yielding, then another strategy, with a duration for each of the first two phases.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::waiting::SPINS_PER_CLOCK;
-use super::{WaitStrategy, Waiting};
-use crate::sync::spin_loop;
+use super::{Step, WaitStrategy, Waited, Waiting};
+use crate::sync::now;
+
+/// Polls of the first phase between two reads of the clock. A read costs as much as one or two
+/// polls. The second phase reads the clock each time, since other threads may have used the CPU for
+/// long.
+const POLLS_PER_CLOCK: u32 = 64;
 
 /// A strategy that polls for a duration, then polls with yields for another duration, and then
 /// waits with `F`.
@@ -12,13 +16,11 @@ use crate::sync::spin_loop;
 /// Its phases are durations, so they are equally long on every machine. The phases of
 /// [`Yielding`](super::Yielding) and [`Sleeping`](super::Sleeping) are numbers of polls.
 ///
-/// Each poll notices whether the wait [is over](Waiting::is_over). In the first two phases, each
-/// read of the clock notices the time limit. Beside [busy threads](super#beside-busy-threads), the
-/// second phase polls without yields.
+/// Beside [busy threads](super#beside-busy-threads), the second phase sleeps for about 65 µs instead
+/// of each yield.
 ///
-/// Of `F`, only [`wait`](WaitStrategy::wait) and [`PARKS`](WaitStrategy::PARKS) apply. With
-/// [`Adaptive`](super::Adaptive) as `F`, for example, a consumer is not
-/// [paced](WaitStrategy::pace).
+/// `F` does not [pace](WaitStrategy::pace) the consumer, even if it is
+/// [`Adaptive`](super::Adaptive), for example.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,6 +44,19 @@ pub struct PhasedBackoff<F> {
     spin: Duration,
     yielding: Duration,
     fallback: F,
+    phase: Phase,
+    /// When the phase ends, once the clock was read. A phase that is too long for the clock has no
+    /// end.
+    ends: Option<Option<Instant>>,
+}
+
+/// The phase of a wait.
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Spin,
+    Yield,
+    /// The wait of the fallback, from this step on.
+    Fallback(u64),
 }
 
 impl<F: WaitStrategy> PhasedBackoff<F> {
@@ -50,7 +65,7 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     ///
     /// A phase of zero length is skipped. A phase that is too long for the clock ends only with the
     /// wait. The clock is read after every 64 polls of the first phase, and after each poll of the
-    /// second. A phase is timed from its first read of the clock.
+    /// second.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -71,18 +86,45 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const fn new(spin: Duration, yielding: Duration, fallback: F) -> Self {
-        Self { spin, yielding, fallback }
+        Self { spin, yielding, fallback, phase: Phase::Spin, ends: None }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.ends = None;
+    }
+
+    /// Whether the phase, which takes this `time`, is not over.
+    fn lasts(&mut self, time: Duration) -> bool {
+        let now = now();
+        let ends = *self.ends.get_or_insert_with(|| now.checked_add(time));
+        ends.is_none_or(|ends| now < ends)
     }
 }
 
 impl<F: WaitStrategy> WaitStrategy for PhasedBackoff<F> {
     const PARKS: bool = F::PARKS;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        let is_ended = waiting.repeat_for(self.spin, SPINS_PER_CLOCK, spin_loop)
-            || waiting.repeat_for(self.yielding, 1, || _ = waiting.load.give_way());
-        if !is_ended {
-            self.fallback.wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        let step = waiting.steps();
+        if step == 0 {
+            self.enter(Phase::Spin);
+        }
+        loop {
+            let phase = self.phase;
+            match phase {
+                Phase::Spin if self.lasts(self.spin) => return Step::Poll(POLLS_PER_CLOCK),
+                Phase::Spin => self.enter(Phase::Yield),
+                Phase::Yield if self.lasts(self.yielding) => return Step::Yield,
+                Phase::Yield => self.enter(Phase::Fallback(step)),
+                Phase::Fallback(first) => return self.fallback.next(&waiting.from_step(first)),
+            }
+        }
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        if matches!(self.phase, Phase::Fallback(_)) {
+            self.fallback.ended(waited);
         }
     }
 }

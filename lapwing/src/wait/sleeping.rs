@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{WaitStrategy, Waiting};
+use super::{Step, WaitStrategy, Waiting};
 
 /// A strategy that polls `spins` times, then `yields` times with a yield after each poll, and then
 /// sleeps before each further poll.
@@ -51,13 +51,11 @@ impl Default for Sleeping {
 impl WaitStrategy for Sleeping {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        let is_seen = !waiting.load.is_oversubscribed() && waiting.spin(self.spins);
-        if is_seen || waiting.yield_up_to(self.yields) {
-            return;
-        }
-        while !waiting.is_over() && !waiting.is_expired() {
-            waiting.sleep(self.sleep);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        match waiting.steps() {
+            0 => Step::Poll(if waiting.is_oversubscribed() { 0 } else { self.spins }),
+            step if step <= self.yields.into() && !waiting.is_yield_refused() => Step::Yield,
+            _ => Step::Sleep(self.sleep),
         }
     }
 }

@@ -1,18 +1,23 @@
-//! The trait of a wait strategy, and how the library calls a strategy of any type. Not here: what a
-//! strategy can do during a wait (`waiting`).
+//! The trait of a wait strategy, and how the library calls a strategy of any type. Not here: how a
+//! thread takes the steps that a strategy answers (`waiter`).
 
-use super::cpu_load::CpuLoad;
+use std::time::Duration;
+
 use super::{Pacing, Waiting};
 
-/// A way to wait. Each waiting end of a ring has its own instance, which may adapt from wait to
-/// wait.
+/// A way to wait: it answers what a waiting thread does next. Each waiting end of a ring has its own
+/// instance, which may adapt from wait to wait.
+///
+/// The library asks for a [`Step`], takes it, and checks whether the wait is over. It repeats that
+/// until [the wait ends](super#what-ends-a-wait). So a strategy needs no loop, and cannot wait too
+/// long unless it sleeps.
 ///
 /// All methods but `clone` run on the waiting thread. If one panics in a stage, the stage's
 /// [panic policy](crate::Stage::on_panic) decides what happens. A producer or a poller passes the
 /// panic on to its caller.
 ///
 /// ```
-/// use lapwing::wait::{WaitStrategy, Waiting};
+/// use lapwing::wait::{Step, WaitStrategy, Waiting};
 ///
 /// /// Polls a million times, then parks.
 /// #[derive(Clone)]
@@ -20,10 +25,8 @@ use super::{Pacing, Waiting};
 ///
 /// impl WaitStrategy for Patient {
 ///     const PARKS: bool = true;
-///     fn wait(&mut self, waiting: &Waiting<'_>) {
-///         if !waiting.spin(1_000_000) {
-///             waiting.park();
-///         }
+///     fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+///         if waiting.steps() == 0 { Step::Poll(1_000_000) } else { Step::Park }
 ///     }
 /// }
 ///
@@ -40,7 +43,7 @@ use super::{Pacing, Waiting};
 /// share needs an atomic or a lock. A strategy that is not `Sync` does not compile:
 ///
 /// ```compile_fail,E0277
-/// use lapwing::wait::{WaitStrategy, Waiting};
+/// use lapwing::wait::{Step, WaitStrategy, Waiting};
 /// use std::cell::Cell;
 ///
 /// #[derive(Clone)]
@@ -48,9 +51,9 @@ use super::{Pacing, Waiting};
 ///
 /// impl WaitStrategy for Counting {
 ///     const PARKS: bool = false;
-///     fn wait(&mut self, waiting: &Waiting<'_>) {
+///     fn next(&mut self, _: &Waiting<'_>) -> Step {
 ///         self.0.set(self.0.get() + 1);
-///         assert!(waiting.deadline().is_none());
+///         Step::Poll(1)
 ///     }
 /// }
 /// ```
@@ -58,23 +61,23 @@ use super::{Pacing, Waiting};
 /// With a plain number, the same strategy compiles:
 ///
 /// ```
-/// use lapwing::wait::{WaitStrategy, Waiting};
+/// use lapwing::wait::{Step, WaitStrategy, Waiting};
 ///
 /// #[derive(Clone)]
 /// struct Counting(u64);
 ///
 /// impl WaitStrategy for Counting {
 ///     const PARKS: bool = false;
-///     fn wait(&mut self, waiting: &Waiting<'_>) {
+///     fn next(&mut self, _: &Waiting<'_>) -> Step {
 ///         self.0 += 1;
-///         assert!(waiting.deadline().is_none());
+///         Step::Poll(1)
 ///     }
 /// }
 /// ```
 pub trait WaitStrategy: Clone + Send + Sync + 'static {
-    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. A ring without seats may be built with
-    /// no strategy that parks. Its threads then do not check for parked threads, and `park` sleeps
-    /// in short intervals.
+    /// Whether [`next`](Self::next) may answer [`Step::Park`]. A ring without seats may be built
+    /// with no strategy that parks. Its threads then do not check for parked threads, and a thread
+    /// that parks sleeps in short intervals instead.
     ///
     /// ```
     /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
@@ -83,81 +86,21 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// ```
     const PARKS: bool;
 
-    /// Whether a consumer only polls and never calls [`wait`](Self::wait). False by default.
+    /// Returns what the thread does next.
     ///
-    /// This is the shortest path to an event: the poll that finds the event also takes it. The
-    /// consumer polls in rounds of 256. Between two rounds it checks for a close, a halt, a stop
-    /// and its time limit. A pause hint follows each poll.
-    ///
-    /// It applies to stages with a thread of their own, and to pollers that
-    /// [wait](crate::Poller::wait). Workers, producers and stages that share a thread still call
-    /// `wait`.
-    ///
-    /// ```
-    /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
-    ///
-    /// assert!(BusySpin::SPINS && !Adaptive::SPINS);
-    /// ```
-    const SPINS: bool = false;
-
-    /// Returns whether a consumer that found no event polls for some microseconds, as with
-    /// [`SPINS`](Self::SPINS), before it calls [`wait`](Self::wait). False by default. It sees an
-    /// event that arrives in that time sooner than by any call of `wait`.
-    ///
-    /// Called before each wait of a stage with a thread of its own, and of a poller that
-    /// [waits](crate::Poller::wait), unless `SPINS` is true. The next call usually shows the result
-    /// of the polls: [`wait`](Self::wait) if they found no event, or [`pace`](Self::pace) once the
-    /// events that they found are finished.
-    ///
-    /// `is_oversubscribed` says whether the ring has more runnable threads than CPUs, by the
-    /// [estimate](Pacing::is_oversubscribed) of the ring. In that case, a thread that polls keeps
-    /// others from running, perhaps the one that it waits for.
-    ///
-    /// ```
-    /// use lapwing::wait::{WaitStrategy, Waiting};
-    ///
-    /// /// Polls for some microseconds, then parks.
-    /// #[derive(Clone)]
-    /// struct Brief;
-    ///
-    /// impl WaitStrategy for Brief {
-    ///     const PARKS: bool = true;
-    ///     fn spins_first(&mut self, is_oversubscribed: bool) -> bool { !is_oversubscribed }
-    ///     fn wait(&mut self, waiting: &Waiting<'_>) { waiting.park() }
-    /// }
-    ///
-    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Brief).stage("all").poller();
-    /// let (mut producer, mut consumers) = ring.build()?;
-    /// let mut poller = consumers.take_poller("all")?;
-    /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
-    /// assert_eq!(poller.wait()?.as_slice(), [7]); // found by a poll, or after a wake-up
-    /// thread.join().unwrap()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
-        let _ = is_oversubscribed;
-        false
-    }
-
-    /// Waits until the wait [is over](Waiting::is_over) or has [expired](Waiting::is_expired).
-    ///
-    /// An implementation may return earlier: the library checks, and calls it again. It may return
-    /// later, which delays the thread. It must return at some time after the wait has ended.
+    /// Called when a poll has found nothing, and again after each step that did not end the wait.
+    /// [`Waiting`] says how many steps the thread has taken.
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
+    /// use lapwing::{Disruptor, wait::{Step, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
     /// struct Yields;
     ///
     /// impl WaitStrategy for Yields {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///         while !waiting.is_over() && !waiting.is_expired() {
-    ///             std::thread::yield_now();
-    ///         }
-    ///     }
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     /// }
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Yields).stage("all").poller();
@@ -166,33 +109,66 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// assert!(poller.wait_timeout(Duration::from_millis(1)).is_err()); // expired
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn wait(&mut self, waiting: &Waiting<'_>);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step;
+
+    /// Says how a wait ended, in which the thread has taken a step. Does nothing by default.
+    ///
+    /// The call comes after the wait, but before the strategy is asked again: a consumer first
+    /// handles the event that it has waited for.
+    ///
+    /// ```
+    /// use std::{sync::mpsc, time::Duration};
+    /// use lapwing::{Disruptor, wait::{Step, WaitStrategy, Waited, Waiting}};
+    ///
+    /// /// Parks, and records the longest time.
+    /// #[derive(Clone)]
+    /// struct Record(mpsc::Sender<Duration>);
+    ///
+    /// impl WaitStrategy for Record {
+    ///     const PARKS: bool = true;
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Park }
+    ///     fn ended(&mut self, waited: &Waited) { self.0.send(waited.slept()).unwrap() }
+    /// }
+    ///
+    /// let (log, times) = mpsc::channel();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// for _ in 0..2 {
+    ///     assert!(poller.wait_timeout(Duration::from_millis(1)).is_err()); // nothing is published
+    /// }
+    /// assert!(times.try_recv()? >= Duration::from_millis(1)); // that of the first wait
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn ended(&mut self, waited: &Waited) {
+        let _ = waited;
+    }
 
     /// Paces a consumer. Called when the consumer has finished all events that it has found, before
     /// it polls again. [`Pacing`] says how many these were. Does nothing by default.
     ///
-    /// A strategy may [back off](Pacing::keep_away) here for a moment. A consumer that polls too
-    /// often finds few events each time, and each poll acquires a cache line from the thread that
-    /// writes it. The price is the latency of events that arrive meanwhile. Nothing ends this
-    /// back-off early, not even a halt, so it should last a microsecond or two.
+    /// A strategy may [back off](Pacing::pause) here for a moment. A consumer that polls too often
+    /// finds few events each time, and each poll acquires a cache line from the thread that writes
+    /// it. The price is the latency of events that arrive meanwhile. Nothing ends this back-off
+    /// early, not even a halt, so it should last a microsecond or two.
     ///
     /// Called for stages, for workers except those by key, and for pollers that
     /// [wait](crate::Poller::wait). For stages that share a thread, only the strategy of the first
     /// one is called, after each of them had its turn, and only if none has more events.
     ///
     /// ```
-    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting, Yielding}};
+    /// use lapwing::{Disruptor, wait::{Pacing, Step, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone, Default)]
     /// struct Doubling(u32);
     ///
     /// impl WaitStrategy for Doubling {
     ///     const PARKS: bool = false;
-    ///     fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
     ///         let is_stream = pacing.events() >= 16 && !pacing.is_late();
     ///         self.0 = if is_stream { (2 * self.0).clamp(1, 64) } else { self.0 / 2 };
-    ///         pacing.keep_away(self.0);
+    ///         pacing.pause(self.0);
     ///     }
     /// }
     ///
@@ -207,13 +183,132 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     }
 }
 
+/// What a waiting thread does next: the answer of a [`WaitStrategy`].
+///
+/// After each step, the thread checks whether the wait is over and whether its time limit has
+/// passed. It reads the clock only if there is a limit.
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::wait::{Step, WaitStrategy, Waiting};
+///
+/// /// Polls, yields, and sleeps, each for longer than the step before.
+/// #[derive(Clone)]
+/// struct Phases;
+///
+/// impl WaitStrategy for Phases {
+///     const PARKS: bool = false;
+///     fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+///         match waiting.steps() {
+///             0 => Step::Poll(100),
+///             1..100 => Step::Yield,
+///             _ => Step::Sleep(Duration::from_micros(50)),
+///         }
+///     }
+/// }
+///
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Phases).stage("all").poller();
+/// let (mut producer, mut consumers) = ring.build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// assert_eq!(poller.wait()?.as_slice(), [7]);
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Polls up to this many times, with a pause hint after each poll. This has the lowest latency
+    /// and keeps the CPU busy. The thread checks for the end of the ring and the time limit after
+    /// 256 polls at most.
+    ///
+    /// For a stage with a thread of its own, and for a poller, a poll is the shortest path to an
+    /// event: the poll that finds the event also takes it.
+    Poll(u32),
+
+    /// Backs off for this many pause hints, 10 to 45 ns each, and polls once. In a fast stream, this
+    /// leaves the cache line with the other side meanwhile. Nothing ends a pause early.
+    Pause(u32),
+
+    /// Yields the CPU to another thread, if one is ready to run, and polls once. The ring records
+    /// how long the yield took.
+    ///
+    /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a
+    /// time slice of some milliseconds, so it [is refused](Waiting::is_yield_refused). The first
+    /// refused yield of a wait does nothing. A yield after a refused one is a sleep of about 65 µs.
+    Yield,
+
+    /// Sleeps for this time, or until the time limit if that is earlier. Does not sleep if the wait
+    /// is over.
+    ///
+    /// An event or a free slot does not wake the thread, so the sleep costs the other side nothing.
+    /// A close, a halt or a stop does. The thread may also wake spuriously. In a closed ring that is
+    /// not drained, a sleep lasts at most a millisecond: the remaining events arrive soon. Linux
+    /// adds its timer slack, 50 µs by default.
+    Sleep(Duration),
+
+    /// Parks until another thread wakes this one: when what it waits for may be available, or after
+    /// a close, a halt or a stop. Does not park if the wait is over. Also returns at the time limit,
+    /// and may return spuriously.
+    ///
+    /// In a ring whose threads [do not check](WaitStrategy::PARKS) for parked threads, the thread
+    /// wakes every 50 µs to check by itself, until the wait is over or has expired.
+    Park,
+}
+
+/// How a wait ended, for [`WaitStrategy::ended`], which has an example.
+#[derive(Debug, Clone)]
+pub struct Waited {
+    pub(super) slept: Duration,
+    pub(super) is_expired: bool,
+}
+
+impl Waited {
+    /// Returns how long the last sleep of the wait took, parked or not. Zero if there was none.
+    ///
+    /// [`WaitStrategy::ended`] has an example.
+    #[must_use]
+    pub fn slept(&self) -> Duration {
+        self.slept
+    }
+
+    /// Returns whether the [time limit](Waiting::deadline) had passed when the thread last checked it.
+    /// What it waited for may still have arrived at the last moment.
+    ///
+    /// ```
+    /// use std::{sync::mpsc, time::Duration};
+    /// use lapwing::{Disruptor, wait::{Step, WaitStrategy, Waited, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Record(mpsc::Sender<bool>);
+    ///
+    /// impl WaitStrategy for Record {
+    ///     const PARKS: bool = true;
+    ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Park }
+    ///     fn ended(&mut self, waited: &Waited) { self.0.send(waited.is_expired()).unwrap() }
+    /// }
+    ///
+    /// let (log, answers) = mpsc::channel();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// for _ in 0..2 {
+    ///     assert!(poller.wait_timeout(Duration::from_millis(1)).is_err()); // nothing is published
+    /// }
+    /// assert!(answers.try_recv()?); // that of the first wait
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_expired(&self) -> bool {
+        self.is_expired
+    }
+}
+
 /// A [`WaitStrategy`] of any type. Called through a pointer by a thread that must wait, and by a
 /// consumer once for the events that a poll found.
 pub(crate) trait AnyWaitStrategy: Send + Sync {
     fn parks(&self) -> bool;
-    fn spins(&self) -> bool;
-    fn spins_first(&mut self, load: CpuLoad<'_>) -> bool;
-    fn wait(&mut self, waiting: &Waiting<'_>);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step;
+    fn ended(&mut self, waited: &Waited);
     fn pace(&mut self, pacing: &Pacing<'_>);
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
 }
@@ -223,16 +318,12 @@ impl<W: WaitStrategy> AnyWaitStrategy for W {
         W::PARKS
     }
 
-    fn spins(&self) -> bool {
-        W::SPINS
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        WaitStrategy::next(self, waiting)
     }
 
-    fn spins_first(&mut self, load: CpuLoad<'_>) -> bool {
-        WaitStrategy::spins_first(self, load.is_oversubscribed())
-    }
-
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        WaitStrategy::wait(self, waiting);
+    fn ended(&mut self, waited: &Waited) {
+        WaitStrategy::ended(self, waited);
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {

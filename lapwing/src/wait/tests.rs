@@ -1,14 +1,17 @@
 //! Tests of what no user can observe: how often a wait polls, and where each of its phases ends.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use lapwing_core::{Awaited, EventCount};
 
 use super::cpu_load::{CpuLoad, YIELDS};
-use super::{Adaptive, Blocking, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use super::{
+    Adaptive, Blocking, Goal, Pacing, PhasedBackoff, Sleeping, Step, WaitStrategy, Waited, Waiter,
+    Waiting, Yielding,
+};
+use crate::deadline::has_passed;
 use crate::ring::Shared;
 
 const MS: Duration = Duration::from_millis(1);
@@ -41,117 +44,161 @@ impl Awaited for There {
     }
 }
 
+/// A goal whose polls take what they find, as those of a stage with a thread of its own.
+struct Taken<'a>(&'a There);
+
+impl Goal for Taken<'_> {
+    const TAKES: bool = true;
+
+    fn awaited(&self) -> &dyn Awaited {
+        self.0
+    }
+}
+
+/// A strategy that the test can look into while a waiter uses it.
+#[derive(Clone, Default)]
+struct Seen<S>(Arc<Mutex<S>>);
+
+impl<S> Seen<S> {
+    fn get(&self) -> MutexGuard<'_, S> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl<S: WaitStrategy> WaitStrategy for Seen<S> {
+    const PARKS: bool = S::PARKS;
+
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        self.get().next(waiting)
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        self.get().ended(waited);
+    }
+
+    fn pace(&mut self, pacing: &Pacing<'_>) {
+        self.get().pace(pacing);
+    }
+}
+
+/// A strategy that answers these steps in this order, then the last one again and again.
+#[derive(Clone)]
+struct Steps<const N: usize>([Step; N]);
+
+impl<const N: usize> WaitStrategy for Steps<N> {
+    const PARKS: bool = true;
+
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        self.0[(waiting.steps() as usize).min(N - 1)]
+    }
+}
+
+fn waiter(strategy: impl WaitStrategy) -> Waiter {
+    Waiter::new(Box::new(strategy))
+}
+
 /// The words of a ring of 8 slots.
 fn ring() -> Shared {
     Shared::of_graph(8, &[&[]])
 }
 
-/// Lets `wait` wait in a ring in which no thread checks for parked threads, for `limit` if there is
-/// one.
-fn wait_for<R>(
-    awaited: &There,
-    limit: Option<Duration>,
-    wait: impl FnOnce(&Waiting<'_>) -> R,
-) -> R {
-    wait_beside(&ring(), awaited, limit, wait)
-}
-
-/// The same in this `ring`.
-fn wait_beside<R>(
+/// Waits as the ends of a ring do: for what is awaited, or for `limit` if there is one. Nothing ends
+/// the wait if it is there only at a look that is never made.
+fn wait_in<G: Goal>(
     ring: &Shared,
-    awaited: &There,
+    waiter: &mut Waiter,
+    (mut goal, there): (G, &There),
     limit: Option<Duration>,
-    wait: impl FnOnce(&Waiting<'_>) -> R,
-) -> R {
+) {
     let deadline = limit.map(|limit| Instant::now() + limit);
-    wait(&Waiting::new(ring, awaited, deadline))
+    waiter.begin();
+    while there.looks.get() < there.at && !has_passed(deadline) {
+        waiter.wait(&mut goal, ring, deadline, None);
+    }
 }
 
-/// Records how often it is called and when it was called last, and returns at once.
+/// The same in a ring in which no thread checks for parked threads.
+fn wait_for(waiter: &mut Waiter, awaited: &There, limit: Option<Duration>) {
+    wait_in(&ring(), waiter, (awaited, awaited), limit);
+}
+
+/// Counts the steps that it is asked for, and notes when it was first asked. Polls once each time.
 #[derive(Clone, Default)]
-struct Noted(Arc<(AtomicU64, Mutex<Option<Instant>>)>);
-
-impl Noted {
-    fn calls(&self) -> u64 {
-        self.0.0.load(Ordering::Relaxed)
-    }
-
-    fn at(&self) -> Option<Instant> {
-        *self.0.1.lock().unwrap()
-    }
+struct Noted {
+    steps: u64,
+    first_at: Option<Instant>,
 }
 
 impl WaitStrategy for Noted {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {
-        self.0.0.fetch_add(1, Ordering::Relaxed);
-        *self.0.1.lock().unwrap() = Some(Instant::now());
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        assert_eq!(waiting.steps(), self.steps, "its own steps");
+        self.steps += 1;
+        self.first_at.get_or_insert_with(Instant::now);
+        Step::Poll(1)
     }
+}
+
+fn phased(spin: Duration, yielding: Duration) -> (Waiter, Seen<Noted>) {
+    let fallback = Seen::<Noted>::default();
+    (waiter(PhasedBackoff::new(spin, yielding, fallback.clone())), fallback)
 }
 
 #[test]
 fn the_fallback_of_a_phased_backoff_waits_after_both_phases() {
-    let fallback = Noted::default();
     let start = Instant::now();
-    let mut backoff = PhasedBackoff::new(2 * MS, 3 * MS, fallback.clone());
-    wait_for(&There::never(), None, |waiting| backoff.wait(waiting));
-    assert_eq!(fallback.calls(), 1);
-    assert!(fallback.at().unwrap() - start >= 5 * MS);
+    let (mut waiter, fallback) = phased(2 * MS, 3 * MS);
+    wait_for(&mut waiter, &There::never(), Some(60 * MS));
+    assert!(fallback.get().first_at.unwrap() - start >= 5 * MS);
 }
 
 #[test]
 fn a_phase_of_no_time_is_left_out() {
-    let (awaited, fallback) = (There::never(), Noted::default());
-    let mut backoff = PhasedBackoff::new(Duration::ZERO, Duration::ZERO, fallback.clone());
-    wait_for(&awaited, None, |waiting| backoff.wait(waiting));
-    assert_eq!((awaited.looks.get(), fallback.calls()), (0, 1));
+    let (mut waiter, fallback) = phased(Duration::ZERO, Duration::ZERO);
+    wait_for(&mut waiter, &There::at_look(1), None);
+    assert_eq!(fallback.get().steps, 1);
 }
 
 #[test]
 fn each_phase_sees_the_end_of_the_wait_at_its_first_look_after_it() {
     for [spin, yielding] in [[Duration::MAX, Duration::ZERO], [Duration::ZERO, Duration::MAX]] {
-        let (awaited, fallback) = (There::at_look(1_000), Noted::default());
-        let mut backoff = PhasedBackoff::new(spin, yielding, fallback.clone());
-        wait_for(&awaited, None, |waiting| backoff.wait(waiting));
-        assert_eq!((awaited.looks.get(), fallback.calls()), (1_000, 0));
+        let (awaited, (mut waiter, fallback)) = (There::at_look(1_000), phased(spin, yielding));
+        wait_for(&mut waiter, &awaited, None);
+        assert_eq!((awaited.looks.get(), fallback.get().steps), (1_000, 0));
     }
 }
 
 #[test]
 fn each_phase_sees_the_time_limit() {
     for [spin, yielding] in [[Duration::MAX, Duration::ZERO], [Duration::ZERO, Duration::MAX]] {
-        let fallback = Noted::default();
-        let mut backoff = PhasedBackoff::new(spin, yielding, fallback.clone());
-        let is_expired = |waiting: &Waiting<'_>| {
-            backoff.wait(waiting);
-            waiting.is_expired()
-        };
-        assert!(wait_for(&There::never(), Some(2 * MS), is_expired));
-        assert_eq!(fallback.calls(), 0);
+        let (mut waiter, fallback) = phased(spin, yielding);
+        wait_for(&mut waiter, &There::never(), Some(2 * MS));
+        assert_eq!(fallback.get().steps, 0);
     }
 }
 
 /// Without the limit, four thousand million polls would take minutes.
 #[test]
 fn many_looks_stop_at_the_time_limit() {
-    let spin = |waiting: &Waiting<'_>| waiting.spin(u32::MAX) || !waiting.is_expired();
-    assert!(!wait_for(&There::never(), Some(MS), spin));
-    let yields = |waiting: &Waiting<'_>| waiting.yield_up_to(u32::MAX) || !waiting.is_expired();
-    assert!(!wait_for(&There::never(), Some(MS), yields));
-    let mut yielding = Yielding { spins: u32::MAX };
-    wait_for(&There::never(), Some(MS), |waiting| yielding.wait(waiting));
-    let mut sleeping = Sleeping { spins: 0, yields: u32::MAX, sleep: Duration::MAX };
-    wait_for(&There::never(), Some(MS), |waiting| sleeping.wait(waiting));
+    let wait = |strategy: &mut Waiter| wait_for(strategy, &There::never(), Some(MS));
+    wait(&mut waiter(Steps([Step::Poll(u32::MAX)])));
+    wait(&mut waiter(Steps([Step::Yield])));
+    wait(&mut waiter(Yielding { spins: u32::MAX }));
+    wait(&mut waiter(Sleeping { spins: 0, yields: u32::MAX, sleep: Duration::MAX }));
 }
 
+/// One check follows each 256 polls, and the last.
 #[test]
 fn a_number_of_looks_is_exact() {
-    for times in [0, 1, 63, 64, 65, 200] {
-        let awaited = There::never();
-        assert!(!wait_for(&awaited, Some(60_000 * MS), |waiting| waiting.spin(times)));
-        assert!(!wait_for(&awaited, None, |waiting| waiting.yield_up_to(times)));
-        assert_eq!(awaited.looks.get(), 2 * u64::from(times));
+    for (times, checks) in [(0, 1), (1, 1), (255, 1), (256, 1), (257, 2), (600, 3)] {
+        for limit in [None, Some(60_000 * MS)] {
+            // The sleep looks once more, and is over.
+            let awaited = There::at_look(times + checks + 1);
+            let steps = Steps([Step::Poll(times as u32), Step::Sleep(Duration::MAX)]);
+            wait_for(&mut waiter(steps), &awaited, limit);
+            assert_eq!(awaited.looks.get(), awaited.at);
+        }
     }
 }
 
@@ -159,7 +206,7 @@ fn a_number_of_looks_is_exact() {
 #[test]
 fn who_parks_where_nobody_looks_for_sleepers_sleeps_between_looks() {
     let (awaited, start) = (There::never(), Instant::now());
-    wait_for(&awaited, Some(20 * MS), |waiting| waiting.park());
+    wait_for(&mut waiter(Steps([Step::Park])), &awaited, Some(20 * MS));
     let most_sleeps = start.elapsed().as_micros() / 50 + 2;
     assert!(u128::from(awaited.looks.get()) <= 2 * most_sleeps, "looks={}", awaited.looks.get());
 }
@@ -167,49 +214,96 @@ fn who_parks_where_nobody_looks_for_sleepers_sleeps_between_looks() {
 #[test]
 fn who_parks_where_nobody_looks_for_sleepers_sees_the_end_of_the_wait() {
     let awaited = There::at_look(9);
-    wait_for(&awaited, None, |waiting| waiting.park());
+    wait_for(&mut waiter(Steps([Step::Park])), &awaited, None);
     assert!(awaited.looks.get() >= 9);
 }
 
 #[test]
 fn a_sleep_ends_at_the_time_limit_and_not_before_its_own_end() {
-    let limited = wait_for(&There::never(), Some(2 * MS), |waiting| {
-        while !waiting.is_expired() {
-            waiting.sleep(Duration::MAX);
-        }
-        waiting.is_expired()
-    });
-    assert!(limited);
+    let start = Instant::now();
+    wait_for(&mut waiter(Steps([Step::Sleep(Duration::MAX)])), &There::never(), Some(2 * MS));
+    assert!(start.elapsed() >= 2 * MS);
     let over = There::at_look(1);
-    wait_for(&over, None, |waiting| waiting.sleep(Duration::MAX)); // does not sleep
+    wait_for(&mut waiter(Steps([Step::Sleep(Duration::MAX)])), &over, None); // does not sleep
     assert_eq!(over.looks.get(), 1);
 }
 
 /// When the last events of a closed ring arrive, no thread wakes a sleeper that is not counted.
 #[test]
 fn a_sleep_is_short_once_the_ring_is_closed() {
-    let (awaited, ring) = (&There::never(), ring());
+    let (awaited, ring, start) = (&There::never(), ring(), Instant::now());
     ring.control.close();
-    let waiting = Waiting::new(&ring, awaited, Some(Instant::now() + 10_000 * MS));
-    waiting.sleep(Duration::MAX);
-    assert!(!waiting.is_expired());
+    let deadline = Some(start + 10_000 * MS);
+    waiter(Steps([Step::Sleep(Duration::MAX)])).wait(&mut { awaited }, &ring, deadline, None);
+    assert!(start.elapsed() < 10_000 * MS);
 }
 
-/// Lets `adaptive` pace its consumer after this many events, in a ring without oversubscription.
-fn pace(adaptive: &mut Adaptive, events: u64, is_late: bool) {
-    adaptive.pace(&Pacing { events, is_late, load: None });
+/// Records how its waits ended.
+#[derive(Clone, Default)]
+struct Ends(Vec<(Duration, bool)>);
+
+impl WaitStrategy for Ends {
+    const PARKS: bool = false;
+
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Sleep(MS)
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        self.0.push((waited.slept(), waited.is_expired()));
+    }
+}
+
+#[test]
+fn a_strategy_learns_how_each_wait_with_a_step_ended() {
+    let ends = Seen::<Ends>::default();
+    let mut waiter = waiter(ends.clone());
+    waiter.begin();
+    assert_eq!(ends.get().0, [], "no step");
+    let awaited = &There::never();
+    waiter.wait(&mut { awaited }, &ring(), None, None);
+    assert_eq!(ends.get().0, [], "not yet");
+    wait_for(&mut waiter, &There::never(), Some(2 * MS));
+    waiter.begin();
+    waiter.begin();
+    let ends = &ends.get().0;
+    assert_eq!(ends.len(), 2, "ends={ends:?}");
+    assert!(ends[0].0 >= MS && !ends[0].1, "ends={ends:?}");
+    assert!(ends[1].1, "ends={ends:?}");
+}
+
+/// A wait that found what it waited for is not expired because its step before was.
+#[test]
+fn a_wait_that_goes_on_after_a_limit_of_the_library_is_not_expired() {
+    let (ends, awaited, ring) = (Seen::<Ends>::default(), &There::at_look(3), ring());
+    let mut waiter = waiter(ends.clone());
+    waiter.wait(&mut { awaited }, &ring, Some(Instant::now()), None);
+    waiter.wait(&mut { awaited }, &ring, None, None);
+    waiter.begin();
+    assert_eq!(ends.get().0.iter().map(|end| end.1).collect::<Vec<_>>(), [false]);
+}
+
+/// The default strategy, and how its consumer waits with it.
+fn adaptive() -> (Waiter, Seen<Adaptive>) {
+    let adaptive = Seen::<Adaptive>::default();
+    (waiter(adaptive.clone()), adaptive)
+}
+
+/// Paces a consumer after this many events, in a ring without oversubscription.
+fn pace(waiter: &mut Waiter, events: u64, is_late: bool) {
+    waiter.pace(&Pacing { events, is_late, load: None });
 }
 
 /// The gap between batches after each of `batches`. `None` is a wait that is over after the first
 /// yield.
 fn paces_after(batches: &[Option<u64>]) -> Vec<u32> {
-    let mut adaptive = Adaptive::default();
+    let (mut waiter, adaptive) = adaptive();
     let step = |batch: &Option<u64>| {
         match *batch {
-            Some(events) => pace(&mut adaptive, events, false),
-            None => wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting)),
+            Some(events) => pace(&mut waiter, events, false),
+            None => wait_for(&mut waiter, &There::at_look(2), None),
         }
-        adaptive.pace_gap()
+        adaptive.get().pace_gap()
     };
     batches.iter().map(step).collect()
 }
@@ -227,18 +321,17 @@ fn default_keeps_away_less_from_events_that_come_slowly() {
 
 #[test]
 fn default_keeps_away_less_when_it_came_late() {
-    let mut adaptive = Adaptive::default();
-    (0..6).for_each(|_| pace(&mut adaptive, 99, false));
-    pace(&mut adaptive, 99, true);
-    assert_eq!(adaptive.pace_gap(), 64);
+    let (mut waiter, seen) = adaptive();
+    (0..6).for_each(|_| pace(&mut waiter, 99, false));
+    pace(&mut waiter, 99, true);
+    assert_eq!(seen.get().pace_gap(), 64);
     let gap_after = |is_late: bool| {
-        let mut adaptive = Adaptive::default();
+        let (mut waiter, seen) = adaptive();
         for _ in 0..10 {
-            let awaited = There::at_look(1);
-            wait_for(&awaited, None, |waiting| adaptive.wait(waiting));
-            pace(&mut adaptive, 9_999, is_late);
+            wait_for(&mut waiter, &There::at_look(1), None);
+            pace(&mut waiter, 9_999, is_late);
         }
-        adaptive.wait_gap()
+        seen.get().wait_gap()
     };
     assert_eq!([gap_after(false), gap_after(true)], [1024, 0]);
 }
@@ -247,34 +340,34 @@ fn default_keeps_away_less_when_it_came_late() {
 /// CPU until the ring is full.
 #[test]
 fn default_does_not_keep_away_when_oversubscribed_where_it_gives_its_cpu_away() {
-    let (mut adaptive, control) = (Adaptive::default(), ring());
+    let ((mut waiter, seen), control) = (adaptive(), ring());
     let load = CpuLoad::of(&control);
     load.saw_others();
     for _ in 0..6 {
         let load = Some(load);
-        adaptive.pace(&Pacing { events: 99, is_late: false, load });
+        waiter.pace(&Pacing { events: 99, is_late: false, load });
     }
-    assert_eq!(adaptive.pace_gap(), 0);
-    pace(&mut adaptive, 99, false);
-    assert_eq!(adaptive.pace_gap(), 0, "these came while others ran");
-    pace(&mut adaptive, 99, false);
-    assert_eq!(adaptive.pace_gap(), 8, "the load has gone");
+    assert_eq!(seen.get().pace_gap(), 0);
+    pace(&mut waiter, 99, false);
+    assert_eq!(seen.get().pace_gap(), 0, "these came while others ran");
+    pace(&mut waiter, 99, false);
+    assert_eq!(seen.get().pace_gap(), 8, "the load has gone");
 }
 
 /// A yield after each single event would let a whole round of time slices pass, even if the next
 /// event has arrived.
 #[test]
 fn default_when_oversubscribed_looks_for_one_more_lone_event_before_it_gives_its_cpu_away() {
-    let (mut adaptive, control) = (Adaptive::default(), ring());
+    let ((mut waiter, seen), control) = (adaptive(), ring());
     let load = CpuLoad::of(&control);
     load.saw_others();
     let mut gives_way_after = |events, waits: bool| {
         if waits {
-            wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
+            wait_for(&mut waiter, &There::at_look(2), None);
         }
         let load = Some(load);
-        adaptive.pace(&Pacing { events, is_late: false, load });
-        adaptive.has_ended_turn()
+        waiter.pace(&Pacing { events, is_late: false, load });
+        seen.get().has_ended_turn()
     };
     assert!(!gives_way_after(1, true));
     assert!(gives_way_after(1, false));
@@ -310,76 +403,85 @@ fn default_keeps_away_from_no_event_that_comes_alone() {
 
 #[test]
 fn default_stays_awake_no_more_where_waits_take_longer_than_parking_costs() {
-    let mut adaptive = Adaptive::default();
-    assert!(adaptive.stays_awake());
-    learn_long_waits(&mut adaptive);
-    assert!(!adaptive.stays_awake());
+    let (mut waiter, seen) = adaptive();
+    assert!(seen.get().stays_awake());
+    learn_long_waits(&mut waiter, &seen);
+    assert!(!seen.get().stays_awake());
 }
 
 /// Makes waits that park. On a busy machine, the yields before some of them take all of their time.
-fn learn_long_waits(adaptive: &mut Adaptive) {
+fn learn_long_waits(waiter: &mut Waiter, seen: &Seen<Adaptive>) {
     for _ in 0..100 {
-        if adaptive.stays_awake() {
-            wait_for(&There::never(), Some(50 * MS), |waiting| adaptive.wait(waiting));
+        if seen.get().stays_awake() {
+            wait_for(waiter, &There::never(), Some(50 * MS));
+            waiter.begin();
         }
     }
 }
 
-/// Makes `waits` waits, each for one event. Returns how often the consumer was to poll by itself.
-fn own_looks(adaptive: &mut Adaptive, waits: u32) -> u32 {
-    let mut looks = 0;
-    for _ in 0..waits {
-        if adaptive.spins_first(false) {
-            looks += 1;
-        } else {
-            wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
-        }
-        pace(adaptive, 1, false);
-    }
-    looks
+/// Makes `waits` waits of a stage with a thread of its own, each for one event. Returns how often it
+/// polled for the event without a step before.
+fn polls_at_once(waiter: &mut Waiter, waits: u32) -> u32 {
+    (0..waits).filter(|_| polls_at_once_in(waiter, &ring())).count() as u32
+}
+
+fn polls_at_once_in(waiter: &mut Waiter, ring: &Shared) -> bool {
+    // A gap or a yield is over after one look, polls after as many as it takes.
+    let awaited = There::at_look(2);
+    waiter.begin();
+    waiter.wait(&mut Taken(&awaited), ring, None, None);
+    let steps = waiter.steps();
+    pace(waiter, 1, false);
+    steps == 1
 }
 
 /// The polls of a strategy see a single event later than those of its consumer: by 45 ns if the
 /// CPUs share a cache.
 #[test]
-fn default_has_its_consumer_look_for_lone_events_and_now_and_then_probes_for_oversubscription() {
-    let mut adaptive = Adaptive::default();
-    assert_eq!(own_looks(&mut adaptive, 512), 511);
-    assert_eq!(own_looks(&mut adaptive, 512), 511);
-    assert!(!adaptive.spins_first(true), "when oversubscribed");
+fn default_polls_for_lone_events_at_once_and_now_and_then_probes_for_oversubscription() {
+    let (mut waiter, _) = adaptive();
+    assert_eq!(polls_at_once(&mut waiter, 512), 511);
+    assert_eq!(polls_at_once(&mut waiter, 512), 511);
+    let ring = ring();
+    CpuLoad::of(&ring).saw_others();
+    assert!(!polls_at_once_in(&mut waiter, &ring), "when oversubscribed");
+}
+
+/// The polls of a producer, or of a thread that runs several stages, take nothing.
+#[test]
+fn default_polls_for_long_only_where_a_poll_takes_what_it_finds() {
+    let (mut waiter, _) = adaptive();
+    wait_for(&mut waiter, &There::at_look(2), None);
+    assert_eq!(waiter.steps(), 2);
 }
 
 #[test]
-fn default_has_its_consumer_look_for_no_stream() {
-    let mut adaptive = Adaptive::default();
-    pace(&mut adaptive, 16, false);
-    assert!(!adaptive.spins_first(false));
-    for _ in 0..4 {
-        wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
-        pace(&mut adaptive, 1, false);
-    }
-    assert!(adaptive.spins_first(false), "the stream has ended");
+fn default_does_not_poll_at_once_for_a_stream() {
+    let (mut waiter, _) = adaptive();
+    pace(&mut waiter, 16, false);
+    assert_eq!(polls_at_once(&mut waiter, 4), 0);
+    assert_eq!(polls_at_once(&mut waiter, 1), 1, "the stream has ended");
 }
 
 #[test]
-fn default_has_its_consumer_look_no_more_where_waits_take_longer_than_parking_costs() {
-    let mut adaptive = Adaptive::default();
-    learn_long_waits(&mut adaptive);
-    assert!(!adaptive.spins_first(false));
+fn default_does_not_poll_at_once_where_waits_take_longer_than_parking_costs() {
+    let (mut waiter, seen) = adaptive();
+    learn_long_waits(&mut waiter, &seen);
+    assert_eq!(polls_at_once(&mut waiter, 1), 0);
 }
 
 #[test]
 fn default_of_a_wait_that_is_over_looks_once() {
     let awaited = There::at_look(1);
-    let mut adaptive = Adaptive::default();
-    wait_for(&awaited, None, |waiting| adaptive.wait(waiting));
+    wait_for(&mut adaptive().0, &awaited, None);
     assert_eq!(awaited.looks.get(), 1);
 }
 
 /// The yields of a wait that is over at its eighth poll.
-fn yields_of(mut strategy: impl WaitStrategy, ring: &Shared) -> u64 {
+fn yields_of(strategy: impl WaitStrategy, ring: &Shared) -> u64 {
     YIELDS.set(0);
-    wait_beside(ring, &There::at_look(8), None, |waiting| strategy.wait(waiting));
+    let awaited = There::at_look(8);
+    wait_in(ring, &mut waiter(strategy), (&awaited, &awaited), None);
     YIELDS.get()
 }
 
@@ -388,7 +490,7 @@ fn who_looks_before_it_yields_does_not_when_oversubscribed() {
     let rings = [ring(), ring()];
     CpuLoad::of(&rings[1]).saw_others();
     let yielding = Yielding { spins: 10 };
-    assert_eq!(rings.each_ref().map(|ring| yields_of(yielding, ring)), [0, 7]);
+    assert_eq!(rings.each_ref().map(|ring| yields_of(yielding, ring)), [0, 8]);
     let sleeping = Sleeping::default();
     assert_eq!(rings.each_ref().map(|ring| yields_of(sleeping, ring)), [0, 7]);
 }
@@ -441,22 +543,28 @@ fn no_strategy_yields_beside_busy_threads() {
 }
 
 #[test]
-fn yields_end_at_once_beside_busy_threads() {
-    let (ring, awaited) = (&beside_busy_threads(), There::never());
-    assert!(!wait_beside(ring, &awaited, None, |waiting| waiting.yield_up_to(u32::MAX)));
-    assert_eq!(awaited.looks.get(), 1);
-    let over = There::at_look(1);
-    assert!(wait_beside(ring, &over, None, |waiting| waiting.yield_up_to(1)));
+fn yields_beside_busy_threads_are_sleeps() {
+    let (ring, awaited) = (&beside_busy_threads(), There::at_look(u64::from(u32::MAX)));
+    let (mut waiter, start) = (waiter(Steps([Step::Yield])), Instant::now());
+    wait_in(ring, &mut waiter, (&awaited, &awaited), Some(20 * MS));
+    let most_sleeps = start.elapsed().as_micros() / 50 + 2;
+    assert!(u128::from(awaited.looks.get()) <= 3 * most_sleeps, "looks={}", awaited.looks.get());
+}
+
+#[test]
+fn blocking_parks_at_once_beside_busy_threads() {
+    let (ring, awaited) = (&beside_busy_threads(), There::at_look(3));
+    let mut waiter = waiter(Blocking::default());
+    wait_in(ring, &mut waiter, (&awaited, &awaited), None);
+    assert_eq!(waiter.steps(), 2, "the yield that was refused, and the park");
 }
 
 #[test]
 fn every_wait_beside_busy_threads_ends_at_the_time_limit() {
-    fn expires(mut strategy: impl WaitStrategy) {
-        wait_beside(&beside_busy_threads(), &There::never(), Some(2 * MS), |waiting| {
-            while !waiting.is_expired() {
-                strategy.wait(waiting);
-            }
-        });
+    fn expires(strategy: impl WaitStrategy) {
+        let awaited = There::never();
+        let goal = (&awaited, &awaited);
+        wait_in(&beside_busy_threads(), &mut waiter(strategy), goal, Some(2 * MS));
     }
     expires(Adaptive::default());
     expires(Blocking::default());

@@ -1,6 +1,6 @@
 //! Polling with yields in between: low latency, for as many threads as CPUs or a few more.
 
-use super::{WaitStrategy, Waiting};
+use super::{Step, WaitStrategy, Waiting};
 
 /// A strategy that polls `spins` times, and then yields the CPU after each further poll.
 ///
@@ -38,12 +38,11 @@ impl Default for Yielding {
 impl WaitStrategy for Yielding {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        if !waiting.load.is_oversubscribed() && waiting.spin(self.spins) {
-            return;
-        }
-        while !waiting.yield_up_to(u32::MAX) && !waiting.is_expired() {
-            waiting.nap();
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        if waiting.steps() == 0 && !waiting.is_oversubscribed() {
+            Step::Poll(self.spins)
+        } else {
+            Step::Yield
         }
     }
 }

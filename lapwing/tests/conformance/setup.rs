@@ -2,13 +2,15 @@
 //! setup runs all stages on one thread with the default strategy.
 
 use std::marker::PhantomData;
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lapwing::graph::Placement;
 use lapwing::producer::Sequencer;
 use lapwing::wait::{
-    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Step, WaitStrategy, Waited, Waiting,
+    Yielding,
 };
 use lapwing::{Builder, Poller, Stage};
 
@@ -54,7 +56,7 @@ macro_rules! strategies {
 
             fn of_stage(self, stage: Stage, disturb: Disturb) -> Stage {
                 match self {
-                    $(Self::$name => stage.wait(Disturbed { strategy: $strategy, disturb }),)+
+                    $(Self::$name => stage.wait(Disturbed::new($strategy, disturb)),)+
                 }
             }
         }
@@ -171,8 +173,8 @@ impl<K: Kind> Setup<K> {
         (producer, poller)
     }
 
-    /// A stage with this strategy, except that `disturb` ends some waits at once, by returning or
-    /// by a panic.
+    /// A stage with this strategy, except that `disturb` disturbs some waits, by a wake-up that is
+    /// spurious or by a panic.
     pub(crate) fn disturbed_stage(
         self,
         stage: impl Into<Stage>,
@@ -192,19 +194,48 @@ impl<K: Kind> Setup<K> {
 
 type Disturb = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// A strategy whose waits end early when the test says so.
+/// A strategy whose waits are disturbed when the test says so: when they begin, and after each
+/// sleep.
 #[derive(Clone)]
 struct Disturbed<W> {
     strategy: W,
     disturb: Disturb,
+    /// Whether the wait has just begun or the thread has slept.
+    is_due: bool,
+    /// Steps of this wait that slept for no time, which the strategy does not know of.
+    disturbed: u64,
+    /// Whether the strategy has answered in this wait.
+    is_asked: bool,
+}
+
+impl<W> Disturbed<W> {
+    fn new(strategy: W, disturb: Disturb) -> Self {
+        Self { strategy, disturb, is_due: false, disturbed: 0, is_asked: false }
+    }
 }
 
 impl<W: WaitStrategy> WaitStrategy for Disturbed<W> {
     const PARKS: bool = W::PARKS;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        if !(self.disturb)() {
-            self.strategy.wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        if waiting.steps() == 0 {
+            (self.is_due, self.disturbed, self.is_asked) = (true, 0, false);
+        }
+        if mem::take(&mut self.is_due) && (self.disturb)() {
+            self.is_due = true;
+            self.disturbed += 1;
+            // The thread checks for events again, as after a spurious wake-up.
+            return Step::Sleep(Duration::ZERO);
+        }
+        let step = self.strategy.next(&waiting.from_step(self.disturbed));
+        self.is_due = matches!(step, Step::Sleep(_) | Step::Park);
+        self.is_asked = true;
+        step
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        if mem::take(&mut self.is_asked) {
+            self.strategy.ended(waited);
         }
     }
 }

@@ -12,7 +12,7 @@ use lapwing::consumer::Outcome;
 use lapwing::error::{HaltCause, PollError, PublishError, RingError, SeatError, TryPublishError};
 use lapwing::graph::{Graph, Seats, StartAt};
 use lapwing::producer::Sequencer;
-use lapwing::wait::{Blocking, BusySpin, WaitStrategy, Waiting, Yielding};
+use lapwing::wait::{Blocking, BusySpin, Step, WaitStrategy, Waiting, Yielding};
 use lapwing::{Action, Consumers, Disruptor, EventHandler, Poller, Producer, Sequence, Stage};
 
 crate::common::for_both_producers! {
@@ -899,8 +899,8 @@ impl Clone for Sits {
 impl WaitStrategy for Sits {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        self.waits.wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        self.waits.next(waiting)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::common::{
 use lapwing::consumer::Outcome;
 use lapwing::error::{HaltCause, PublishError, TakeError, TryPublishError};
 use lapwing::lifecycle::RunError;
-use lapwing::wait::{Blocking, WaitStrategy, Waiting};
+use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting};
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
@@ -243,14 +243,14 @@ fn panic_without_a_text_is_reported<K: Kind>() {
     assert!(matches!(outcome, Outcome::Panicked { sequence: 2, .. }), "{outcome:?}");
 }
 
-/// A strategy that panics when it is first called to wait.
+/// A strategy that panics when it is asked for a step.
 #[derive(Clone)]
 struct PanicsWaiting;
 
 impl WaitStrategy for PanicsWaiting {
     const PARKS: bool = true;
 
-    fn wait(&mut self, _: &Waiting<'_>) {
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         panic!("{ON_PURPOSE}");
     }
 }
@@ -262,8 +262,8 @@ struct PanicsDropped;
 impl WaitStrategy for PanicsDropped {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        waiting.park();
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Park
     }
 }
 

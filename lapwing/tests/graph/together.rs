@@ -12,7 +12,9 @@ use crate::common::{
 };
 use lapwing::consumer::{Consumer, Outcome, Shared};
 use lapwing::error::{BuildError, HaltCause, PlacementError, RingError, StartError};
-use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Waiting, Yielding};
+use lapwing::wait::{
+    Adaptive, Blocking, BusySpin, Sleeping, Step, WaitStrategy, Waiting, Yielding,
+};
 use lapwing::{Action, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
@@ -253,7 +255,7 @@ struct PanicsWaiting;
 impl WaitStrategy for PanicsWaiting {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         panic!("{ON_PURPOSE}");
     }
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::consumer::{Consumer, Failure, Outcome};
-use lapwing::wait::{Blocking, WaitStrategy, Waiting};
+use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting};
 use lapwing::{Action, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
@@ -187,20 +187,20 @@ fn c53_a_panic_in_on_timeout_after_events_is_not_theirs<K: Kind>() {
     }
 }
 
-/// Panics in two of its first three waits, then blocks.
+/// Panics when it is asked for its first and its third step, then blocks.
 #[derive(Clone)]
 struct Shaky {
-    waits: u32,
+    asked: u32,
     blocking: Blocking,
 }
 
 impl WaitStrategy for Shaky {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        self.waits += 1;
-        assert!(self.waits > 3 || self.waits == 2, "{ON_PURPOSE}");
-        self.blocking.wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        self.asked += 1;
+        assert!(self.asked > 3 || self.asked == 2, "{ON_PURPOSE}");
+        self.blocking.next(waiting)
     }
 }
 
@@ -208,7 +208,7 @@ fn c53_a_panic_in_a_wait_strategy_skips_no_event<K: Kind>() {
     quiet_panics();
     for action in SURVIVALS {
         let log = Log::default();
-        let shaky = Shaky { waits: 0, blocking: Blocking { yields: 0 } };
+        let shaky = Shaky { asked: 0, blocking: Blocking { yields: 0 } };
         let stage = Stage::new("panics").timeout(Duration::from_micros(100)).wait(shaky);
         let spy = Spy::new(&log, |_| Ok(Action::Continue));
         run_idle::<K>(stage.on_panic(action), &log, spy);
@@ -223,7 +223,7 @@ struct NeverWaits;
 impl WaitStrategy for NeverWaits {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         thread::yield_now();
         panic!("{ON_PURPOSE}");
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lapwing::consumer::{Consumer, Failure, Finished, Outcome, Retries};
 use lapwing::monitor::StageState;
-use lapwing::wait::{Blocking, WaitStrategy, Waiting};
+use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting};
 use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, PATIENCE, quiet_panics};
@@ -233,20 +233,20 @@ fn a_pause_is_shown_while_the_other_stages_of_its_thread_are_parked<K: Kind>() {
     assert!(running.join().is_err());
 }
 
-/// Panics in every other wait.
+/// Panics every other time that it is asked for a step.
 #[derive(Clone)]
 struct Shaky {
-    waits: u32,
+    asked: u32,
     blocking: Blocking,
 }
 
 impl WaitStrategy for Shaky {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        self.waits += 1;
-        assert!(self.waits.is_multiple_of(2), "{ON_PURPOSE}");
-        self.blocking.wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        self.asked += 1;
+        assert!(self.asked.is_multiple_of(2), "{ON_PURPOSE}");
+        self.blocking.next(waiting)
     }
 }
 
@@ -259,7 +259,7 @@ fn a_panic_in_the_strategy_of_a_shared_thread_follows_the_policy<K: Kind>() {
         asked.send(failure.sequence()).unwrap();
         Action::Skip
     };
-    let first = stage("first").wait(Shaky { waits: 0, blocking: Blocking { yields: 0 } });
+    let first = stage("first").wait(Shaky { asked: 0, blocking: Blocking { yields: 0 } });
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .stage(first.on_panic(policy))
         .read(|_, _, _| {})
@@ -268,7 +268,7 @@ fn a_panic_in_the_strategy_of_a_shared_thread_follows_the_policy<K: Kind>() {
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
-    assert_eq!(questions.recv_timeout(PATIENCE), Ok(0), "its first wait panics");
+    assert_eq!(questions.recv_timeout(PATIENCE), Ok(0), "its first step panics");
     for sequence in 0..3 {
         producer.publish(|_| {}).unwrap();
         assert_eq!(seen.recv_timeout(PATIENCE), Ok(sequence));
@@ -292,7 +292,7 @@ fn a_panic_in_the_strategy_cuts_no_pause_short<K: Kind>() {
         let again = Action::Restart(pause);
         Ok(if std::mem::take(&mut is_first) { again } else { Action::Continue })
     });
-    let shaky = Shaky { waits: 0, blocking: Blocking { yields: 0 } };
+    let shaky = Shaky { asked: 0, blocking: Blocking { yields: 0 } };
     let stage = stage("pauses").wait(shaky).on_panic(Action::Retry(Duration::ZERO));
     let finished = run::<K>(1, stage, spy);
     assert!(finished.iter().all(|stage| counts(stage) == (1, 0)));

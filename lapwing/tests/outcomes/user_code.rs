@@ -4,7 +4,7 @@
 use std::fmt;
 
 use lapwing::consumer::{Consumer, Failure, FailurePolicy, Outcome};
-use lapwing::wait::{Blocking, WaitStrategy, Waiting};
+use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting};
 use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
@@ -146,9 +146,9 @@ struct ClingsToo {
 impl WaitStrategy for ClingsToo {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
         self.has_waited = true;
-        self.blocking.wait(waiting);
+        self.blocking.next(waiting)
     }
 }
 

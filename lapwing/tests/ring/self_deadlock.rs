@@ -13,7 +13,7 @@ use lapwing::error::{
     BatchError, HaltCause, OfferError, PublishError, PublishTimeoutError, TryPublishError,
 };
 use lapwing::producer::WhenFull;
-use lapwing::wait::{WaitStrategy, Waiting};
+use lapwing::wait::{Step, WaitStrategy, Waiting};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence};
 
 crate::common::for_both_producers! {
@@ -203,15 +203,15 @@ struct Meddler {
 impl WaitStrategy for Meddler {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        assert!(!waiting.is_over());
-        self.go.lock().unwrap().take().unwrap().send(()).unwrap();
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        let go = self.go.lock().unwrap().take();
+        go.expect("asked once, since the step ends the wait").send(()).unwrap();
         let mut other = self.other.lock().unwrap().take().unwrap();
         while other.try_publish(|_| {}).is_err() {
             thread::yield_now();
         }
-        // A strategy that polls until the wait is over must not poll for ever.
-        assert!(waiting.is_over());
+        // A thread that polls until the wait is over must not poll for ever.
+        Step::Poll(u32::MAX)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Kind, Lcg, Ledger, MOMENT, ON_PURPOSE, Token, quiet_panics, repeats, watched};
 use lapwing::Disruptor;
 use lapwing::error::{PublishTimeoutError, WaitTimeoutError};
-use lapwing::wait::{Adaptive, Blocking, WaitStrategy, Waiting, Yielding};
+use lapwing::wait::{Adaptive, Blocking, Step, WaitStrategy, Waiting, Yielding};
 
 crate::common::for_both_producers! {
     miri_trap_13_strategies_that_lie_lose_no_event,
@@ -81,28 +81,42 @@ fn trap_12_more_threads_than_cpus_finish_with_yielding() {
 
 const EVENTS: u64 = 50;
 
-/// Never waits.
+/// Polls no times.
 #[derive(Clone)]
-struct ReturnsAtOnce;
+struct NoPolls;
 
-impl WaitStrategy for ReturnsAtOnce {
+impl WaitStrategy for NoPolls {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {}
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Poll(0)
+    }
 }
 
-/// Continues to wait after the event has come.
+/// Leaves the thread no time to notice its event: it answers late, with a pause.
 #[derive(Clone)]
-struct ReturnsLate;
+struct Dawdles;
 
-impl WaitStrategy for ReturnsLate {
+impl WaitStrategy for Dawdles {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        while !waiting.is_over() && !waiting.is_expired() {
-            thread::yield_now();
-        }
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         (0..20).for_each(|_| thread::yield_now());
+        Step::Pause(if cfg!(miri) { 10 } else { 2_000 })
+    }
+}
+
+/// Begins each step as if it were the first of the wait.
+#[derive(Clone)]
+struct Forgets(Yielding);
+
+impl WaitStrategy for Forgets {
+    const PARKS: bool = false;
+
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        let waiting = waiting.from_step(u64::MAX);
+        assert_eq!(waiting.steps(), 0);
+        self.0.next(&waiting)
     }
 }
 
@@ -113,8 +127,8 @@ struct ParksInSecret;
 impl WaitStrategy for ParksInSecret {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        waiting.park();
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Park
     }
 }
 
@@ -125,21 +139,21 @@ struct NeverParks;
 impl WaitStrategy for NeverParks {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        let _ = waiting.yield_up_to(3);
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Yield
     }
 }
 
-/// Parks without a poll.
+/// Parks again and again, with a poll after some of the parks.
 #[derive(Clone)]
 struct ParksBlindly(u32);
 
 impl WaitStrategy for ParksBlindly {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        (0..self.0).for_each(|_| waiting.park());
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         self.0 = (self.0 + 1) % 4;
+        if self.0 == 0 { Step::Poll(1) } else { Step::Park }
     }
 }
 
@@ -172,14 +186,15 @@ fn deliver<K: Kind>(strategy: impl WaitStrategy, other: impl WaitStrategy) {
 }
 
 fn miri_trap_13_strategies_that_lie_lose_no_event<K: Kind>() {
-    deliver::<K>(ReturnsAtOnce, ReturnsAtOnce);
-    deliver::<K>(ReturnsLate, ReturnsLate);
+    deliver::<K>(NoPolls, NoPolls);
+    deliver::<K>(Dawdles, Dawdles);
+    deliver::<K>(Forgets(Yielding::default()), Forgets(Yielding { spins: 0 }));
     deliver::<K>(ParksInSecret, ParksInSecret);
     deliver::<K>(NeverParks, NeverParks);
     deliver::<K>(ParksBlindly(0), ParksBlindly(3));
-    deliver::<K>(ParksInSecret, ReturnsAtOnce);
+    deliver::<K>(ParksInSecret, NoPolls);
     deliver::<K>(ParksInSecret, Blocking { yields: 0 });
-    deliver::<K>(Blocking { yields: 0 }, ReturnsAtOnce);
+    deliver::<K>(Blocking { yields: 0 }, NoPolls);
 }
 
 fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
@@ -200,8 +215,9 @@ fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
         assert!(begin.elapsed() >= 2 * MOMENT);
         assert_eq!(poller.wait_timeout(Duration::ZERO).unwrap().len(), 1);
     }
-    with::<K>(ReturnsAtOnce);
-    with::<K>(ReturnsLate);
+    with::<K>(NoPolls);
+    with::<K>(Dawdles);
+    with::<K>(Forgets(Yielding::default()));
     with::<K>(ParksInSecret);
     with::<K>(NeverParks);
     with::<K>(ParksBlindly(3));

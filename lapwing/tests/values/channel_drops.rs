@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::common::{Kind, Ledger, Many, ON_PURPOSE, One, Token, quiet_panics, repeats};
 use lapwing::channel::{self, Builder, Receiver, SendError, Sender};
-use lapwing::wait::{WaitStrategy, Waiting};
+use lapwing::wait::{Step, WaitStrategy, Waiting};
 
 crate::common::for_both_producers! {
     channel_keeps_nothing_alive_that_was_received,
@@ -267,7 +267,7 @@ struct Impatient;
 impl WaitStrategy for Impatient {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         panic!("{ON_PURPOSE}: it does not wait");
     }
 }

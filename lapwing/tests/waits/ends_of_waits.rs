@@ -10,9 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{Kind, MOMENT, PATIENCE, ProducerOf, wait_until, watched};
+use lapwing::consumer::Outcome;
 use lapwing::error::{HaltCause, PublishTimeoutError, RingError, WaitTimeoutError};
 use lapwing::wait::{
-    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Step, WaitStrategy, Waited, Waiting,
+    Yielding,
 };
 use lapwing::{Disruptor, EventHandler, Poller, Running, Sequence, Stage};
 
@@ -20,6 +22,7 @@ crate::common::for_both_producers! {
     an_event_ends_every_wait,
     a_halt_ends_every_wait_at_once_in_each_phase,
     a_close_ends_every_wait_at_once_in_each_phase,
+    a_stop_ends_every_wait_of_a_stage_at_once_in_each_phase,
     a_time_limit_ends_every_wait_in_each_phase_and_never_early,
     an_event_that_comes_meanwhile_beats_a_time_limit,
     an_available_event_beats_a_time_limit_of_zero,
@@ -52,6 +55,7 @@ fn each_phase<K: Kind, R: Rule>() {
     R::check::<K, _>("Sleeping, in its sleep", asleep);
     let fallback = PhasedBackoff::new(Duration::ZERO, Duration::ZERO, asleep);
     R::check::<K, _>("PhasedBackoff over Sleeping, in its sleep", fallback);
+    R::check::<K, _>("Step::Sleep, for ever", Always::<false>(Step::Sleep(Duration::MAX)));
 }
 
 /// Like [`each_phase`], without sleeps that are too long to wait for.
@@ -71,19 +75,43 @@ fn each_phase_that_sees_events<K: Kind, R: Rule>() {
     let over_blocking = PhasedBackoff::new(no_time, no_time, PARKED);
     R::check::<K, _>("PhasedBackoff over Blocking, parked", over_blocking);
     R::check::<K, _>("PhasedBackoff over Sleeping", PhasedBackoff::new(no_time, no_time, short));
-    R::check::<K, _>("a strategy that returns at once", ReturnsAtOnce);
+    R::check::<K, _>("Step::Poll, no polls", Always::<false>(Step::Poll(0)));
+    R::check::<K, _>("Step::Poll, for ever", Always::<false>(Step::Poll(u32::MAX)));
+    R::check::<K, _>("Step::Pause, of no length", Always::<false>(Step::Pause(0)));
+    R::check::<K, _>("Step::Pause", Always::<false>(Step::Pause(5_000)));
+    R::check::<K, _>("Step::Yield", Always::<false>(Step::Yield));
+    R::check::<K, _>("Step::Sleep, of no length", Always::<false>(Step::Sleep(no_time)));
+    R::check::<K, _>("Step::Park", Always::<true>(Step::Park));
+    R::check::<K, _>("Step::Park, not announced", Always::<false>(Step::Park));
+    R::check::<K, _>("Adaptive, always at its first step", Forgets(Adaptive::default()));
+    let phases = PhasedBackoff::new(no_time, short.sleep, PARKED);
+    R::check::<K, _>("PhasedBackoff, always at its first step", Forgets(phases));
 }
 
 const PARKED: Blocking = Blocking { yields: 0 };
 
-/// The minimal strategy.
+/// Answers the same step each time.
 #[derive(Clone)]
-struct ReturnsAtOnce;
+struct Always<const PARKS: bool>(Step);
 
-impl WaitStrategy for ReturnsAtOnce {
-    const PARKS: bool = false;
+impl<const PARKS: bool> WaitStrategy for Always<PARKS> {
+    const PARKS: bool = PARKS;
 
-    fn wait(&mut self, _: &Waiting<'_>) {}
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        self.0
+    }
+}
+
+/// Shows `W` each step as the first of its wait, and does not tell it that the wait has ended.
+#[derive(Clone)]
+struct Forgets<W>(W);
+
+impl<W: WaitStrategy> WaitStrategy for Forgets<W> {
+    const PARKS: bool = W::PARKS;
+
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        self.0.next(&waiting.from_step(u64::MAX))
+    }
 }
 
 /// Reports when it begins to wait with `W`.
@@ -93,9 +121,13 @@ struct Announced<W>(Arc<AtomicBool>, W);
 impl<W: WaitStrategy> WaitStrategy for Announced<W> {
     const PARKS: bool = W::PARKS;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
         self.0.store(true, Ordering::Relaxed);
-        self.1.wait(waiting);
+        self.1.next(waiting)
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        self.1.ended(waited);
     }
 }
 
@@ -317,6 +349,60 @@ fn a_close_ends_every_wait_at_once_in_each_phase<K: Kind>() {
     each_phase::<K, EndsWithAClose>();
 }
 
+/// How long a stage waits on after it is stopped, when its phase has lasted for `phase`. It waits
+/// for an upstream stage that holds an event, or is the first stage of an empty ring.
+fn time_to_leave<K: Kind>(
+    strategy: impl WaitStrategy,
+    is_first: bool,
+    phase: Duration,
+) -> Duration {
+    let is_waiting = Arc::new(AtomicBool::new(false));
+    let stage = Stage::new("waits").wait(Announced(Arc::clone(&is_waiting), strategy));
+    let ring = K::ring(2, || 0_u64);
+    let ring = if is_first { ring } else { ring.stage("holds").poller() };
+    let ring = ring.stage(stage).read(|_, _, _| {}).stage("last").poller();
+    let (mut producer, mut consumers) = ring.build().unwrap();
+    let _last = consumers.take_poller("last").unwrap();
+    let _holds = consumers.take_poller("holds");
+    if !is_first {
+        producer.publish(|_| {}).unwrap();
+    }
+    let waits = consumers.into_iter().next().unwrap();
+    let stop = waits.stop_handle();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| (waits.run(), Instant::now()));
+        wait_until(|| is_waiting.load(Ordering::Relaxed));
+        thread::sleep(phase);
+        let stopped_at = Instant::now();
+        stop.stop();
+        let (finished, ended_at) = waiter.join().unwrap();
+        assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Stopped, 0));
+        ended_at - stopped_at
+    })
+}
+
+struct EndsWithAStop;
+
+impl Rule for EndsWithAStop {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        for is_first in [true, false] {
+            for phase in [Duration::ZERO, MOMENT] {
+                let is_at_once =
+                    |_| time_to_leave::<K>(strategy.clone(), is_first, phase) < AT_ONCE;
+                assert!(
+                    (0..TRIES).any(is_at_once),
+                    "{name}, is_first={is_first}: a stop after {phase:?}, longer than {AT_ONCE:?}, \
+                        tries={TRIES}"
+                );
+            }
+        }
+    }
+}
+
+fn a_stop_ends_every_wait_of_a_stage_at_once_in_each_phase<K: Kind>() {
+    each_phase::<K, EndsWithAStop>();
+}
+
 /// After a close, the accepted events must be handled before each stage has slept to its end.
 fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
     let is_waiting = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
@@ -433,19 +519,19 @@ fn a_time_limit_ends_every_wait_in_each_phase_and_never_early<K: Kind>() {
 }
 
 /// Meets the test at the beginning of its wait, meets it again, and only then lets the time limit
-/// pass.
+/// pass. Answers a step without a poll.
 #[derive(Clone)]
 struct Late(Arc<Barrier>);
 
 impl WaitStrategy for Late {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
         self.0.wait();
         self.0.wait();
-        while !waiting.is_expired() {
-            thread::yield_now();
-        }
+        let deadline = waiting.deadline().expect("the call has a limit");
+        wait_until(|| Instant::now() > deadline);
+        Step::Poll(0)
     }
 }
 
@@ -609,16 +695,16 @@ fn a_time_without_end_is_no_limit<K: Kind>() {
 
 // ---- a producer with its own strategy ----
 
-/// Counts its waits, and parks.
+/// Counts its steps, and parks.
 #[derive(Clone, Default)]
 struct Counted(Arc<AtomicU64>);
 
 impl WaitStrategy for Counted {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         self.0.fetch_add(1, Ordering::Relaxed);
-        waiting.park();
+        Step::Park
     }
 }
 

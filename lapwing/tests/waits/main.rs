@@ -9,5 +9,6 @@ mod ends_of_waits;
 mod monitor;
 mod pacing;
 mod stalls;
+mod steps;
 mod throughput;
 mod waiting;

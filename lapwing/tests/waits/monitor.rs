@@ -11,7 +11,7 @@ use lapwing::error::{HaltCause, PollError};
 use lapwing::graph::{Graph, StartAt};
 use lapwing::monitor::{Monitor, RingState, Snapshot, StageSnapshot, StageState};
 use lapwing::producer::WhenFull;
-use lapwing::wait::{Blocking, WaitStrategy, Waiting, Yielding};
+use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting, Yielding};
 use lapwing::{Action, Consumers, Disruptor, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
@@ -615,8 +615,8 @@ type Pass = Box<dyn FnMut(u64) + Send>;
 impl WaitStrategy for DroppedSlowly {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {
-        thread::yield_now();
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
+        Step::Yield
     }
 }
 

@@ -1,6 +1,5 @@
 //! Tests when a strategy is called to pace its consumer: between a batch and the next poll, and
-//! only if that holds up no other thread. Also tests when it is not called at all: while its
-//! consumer polls by itself.
+//! only if that holds up no other thread. Not here: its other calls (`steps`).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +9,7 @@ use crate::common::{Kind, repeats, wait_until};
 use lapwing::consumer::{Consumer, Finished, Outcome};
 use lapwing::error::WaitTimeoutError;
 use lapwing::producer::Sequencer;
-use lapwing::wait::{Adaptive, Pacing, WaitStrategy, Waiting, Yielding};
+use lapwing::wait::{Adaptive, Pacing, Step, WaitStrategy, Waiting, Yielding};
 use lapwing::{Consumers, Poller, Producer, Stage};
 
 crate::common::for_both_producers! {
@@ -29,9 +28,6 @@ crate::common::for_both_producers! {
     thread_of_several_stages_is_late_if_one_of_them_is,
     panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread,
     panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread,
-    miri_consumer_polls_by_itself_before_it_waits_if_its_strategy_says_so,
-    panic_before_the_own_polls_is_the_outcome_of_the_stage,
-    miri_consumer_that_spins_polls_by_itself_until_its_time_limit,
 }
 
 /// Records its calls.
@@ -50,8 +46,8 @@ impl Noted {
 impl WaitStrategy for Noted {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        Yielding::default().wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        Yielding::default().next(waiting)
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {
@@ -208,8 +204,8 @@ struct Panics;
 impl WaitStrategy for Panics {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        Yielding::default().wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        Yielding::default().next(waiting)
     }
 
     fn pace(&mut self, _: &Pacing<'_>) {
@@ -303,8 +299,8 @@ impl Clone for PanicsInCopy {
 impl WaitStrategy for PanicsInCopy {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        Yielding::default().wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        Yielding::default().next(waiting)
     }
 }
 
@@ -320,112 +316,4 @@ fn panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread
     let message = "on purpose, in a copy".to_owned();
     let panicked = Outcome::Panicked { message, sequence: 3 };
     assert_eq!(outcomes.collect::<Vec<_>>(), [panicked, Outcome::Drained]);
-}
-
-/// Its wait must never be called.
-#[derive(Clone)]
-struct OnlyLooks;
-
-impl WaitStrategy for OnlyLooks {
-    const PARKS: bool = false;
-    const SPINS: bool = true;
-
-    fn wait(&mut self, _: &Waiting<'_>) {
-        panic!("called, although its consumer only polls");
-    }
-}
-
-/// Makes its consumer poll first, and publishes an event before those polls. Records the order of
-/// its calls.
-struct Glance<S: Sequencer> {
-    producer: Arc<Mutex<Option<Producer<u64, S>>>>,
-    calls: Arc<Mutex<Vec<&'static str>>>,
-}
-
-impl<S: Sequencer> Clone for Glance<S> {
-    fn clone(&self) -> Self {
-        Self { producer: Arc::clone(&self.producer), calls: Arc::clone(&self.calls) }
-    }
-}
-
-impl<S: Sequencer> Glance<S> {
-    fn note(&self, call: &'static str) {
-        self.calls.lock().unwrap().push(call);
-    }
-}
-
-impl<S: Sequencer + 'static> WaitStrategy for Glance<S> {
-    const PARKS: bool = false;
-
-    fn spins_first(&mut self, is_crowded: bool) -> bool {
-        assert!(!is_crowded);
-        if self.calls.lock().unwrap().is_empty() {
-            publish(self.producer.lock().unwrap().as_mut().unwrap(), 1);
-        }
-        self.note("spins_first");
-        true
-    }
-
-    fn wait(&mut self, _: &Waiting<'_>) {
-        self.note("wait");
-    }
-
-    fn pace(&mut self, pacing: &Pacing<'_>) {
-        assert_eq!(pacing.events(), 1);
-        self.note("pace");
-    }
-}
-
-fn miri_consumer_polls_by_itself_before_it_waits_if_its_strategy_says_so<K: Kind>() {
-    let (shared, calls) = (Arc::default(), Arc::default());
-    let glance = Glance { producer: Arc::clone(&shared), calls: Arc::clone(&calls) };
-    let ring = K::ring(8, || 0_u64).wait(glance).stage("all").poller();
-    let (producer, mut consumers) = ring.build().unwrap();
-    let mut poller = consumers.take_poller("all").unwrap();
-    *shared.lock().unwrap() = Some(producer);
-    assert_eq!(finish(&mut poller), 1);
-    assert_eq!(*calls.lock().unwrap(), ["spins_first"], "the polls have seen it");
-    let end = poller.wait_timeout(Duration::ZERO).err();
-    assert_eq!(end, Some(WaitTimeoutError::TimedOut));
-    assert_eq!(calls.lock().unwrap()[..4], ["spins_first", "pace", "spins_first", "wait"]);
-    drop(shared.lock().unwrap().take());
-}
-
-/// Like [`Panics`], but panics before it waits.
-#[derive(Clone)]
-struct PanicsFirst;
-
-impl WaitStrategy for PanicsFirst {
-    const PARKS: bool = false;
-
-    fn spins_first(&mut self, _: bool) -> bool {
-        panic!("on purpose, between two batches");
-    }
-
-    fn wait(&mut self, _: &Waiting<'_>) {}
-}
-
-fn panic_before_the_own_polls_is_the_outcome_of_the_stage<K: Kind>() {
-    crate::common::quiet_panics();
-    let stage = Stage::new("all").wait(PanicsFirst);
-    let (producer, consumers) =
-        K::ring(64, || 0_u64).stage(stage).read(|_, _, _| {}).build().unwrap();
-    assert_panics_between_batches(producer, consumers);
-}
-
-fn miri_consumer_that_spins_polls_by_itself_until_its_time_limit<K: Kind>() {
-    let ring = K::ring(8, || 0_u64).wait(OnlyLooks).stage("all").poller();
-    let (mut producer, mut consumers) = ring.build().unwrap();
-    let mut poller = consumers.take_poller("all").unwrap();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(1));
-            publish(&mut producer, 1);
-        });
-        let mut batch = poller.wait().unwrap();
-        assert_eq!(batch.len(), 1);
-        batch.consume_all();
-    });
-    let end = poller.wait_timeout(Duration::from_millis(1)).err();
-    assert_eq!(end, Some(WaitTimeoutError::TimedOut));
 }

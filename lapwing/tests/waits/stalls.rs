@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::common::{Kind, Many, One, ProducerOf, Turnstile, wait_until, watched};
 use lapwing::monitor::{Culprit, Monitor, RingState, StageState, Stall};
-use lapwing::wait::{WaitStrategy, Waiting};
+use lapwing::wait::{Step, WaitStrategy, Waiting};
 use lapwing::{Action, Consumers, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
@@ -223,15 +223,16 @@ fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
     assert_eq!(verdict(&monitor).unwrap().culprit, blamed("right", StageState::NotAsked));
 }
 
-/// Waits for an event that never comes.
+/// Waits for a message in place of an event.
 #[derive(Clone)]
 struct Deaf(std::sync::Arc<std::sync::Mutex<mpsc::Receiver<()>>>);
 
 impl WaitStrategy for Deaf {
     const PARKS: bool = false;
 
-    fn wait(&mut self, _: &Waiting<'_>) {
+    fn next(&mut self, _: &Waiting<'_>) -> Step {
         let _ = self.0.lock().unwrap().recv();
+        Step::Yield
     }
 }
 

@@ -66,7 +66,7 @@ fn rarely(of: u32) -> impl Strategy<Value = bool> {
 
 /// The program with fewer calls if a thread spins.
 fn tamed(mut program: Program) -> Program {
-    let spins = |wait: &Wait| matches!(wait, Wait::BusySpin);
+    let spins = |wait: &Wait| matches!(wait, Wait::BusySpin(_));
     let stages = program.stages.iter().filter_map(|stage| stage.wait.as_ref());
     if stages.chain([&program.wait, &program.producer_wait]).any(spins) {
         program.producers.iter_mut().for_each(|calls| calls.truncate(CALLS_BESIDE_SPINNING));

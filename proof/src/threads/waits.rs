@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use lapwing::wait::{
-    Adaptive, Blocking, BusySpin, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+    Adaptive, Blocking, BusySpin, Pacing, PhasedBackoff, Sleeping, Step, WaitStrategy, Waited,
+    Waiting, Yielding,
 };
 
 /// One of the strategies. It announces that it parks, as most of them do: an unnecessary check for
@@ -16,7 +17,7 @@ pub(super) enum Strategy {
     Sleeping(Sleeping),
     OverBlocking(PhasedBackoff<Blocking>),
     OverSleeping(PhasedBackoff<Sleeping>),
-    BusySpin,
+    BusySpin(BusySpin),
 }
 
 impl Strategy {
@@ -38,30 +39,39 @@ impl Strategy {
             Self::Sleeping(sleeping),
             Self::OverBlocking(PhasedBackoff::new(us(2), us(5), Blocking::default())),
             Self::OverSleeping(PhasedBackoff::new(us(2), us(5), sleeping)),
-            Self::BusySpin,
+            Self::BusySpin(BusySpin),
         ]
     }
+}
+
+/// Calls the strategy of each variant in the same way.
+macro_rules! for_each {
+    ($all:expr, $strategy:ident => $call:expr) => {
+        match $all {
+            Self::Adaptive($strategy) => $call,
+            Self::Blocking($strategy) => $call,
+            Self::Yielding($strategy) => $call,
+            Self::Sleeping($strategy) => $call,
+            Self::OverBlocking($strategy) => $call,
+            Self::OverSleeping($strategy) => $call,
+            Self::BusySpin($strategy) => $call,
+        }
+    };
 }
 
 impl WaitStrategy for Strategy {
     const PARKS: bool = true;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        match self {
-            Self::Adaptive(strategy) => strategy.wait(waiting),
-            Self::Blocking(strategy) => strategy.wait(waiting),
-            Self::Yielding(strategy) => strategy.wait(waiting),
-            Self::Sleeping(strategy) => strategy.wait(waiting),
-            Self::OverBlocking(strategy) => strategy.wait(waiting),
-            Self::OverSleeping(strategy) => strategy.wait(waiting),
-            Self::BusySpin => BusySpin.wait(waiting),
-        }
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        for_each!(self, strategy => strategy.next(waiting))
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        for_each!(self, strategy => strategy.ended(waited));
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {
-        if let Self::Adaptive(strategy) = self {
-            strategy.pace(pacing);
-        }
+        for_each!(self, strategy => strategy.pace(pacing));
     }
 }
 
@@ -73,8 +83,12 @@ pub(super) struct Unannounced(pub(super) Strategy);
 impl WaitStrategy for Unannounced {
     const PARKS: bool = false;
 
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        self.0.wait(waiting);
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        self.0.next(waiting)
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        self.0.ended(waited);
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {

@@ -169,7 +169,7 @@ where
     }
 
     fn copy_strategy(&mut self) -> Box<dyn AnyWaitStrategy> {
-        self.source.strategy().0.boxed_clone()
+        self.source.waiter().0.copy_strategy()
     }
 }
 
@@ -242,6 +242,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
                 if self.expires.is_some_and(|at| at <= now()) {
                     self.expires = None;
                     self.expire();
+                    return Ok(Turn::Handled(None));
                 }
                 self.expires = self.expires.or_else(|| self.timeout_from_now());
                 Ok(Turn::Idle)

@@ -15,7 +15,7 @@ use self::wait::Wait;
 use super::access::Access;
 use super::finished::Outcome;
 use super::keys::{ByKey, SharedKeys};
-use super::source::Source;
+use super::source::{Seen, Source};
 use super::stage_reader::{Parts, StageReader};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
@@ -28,8 +28,8 @@ use crate::on_this_thread;
 use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::tuning::share::Share;
+use crate::wait::Waiter;
 use crate::wait::cpu_load::CpuLoad;
-use crate::wait::{AnyWaitStrategy, Waiting};
 
 /// A consumer that claims a share of the events of its group, or gets those whose keys it owns.
 pub(crate) struct Worker<E> {
@@ -37,7 +37,7 @@ pub(crate) struct Worker<E> {
     pub(super) reader: Reader<E>,
     shared: SharedArc<Shared>,
     failing: Failing,
-    strategy: Box<dyn AnyWaitStrategy>,
+    waiter: Waiter,
     pub(super) group: Arc<Group>,
     pub(super) worker: usize,
     /// The part of its claim that is not finished. Without a claim its word is idle, except by key.
@@ -65,12 +65,12 @@ impl<E> Worker<E> {
         keys: Option<SharedKeys<E>>,
     ) -> Self {
         let by_key = keys.map(|keys| ByKey::new(keys, group.word_of(worker)));
-        let Parts { reader, shared, failing, strategy } = source.into_parts();
+        let Parts { reader, shared, failing, waiter } = source.into_parts();
         Self {
             reader,
             shared,
             failing,
-            strategy,
+            waiter,
             group,
             worker,
             claim: None,
@@ -245,19 +245,23 @@ impl<E> Source<E> for Worker<E> {
         self.is_stopping() || self.claim.is_some() || is_over()
     }
 
-    fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
+    fn wait_once(&mut self, deadline: Option<Instant>) -> Seen {
         self.activity().set(Doing::Waiting);
-        let Self { reader, shared, strategy, group, worker, by_key, .. } = self;
+        let Self { reader, shared, waiter, group, worker, by_key, .. } = self;
         let (control, own) = (&shared.control, group.word_of(*worker));
         let words = by_key.as_ref().map(ByKey::words);
-        let Some(wait) = Wait::of(reader, group, *worker, words) else {
-            group.sleep_until_wanted(*worker);
-            return control.is_stopping(own, ONLY_TURN);
-        };
-        let limit = shared.turns.limit_wait(control, deadline);
-        let activity: &Activity = shared.activity(own);
-        strategy.wait(&Waiting::new(shared, &wait, limit).recorded(activity));
-        has_passed(deadline) || control.is_stopping(own, ONLY_TURN)
+        let mut is_over = false;
+        match Wait::of(reader, group, *worker, words) {
+            Some(wait) => {
+                let limit = shared.turns.limit_wait(control, deadline);
+                let activity: &Activity = shared.activity(own);
+                waiter.wait(&mut &wait, shared, limit, Some(activity));
+                is_over = has_passed(deadline);
+            }
+            None => group.sleep_until_wanted(*worker),
+        }
+        let is_over = is_over || control.is_stopping(own, ONLY_TURN);
+        if is_over { Seen::Expired } else { Seen::Something }
     }
 
     #[inline]
@@ -274,8 +278,8 @@ impl<E> Source<E> for Worker<E> {
 
     /// No CPU load: other workers of the group take the events that it leaves.
     #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>) {
-        (&mut *self.strategy, None)
+    fn waiter(&mut self) -> (&mut Waiter, Option<CpuLoad<'_>>) {
+        (&mut self.waiter, None)
     }
 
     #[inline]

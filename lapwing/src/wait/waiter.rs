@@ -1,0 +1,211 @@
+//! The loop of a wait: it asks the strategy for a step, takes the step, and checks whether the wait
+//! is over. All threads of a ring wait in this loop. Not here: what a strategy may answer
+//! (`strategy`), what ends a wait (`lapwing_core::Awaited`), how a thread parks
+//! (`lapwing_core::Control`).
+
+use std::cell::Cell;
+use std::mem;
+use std::time::{Duration, Instant};
+
+use lapwing_core::{Awaited, Sleeper, Wait};
+
+use super::cpu_load::{CpuLoad, Yield};
+use super::strategy::{Step, Waited};
+use super::{AnyWaitStrategy, Pacing, Waiting};
+use crate::deadline::has_passed;
+use crate::ring::Shared;
+use crate::sync::{IS_CHECKED, now, pause, spin_loop};
+
+/// Most polls between two checks for a close, a stop and the time limit: a few microseconds. In a
+/// model, more polls show nothing new.
+const POLLS_PER_CHECK: u32 = if IS_CHECKED { 1 } else { 256 };
+
+/// Length of the sleep that replaces a yield where a yield takes a time slice. Linux adds its timer
+/// slack, so it takes about 65 µs.
+pub(super) const SHORTEST_SLEEP: Duration = Duration::from_micros(1);
+
+/// What a thread waits for, and how it polls for that.
+pub(crate) trait Goal {
+    /// Whether a poll takes what it finds, so that it is the shortest path to an event.
+    const TAKES: bool = false;
+
+    /// What ends the wait.
+    fn awaited(&self) -> &dyn Awaited;
+
+    /// Polls up to `times` times, with a pause hint after each poll. Returns whether the wait seems
+    /// to be over.
+    fn poll(&mut self, times: u32) -> bool {
+        let awaited = self.awaited();
+        for _ in 0..times {
+            if awaited.seems_over() {
+                return true;
+            }
+            spin_loop();
+        }
+        false
+    }
+}
+
+impl<T: Awaited> Goal for &T {
+    fn awaited(&self) -> &dyn Awaited {
+        *self
+    }
+}
+
+/// How one end of a ring waits: its strategy, and what has happened in its wait so far.
+pub(crate) struct Waiter {
+    strategy: Box<dyn AnyWaitStrategy>,
+    so_far: SoFar,
+}
+
+/// What has happened in a wait so far.
+#[derive(Debug, Default)]
+pub(super) struct SoFar {
+    /// Steps that the strategy has answered.
+    pub(super) steps: u64,
+    /// The result of the last yield.
+    pub(super) last_yield: Option<Yield>,
+    /// How long the last sleep took.
+    pub(super) slept: Duration,
+    /// Whether the time limit has passed.
+    is_expired: bool,
+}
+
+impl Waiter {
+    pub(crate) fn new(strategy: Box<dyn AnyWaitStrategy>) -> Self {
+        Self { strategy, so_far: SoFar::default() }
+    }
+
+    /// Whether its strategy parks.
+    pub(crate) fn parks(&self) -> bool {
+        self.strategy.parks()
+    }
+
+    /// Changes the strategy.
+    pub(crate) fn set(&mut self, strategy: Box<dyn AnyWaitStrategy>) {
+        *self = Self::new(strategy);
+    }
+
+    /// Returns a copy of the strategy.
+    pub(crate) fn copy_strategy(&self) -> Box<dyn AnyWaitStrategy> {
+        self.strategy.clone()
+    }
+
+    /// Steps of the wait so far.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn steps(&self) -> u64 {
+        self.so_far.steps
+    }
+
+    /// Begins a new wait.
+    pub(crate) fn begin(&mut self) {
+        let SoFar { steps, slept, is_expired, .. } = mem::take(&mut self.so_far);
+        if steps > 0 {
+            self.strategy.ended(&Waited { slept, is_expired });
+        }
+    }
+
+    /// Lets the strategy pace its consumer.
+    pub(crate) fn pace(&mut self, pacing: &Pacing<'_>) {
+        self.begin();
+        self.strategy.pace(pacing);
+    }
+
+    /// Takes the steps that the strategy answers, until the wait is over or `limit` has passed, or
+    /// after one sleep. The caller then checks what it waits for, and calls this again if it is not
+    /// there. Notifies `sleeper` of each sleep.
+    #[inline(always)]
+    pub(crate) fn wait<G: Goal>(
+        &mut self,
+        goal: &mut G,
+        shared: &Shared,
+        limit: Option<Instant>,
+        sleeper: Option<&dyn Sleeper>,
+    ) {
+        let Self { strategy, so_far } = self;
+        so_far.is_expired = false;
+        let (load, spinner) = (CpuLoad::of(shared), Cell::new(None));
+        let mut taking = Taking { goal, shared, limit, sleeper, so_far };
+        loop {
+            let so_far = &*taking.so_far;
+            let step = strategy.next(&Waiting::new(load, limit, G::TAKES, so_far, &spinner));
+            taking.so_far.steps += 1;
+            if taking.take(step) {
+                return;
+            }
+        }
+    }
+}
+
+/// What a thread needs to take a step.
+struct Taking<'a, G> {
+    goal: &'a mut G,
+    shared: &'a Shared,
+    limit: Option<Instant>,
+    sleeper: Option<&'a dyn Sleeper>,
+    so_far: &'a mut SoFar,
+}
+
+impl<G: Goal> Taking<'_, G> {
+    /// Takes a step. Returns whether the thread now has to check what it waits for.
+    #[inline(always)]
+    fn take(&mut self, step: Step) -> bool {
+        let control = &self.shared.control;
+        match step {
+            Step::Poll(times) => self.poll(times),
+            Step::Pause(hints) => {
+                pause(hints);
+                self.is_over()
+            }
+            Step::Yield => self.give_way(),
+            Step::Sleep(time) => self.asleep(|wait| control.sleep(wait, time)),
+            Step::Park => self.asleep(|wait| control.park(wait)),
+        }
+    }
+
+    /// Polls up to `times` times.
+    #[inline(always)]
+    fn poll(&mut self, times: u32) -> bool {
+        let mut left = times;
+        loop {
+            let polls = left.min(POLLS_PER_CHECK);
+            if self.goal.poll(polls) || self.is_over() {
+                return true;
+            }
+            left -= polls;
+            if left == 0 {
+                return false;
+            }
+        }
+    }
+
+    /// Yields. Sleeps if that is refused for the second time.
+    fn give_way(&mut self) -> bool {
+        let result = CpuLoad::of(self.shared).give_way();
+        let before = self.so_far.last_yield.replace(result);
+        if result == Yield::Refused && before == Some(Yield::Refused) {
+            let control = &self.shared.control;
+            return self.asleep(|wait| control.sleep(wait, SHORTEST_SLEEP));
+        }
+        self.is_over()
+    }
+
+    /// Runs `sleep`, and records how long it took.
+    fn asleep(&mut self, sleep: impl FnOnce(&Wait<'_>)) -> bool {
+        let start = now();
+        let Self { goal, limit, sleeper, .. } = self;
+        sleep(&Wait { awaited: goal.awaited(), deadline: *limit, sleeper: *sleeper });
+        self.so_far.slept = now() - start;
+        self.so_far.is_expired = has_passed(self.limit);
+        true
+    }
+
+    /// Whether the wait is over or has expired.
+    fn is_over(&mut self) -> bool {
+        if self.goal.awaited().seems_over() {
+            return true;
+        }
+        self.so_far.is_expired = has_passed(self.limit);
+        self.so_far.is_expired
+    }
+}

@@ -32,6 +32,17 @@ pub trait ClaimAdvice: Debug + Send {
         false
     }
 
+    /// Returns the expected value of the claim counter, which several producers share; `None` to
+    /// load the counter. A wrong answer makes one compare-and-swap fail.
+    fn expected_counter(&self) -> Option<Sequence> {
+        None
+    }
+
+    /// Records that the producer, which is one of several, has claimed `claim`.
+    fn claimed(&mut self, claim: &Range<Sequence>) {
+        let _ = claim;
+    }
+
     /// Backs off after another producer has won the claim.
     fn back_off(&mut self) {
         pause(1);

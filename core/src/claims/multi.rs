@@ -48,10 +48,14 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         control: &Control,
         end_of: impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, ClaimError>,
     ) -> Result<Range<Sequence>, ClaimError> {
-        let mut claimed = control.publication().counter();
+        // The counter never goes back. If it is beyond the expected value, the swap fails; and what
+        // is refused at the expected value is refused beyond it too.
+        let expected = self.limit.advice.expected_counter();
+        let mut claimed = expected.unwrap_or_else(|| control.publication().counter());
         loop {
             let end = end_of(&mut self.limit, claimed)?;
             if control.publication().try_claim(claimed, end) {
+                self.limit.advice.claimed(&(claimed..end));
                 // The result of the swap is the same range, but the slot's address would depend on
                 // it.
                 return Ok(claimed..end);

@@ -307,6 +307,66 @@ fn a_stalled_producer_holds_back_later_events() {
     assert_eq!(seen(&control, 0), Span::Events(4));
 }
 
+/// Advice that always expects the counter at the end of the last claim.
+#[derive(Debug, Default)]
+struct LastEnd(Option<Sequence>);
+
+impl ClaimAdvice for LastEnd {
+    fn expected_counter(&self) -> Option<Sequence> {
+        self.0
+    }
+
+    fn claimed(&mut self, claim: &Range<Sequence>) {
+        self.0 = Some(claim.end);
+    }
+}
+
+type Expecting = MultiClaims<LastEnd>;
+
+/// A ring of `capacity` slots, and a producer that has claimed and published 24 events, so that it
+/// expects no other producer. Returns also the next sequence.
+fn alone(capacity: u64) -> (Control, Expecting, Sequence) {
+    let ((mut sequencer, control), events) = (ring::<Expecting>(capacity), 24);
+    (0..events).for_each(|next| assert_eq!(claim_and_publish(&mut sequencer, &control, 1), next));
+    (control, sequencer, events)
+}
+
+#[test]
+fn a_producer_that_expects_to_be_alone_notices_another() {
+    let (control, mut first, mut next) = alone(1 << 10);
+    let mut second = Multi::of(&control);
+    for others in [1, 3, 20, 5] {
+        for count in (0..others).map(|_| 1).chain([2]) {
+            assert_eq!(claim_and_publish(&mut second, &control, count), next);
+            next += count;
+        }
+        for count in (0..20).map(|_| 1).chain([4]) {
+            assert_eq!(claim_and_publish(&mut first, &control, count), next);
+            next += count;
+        }
+    }
+    assert_eq!((seen(&control, 0), control.claimed()), (Span::Events(next), next));
+}
+
+#[test]
+fn a_producer_that_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
+    let (control, mut first, next) = alone(32);
+    assert_eq!(first.try_claim(&control, 9), Err(ClaimError::Full));
+    assert_eq!(claim_and_publish(&mut Multi::of(&control), &control, 8), next);
+    assert_eq!(first.try_claim(&control, 1), Err(ClaimError::Full));
+    assert_eq!(control.claimed(), 32, "a refused claim has moved nothing");
+
+    let (control, mut first, next) = alone(1 << 10);
+    control.close();
+    assert_eq!(first.try_claim(&control, 1), Err(ClaimError::Closed));
+    assert_eq!(first.try_claim_up_to(&control, 8), Err(ClaimError::Closed));
+    assert_eq!(control.end(), Some(next));
+
+    let (control, mut first, _) = alone(1 << 10);
+    control.halt(Cause::new(1));
+    assert_eq!(first.try_claim(&control, 1), Err(ClaimError::Halted(Cause::new(1))));
+}
+
 /// Advice that alternates between three claims with a count and three without.
 #[derive(Debug, Default)]
 struct CountsByTurns;

@@ -5,7 +5,7 @@ use loom::thread;
 
 use super::{
     Multi, Publisher, REQUESTED, Single, Taken, Taker, check, check_without_fences, counting,
-    in_parts, multi, single,
+    expecting, in_parts, multi, single,
 };
 use crate::error::{Cause, ClaimError, Ended, PollError};
 use crate::sync::{Arc, AtomicU64, Ordering};
@@ -173,6 +173,12 @@ fn loom_halt_against_publish() {
 #[test]
 fn loom_halt_against_claim() {
     check(|| is_told_of_a_halt(multi(2)));
+}
+
+/// O12: the second claim expects the counter at the end of the first.
+#[test]
+fn loom_halt_against_claims_in_a_row() {
+    check(|| is_told_of_a_halt(expecting(2)));
 }
 
 /// Two publications, for which there are free slots, while another thread halts the ring.

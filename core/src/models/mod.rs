@@ -36,8 +36,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rings::{
-    BESIDE, ONE, TWO, acknowledged, counting, graph, in_parts, multi, multi_ring, ring_of,
-    ring_with, side_by_side, single, single_ring,
+    BESIDE, ONE, TWO, acknowledged, counting, expecting, graph, in_parts, multi, multi_ring,
+    ring_of, ring_with, side_by_side, single, single_ring,
 };
 
 use crate::advice::{ClaimAdvice, ReadAdvice};
@@ -105,9 +105,21 @@ type Multi = MultiClaims<Advice>;
 struct Advice {
     /// Whether the only producer keeps a count of its claims.
     counts: bool,
+    /// Whether one of several producers expects the counter at the end of its last claim.
+    expects: bool,
+    /// The end of that claim.
+    end: Option<Sequence>,
 }
 
 impl ClaimAdvice for Advice {
+    fn expected_counter(&self) -> Option<Sequence> {
+        self.end
+    }
+
+    fn claimed(&mut self, claim: &Range<Sequence>) {
+        self.end = self.expects.then_some(claim.end);
+    }
+
     fn keeps_count(&mut self, _: &Range<Sequence>, _: impl FnOnce() -> u64) -> bool {
         self.counts
     }
@@ -144,7 +156,11 @@ impl Publisher<Single> {
 
 impl Publisher<Multi> {
     fn one_more(ring: &Ring<u64>) -> Self {
-        let producer = Producer::one_more(ring.clone(), Advice::default());
+        Self::advised(ring, Advice::default())
+    }
+
+    fn advised(ring: &Ring<u64>, advice: Advice) -> Self {
+        let producer = Producer::one_more(ring.clone(), advice);
         Self { producer, rest: PARK, is_patient: true }
     }
 }

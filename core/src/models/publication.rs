@@ -6,7 +6,8 @@ use loom::thread;
 
 use super::{
     Claims, Multi, ONE, Publisher, Single, TWO, Taken, Taker, acknowledged, check_without_fences,
-    counting, fill, graph, multi, multi_ring, ring_of, side_by_side, single, single_ring,
+    counting, expecting, fill, graph, multi, multi_ring, ring_of, side_by_side, single,
+    single_ring,
 };
 use crate::error::ClaimError;
 use crate::sync::{Arc, AtomicU64, Ordering};
@@ -215,6 +216,26 @@ fn loom_multi_producer_wrap() {
         });
         assert_eq!(stage.take().unwrap(), [(0, 1)]);
         drop((again.join(), first));
+    });
+}
+
+/// O12: the producer of the last claim expects the counter unchanged, while another one claims.
+#[test]
+fn loom_claim_in_a_row_against_another() {
+    check_without_fences(|| {
+        let (mut first, mut stage) = expecting(4);
+        let mut second = first.clone();
+        first.publish(1).unwrap();
+        let another = thread::spawn(move || {
+            second.publish(2).unwrap();
+            second
+        });
+        first.publish(3).unwrap();
+        let end = another.join().unwrap();
+        let mut seen = stage.take().unwrap();
+        seen.sort_unstable_by_key(|&(_, event)| event);
+        assert_eq!(seen.iter().map(|&(_, event)| event).collect::<Vec<_>>(), [1, 2, 3]);
+        drop((first, end));
     });
 }
 

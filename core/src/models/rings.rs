@@ -53,7 +53,10 @@ pub(super) fn single(capacity: usize) -> (Publisher<Single>, Taker) {
 /// The same with a producer that keeps a count of its claims.
 pub(super) fn counting(capacity: usize) -> (Publisher<Single>, Taker) {
     let ring = ring_of(capacity, false, graph(ONE));
-    (Publisher::only(&ring, Advice { counts: true }), Taker::of_stage(&ring, 0))
+    (
+        Publisher::only(&ring, Advice { counts: true, ..Advice::default() }),
+        Taker::of_stage(&ring, 0),
+    )
 }
 
 /// A ring with one producer, and a stage that gets one event at a time.
@@ -66,6 +69,13 @@ pub(super) fn in_parts(capacity: usize) -> (Publisher<Single>, Taker) {
 pub(super) fn multi(capacity: usize) -> (Publisher<Multi>, Taker) {
     let (publisher, ring) = multi_ring(capacity, ONE);
     (publisher, Taker::of_stage(&ring, 0))
+}
+
+/// The same with a producer that expects the counter at the end of its last claim.
+pub(super) fn expecting(capacity: usize) -> (Publisher<Multi>, Taker) {
+    let ring = ring_of(capacity, true, graph(ONE));
+    let advice = Advice { expects: true, ..Advice::default() };
+    (Publisher::advised(&ring, advice), Taker::of_stage(&ring, 0))
 }
 
 /// A ring of one slot with two stages side by side.

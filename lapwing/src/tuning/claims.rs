@@ -7,16 +7,19 @@ use lapwing_core::advice::ClaimAdvice;
 
 use super::back_off::BackOff;
 use super::claim_window::ClaimWindow;
+use super::expected_counter::ExpectedCounter;
 use super::own_count::{EVENTS_PER_CHOICE, OwnCount};
 use crate::Sequence;
 use crate::ring::Ring;
 
-/// Advice on when to prefetch slots, whether to count claims, and how long to back off.
+/// Advice on when to prefetch slots, whether to count claims, what to expect in the counter, and
+/// how long to back off.
 #[derive(Debug)]
 #[cfg_attr(lapwing_plain, allow(unreachable_pub))]
 pub struct TunedClaims {
     window: ClaimWindow,
     count: OwnCount,
+    expected: ExpectedCounter,
     back_off: BackOff,
 }
 
@@ -28,6 +31,7 @@ impl TunedClaims {
         Self {
             window: ClaimWindow::new(slots, is_multi, first),
             count: OwnCount::starting_at(first),
+            expected: ExpectedCounter::default(),
             back_off: BackOff::default(),
         }
     }
@@ -42,6 +46,16 @@ impl ClaimAdvice for TunedClaims {
 
     fn keeps_count(&mut self, claim: &Range<Sequence>, backlog: impl FnOnce() -> u64) -> bool {
         self.count.decide(claim, backlog)
+    }
+
+    #[inline]
+    fn expected_counter(&self) -> Option<Sequence> {
+        self.expected.get()
+    }
+
+    #[inline]
+    fn claimed(&mut self, claim: &Range<Sequence>) {
+        self.expected.follow(claim);
     }
 
     fn back_off(&mut self) {

@@ -7,6 +7,7 @@
 //! claims            advice for producers
 //!   claim_window      prefetches the next slots to write in a small ring
 //!   own_count         claims without a load of the cursor, while a consumer waits for each event
+//!   expected_counter  claims without a load of the counter, while no other producer claims
 //!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
 //!   line_ownership    acquires ownership of cache lines before their slots are released
@@ -39,6 +40,7 @@ mod line_ownership;
 mod read_ahead;
 
 mod claims;
+mod expected_counter;
 mod reads;
 
 pub(crate) use claims::TunedClaims;

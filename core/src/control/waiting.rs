@@ -21,7 +21,7 @@ pub struct Wait<'a> {
     pub awaited: &'a dyn Awaited,
     /// When it gives up, if it does.
     pub deadline: Option<Instant>,
-    /// Notified before the thread sleeps and after it wakes.
+    /// Notified before the thread parks and after it wakes.
     pub sleeper: Option<&'a dyn Sleeper>,
 }
 

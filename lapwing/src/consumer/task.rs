@@ -72,9 +72,11 @@ pub(crate) trait Task {
 /// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// The stage handled a batch, or its timeout. If it handled events and knows of no more,
-    /// `Drained` describes what it drained.
+    /// The stage handled a batch. If it knows of no more events, `Drained` describes what it
+    /// drained.
     Handled(Option<Drained>),
+    /// The stage handled its timeout.
+    TimedOut,
     Idle,
     Ended,
 }

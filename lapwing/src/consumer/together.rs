@@ -58,13 +58,14 @@ pub(crate) fn run_together<'env>(
     }
     let mut is_waiting = false;
     while !crew.tasks.is_empty() {
-        let round = crew.take_turns(deliver);
-        match round {
-            Round::Idle => crew.wait(is_waiting),
-            Round::Drained(drained) => crew.pace(drained),
-            Round::Busy => {}
+        match crew.take_turns(deliver) {
+            Round::Idle => is_waiting = crew.wait(is_waiting),
+            Round::Drained(drained) => {
+                crew.pace(drained);
+                is_waiting = false;
+            }
+            Round::TimedOut | Round::Busy => is_waiting = false,
         }
-        is_waiting = round == Round::Idle;
     }
 }
 
@@ -79,6 +80,8 @@ pub(super) fn longest_turn<E>() -> u64 {
 enum Round {
     /// No stage had anything to do.
     Idle,
+    /// A stage has handled its timeout, and no stage had anything else to do.
+    TimedOut,
     /// No stage knows of more events.
     Drained(Drained),
     /// A stage has more events, or has ended.
@@ -101,6 +104,7 @@ impl<'env> Crew<'env> {
             let turn = task.take_turn();
             round = round.max(match turn {
                 Turn::Idle => Round::Idle,
+                Turn::TimedOut => Round::TimedOut,
                 Turn::Handled(drained) => drained.map_or(Round::Busy, Round::Drained),
                 Turn::Ended => Round::Busy,
             });
@@ -123,8 +127,8 @@ impl<'env> Crew<'env> {
     }
 
     /// Waits with the strategy of the first stage until a stage may have something to do. The wait
-    /// is a new one unless it continues the last.
-    fn wait(&mut self, continues: bool) {
+    /// is a new one unless it continues the last. Returns whether it may be continued.
+    fn wait(&mut self, continues: bool) -> bool {
         let tasks = &self.tasks;
         let shared = Arc::clone(tasks[0].1.shared());
         let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.shared(), &shared));
@@ -141,20 +145,23 @@ impl<'env> Crew<'env> {
                 waiter.begin();
             }
             waiter.wait(&mut &anything, &shared, limit, Some(&anything));
-        });
+        })
     }
 
     /// Calls the strategy of the first stage. A panic there, or in the copy of the strategy, counts
-    /// as a panic of that stage.
-    fn ask(&mut self, question: impl FnOnce(&mut Waiter, &[(usize, Box<dyn Task + 'env>)])) {
+    /// as a panic of that stage. Returns whether there was none.
+    fn ask(
+        &mut self,
+        question: impl FnOnce(&mut Waiter, &[(usize, Box<dyn Task + 'env>)]),
+    ) -> bool {
         let Self { tasks, waiter } = self;
         let answer = catch(|| {
             let waiter = waiter.get_or_insert_with(|| Waiter::new(tasks[0].1.copy_strategy()));
             question(waiter, tasks);
         });
-        if let Err(message) = answer {
-            tasks[0].1.fail(message);
-        }
+        let Err(message) = answer else { return true };
+        tasks[0].1.fail(message);
+        false
     }
 }
 

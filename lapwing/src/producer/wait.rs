@@ -203,6 +203,8 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
             let limit = match &mut turn {
                 Some(turn) if turn.is_due() => {
                     turn.take(deadline);
+                    // It has waited in the queue, and not by its strategy.
+                    waiter.begin();
                     is_expired = has_passed(deadline);
                     continue;
                 }

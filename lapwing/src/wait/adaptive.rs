@@ -334,7 +334,9 @@ impl WaitStrategy for Adaptive {
                 self.gap /= 2;
                 let is_probe = self.is_next_a_probe();
                 self.waits = self.waits.wrapping_add(1);
-                if is_probe && !waiting.is_oversubscribed() {
+                let is_needless =
+                    waiting.is_oversubscribed() || waiting.load.is_beside_busy_threads();
+                if is_probe && !is_needless {
                     return self.enter(Phase::Probe, Step::Yield);
                 }
                 self.poll_near(waiting)
@@ -367,7 +369,10 @@ impl WaitStrategy for Adaptive {
             Phase::Gap => {}
             Phase::Probe | Phase::Near | Phase::Lone => self.usual.learn_near(),
             Phase::Beside => self.beside.ended(waited),
-            Phase::Glance | Phase::Awake | Phase::Leaving => self.usual.learn_awake(self.spent_ns),
+            Phase::Glance | Phase::Awake | Phase::Leaving => {
+                let last_ns = waited.last_yield.map_or(0, cost_of);
+                self.usual.learn_awake(self.spent_ns.saturating_add(last_ns));
+            }
         }
     }
 

@@ -67,7 +67,9 @@ impl BesideBusyThreads {
                 self.phase = Phase::Spin(now() + longest);
                 Step::Poll(POLLS_PER_CLOCK)
             }
-            Phase::Spin(until) if now() < until => Step::Poll(POLLS_PER_CLOCK),
+            Phase::Spin(until) if now() < until && waiting.may_spin() => {
+                Step::Poll(POLLS_PER_CLOCK)
+            }
             Phase::Spin(_) => {
                 self.spin.learn(false);
                 waiting.spin_no_more();

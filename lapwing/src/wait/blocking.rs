@@ -45,7 +45,7 @@ impl WaitStrategy for Blocking {
     const PARKS: bool = true;
 
     fn next(&mut self, waiting: &Waiting<'_>) -> Step {
-        if waiting.steps() < self.yields.into() && !waiting.is_yield_refused() {
+        if waiting.steps_awake() < self.yields.into() && !waiting.is_yield_refused() {
             Step::Yield
         } else {
             Step::Park

@@ -36,8 +36,8 @@
 //!
 //! # How a thread waits
 //!
-//! Every thread of a ring waits in the same loop: it asks its strategy for a [`Step`], takes the
-//! step, and checks whether the wait is over. There are five steps:
+//! Each wait for an event or a free slot is the same loop: the thread asks its strategy for a
+//! [`Step`], takes the step, and checks whether the wait is over. There are five steps:
 //!
 //! - [**Poll.**](Step::Poll) The thread reads the position that it waits for, again and again. This
 //!   has the lowest latency, and keeps a CPU busy.
@@ -104,7 +104,8 @@
 //!   and more often, in up to 63 of 64 waits.
 //! - [`Blocking`] parks at once.
 //! - [`Yielding`] and [`Sleeping`] sleep instead of yielding.
-//! - [`PhasedBackoff`] sleeps for about 65 µs instead of each yield of its second phase.
+//! - [`PhasedBackoff`] sleeps for about 65 µs instead of each yield of its second phase but the
+//!   first.
 //! - [`BusySpin`] polls as usual.
 //!
 //! # Several producers on a full ring

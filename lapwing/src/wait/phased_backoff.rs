@@ -17,7 +17,7 @@ const POLLS_PER_CLOCK: u32 = 64;
 /// [`Yielding`](super::Yielding) and [`Sleeping`](super::Sleeping) are numbers of polls.
 ///
 /// Beside [busy threads](super#beside-busy-threads), the second phase sleeps for about 65 µs instead
-/// of each yield.
+/// of each yield but the first.
 ///
 /// `F` does not [pace](WaitStrategy::pace) the consumer, even if it is
 /// [`Adaptive`](super::Adaptive), for example.
@@ -64,8 +64,8 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// waits with `fallback`.
     ///
     /// A phase of zero length is skipped. A phase that is too long for the clock ends only with the
-    /// wait. The clock is read after every 64 polls of the first phase, and after each poll of the
-    /// second.
+    /// wait. The clock is read after every 64 polls of the first phase, and before each yield of
+    /// the second.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -109,6 +109,9 @@ impl<F: WaitStrategy> WaitStrategy for PhasedBackoff<F> {
         let step = waiting.steps();
         if step == 0 {
             self.enter(Phase::Spin);
+            if !self.spin.is_zero() {
+                return Step::Poll(POLLS_PER_CLOCK);
+            }
         }
         loop {
             let phase = self.phase;
@@ -116,7 +119,11 @@ impl<F: WaitStrategy> WaitStrategy for PhasedBackoff<F> {
                 Phase::Spin if self.lasts(self.spin) => return Step::Poll(POLLS_PER_CLOCK),
                 Phase::Spin => self.enter(Phase::Yield),
                 Phase::Yield if self.lasts(self.yielding) => return Step::Yield,
-                Phase::Yield => self.enter(Phase::Fallback(step)),
+                Phase::Yield => {
+                    let first = self.fallback.next(&waiting.from_step(step));
+                    self.enter(Phase::Fallback(step));
+                    return first;
+                }
                 Phase::Fallback(first) => return self.fallback.next(&waiting.from_step(first)),
             }
         }

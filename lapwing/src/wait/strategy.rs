@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
+use super::cpu_load::Yield;
 use super::{Pacing, Waiting};
 
 /// A way to wait: it answers what a waiting thread does next. Each waiting end of a ring has its own
 /// instance, which may adapt from wait to wait.
 ///
 /// The library asks for a [`Step`], takes it, and checks whether the wait is over. It repeats that
-/// until [the wait ends](super#what-ends-a-wait). So a strategy needs no loop, and cannot wait too
-/// long unless it sleeps.
+/// until [the wait ends](super#what-ends-a-wait). So a strategy needs no loop, and what it waits for
+/// is noticed at once, unless it pauses or sleeps.
 ///
 /// All methods but `clone` run on the waiting thread. If one panics in a stage, the stage's
 /// [panic policy](crate::Stage::on_panic) decides what happens. A producer or a poller passes the
@@ -111,10 +112,13 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// ```
     fn next(&mut self, waiting: &Waiting<'_>) -> Step;
 
-    /// Says how a wait ended, in which the thread has taken a step. Does nothing by default.
+    /// Says how a wait ended. Called once after each wait in which the strategy has answered a step,
+    /// also if a panic ended it. Does nothing by default.
     ///
-    /// The call comes after the wait, but before the strategy is asked again: a consumer first
-    /// handles the event that it has waited for.
+    /// The call comes when the same end of the ring is about to wait or to [pace](Self::pace)
+    /// itself again: a consumer first handles the event that it has waited for. The last wait of an
+    /// end is therefore not reported, nor is a wait before
+    /// [`set_wait`](crate::Producer::set_wait). A clone that is made in between is not told.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -144,8 +148,9 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
         let _ = waited;
     }
 
-    /// Paces a consumer. Called when the consumer has finished all events that it has found, before
-    /// it polls again. [`Pacing`] says how many these were. Does nothing by default.
+    /// Paces a consumer. Called when the consumer has finished all events that it knew of: before
+    /// its next poll, or after that poll has found nothing. [`Pacing`] says how many these were.
+    /// Does nothing by default.
     ///
     /// A strategy may [back off](Pacing::pause) here for a moment. A consumer that polls too often
     /// finds few events each time, and each poll acquires a cache line from the thread that writes
@@ -226,7 +231,8 @@ pub enum Step {
     Poll(u32),
 
     /// Backs off for this many pause hints, 10 to 45 ns each, and polls once. In a fast stream, this
-    /// leaves the cache line with the other side meanwhile. Nothing ends a pause early.
+    /// leaves the cache line with the other side meanwhile. The thread checks whether the wait is
+    /// over after 1,024 hints at most.
     Pause(u32),
 
     /// Yields the CPU to another thread, if one is ready to run, and polls once. The ring records
@@ -234,7 +240,8 @@ pub enum Step {
     ///
     /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a
     /// time slice of some milliseconds, so it [is refused](Waiting::is_yield_refused). The first
-    /// refused yield of a wait does nothing. A yield after a refused one is a sleep of about 65 µs.
+    /// refused yield of a wait, or after a sleep, does nothing. If the next yield is refused too, it
+    /// is a sleep of about 65 µs.
     Yield,
 
     /// Sleeps for this time, or until the time limit if that is earlier. Does not sleep if the wait
@@ -258,6 +265,8 @@ pub enum Step {
 /// How a wait ended, for [`WaitStrategy::ended`], which has an example.
 #[derive(Debug, Clone)]
 pub struct Waited {
+    /// The result of the last yield since the last sleep.
+    pub(super) last_yield: Option<Yield>,
     pub(super) slept: Duration,
     pub(super) is_expired: bool,
 }

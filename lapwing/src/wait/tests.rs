@@ -560,6 +560,28 @@ fn blocking_parks_at_once_beside_busy_threads() {
 }
 
 #[test]
+fn blocking_yields_again_after_a_park_that_did_not_end_the_wait() {
+    let (ring, mut waiter) = (ring(), waiter(Blocking { yields: 3 }));
+    waiter.begin();
+    for _ in 0..3 {
+        YIELDS.set(0);
+        waiter.wait(&mut &There::never(), &ring, Some(Instant::now() + 20 * MS), None);
+        assert_eq!(YIELDS.get(), 3);
+    }
+}
+
+#[test]
+fn the_first_refused_yield_after_a_sleep_does_nothing() {
+    let (ring, steps) = (beside_busy_threads(), [Step::Yield, Step::Park, Step::Yield, Step::Park]);
+    let mut waiter = waiter(Steps(steps));
+    waiter.begin();
+    for parked_at in [2, 4] {
+        waiter.wait(&mut &There::never(), &ring, Some(Instant::now() + MS), None);
+        assert_eq!(waiter.steps(), parked_at);
+    }
+}
+
+#[test]
 fn every_wait_beside_busy_threads_ends_at_the_time_limit() {
     fn expires(strategy: impl WaitStrategy) {
         let awaited = There::never();

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use lapwing_core::{Awaited, Sleeper, Wait};
 
 use super::cpu_load::{CpuLoad, Yield};
+use super::spinner::Spinner;
 use super::strategy::{Step, Waited};
 use super::{AnyWaitStrategy, Pacing, Waiting};
 use crate::deadline::has_passed;
@@ -19,6 +20,9 @@ use crate::sync::{IS_CHECKED, now, pause, spin_loop};
 /// Most polls between two checks for a close, a stop and the time limit: a few microseconds. In a
 /// model, more polls show nothing new.
 const POLLS_PER_CHECK: u32 = if IS_CHECKED { 1 } else { 256 };
+
+/// Most pause hints between two such checks.
+const HINTS_PER_CHECK: u32 = 1024;
 
 /// Length of the sleep that replaces a yield where a yield takes a time slice. Linux adds its timer
 /// slack, so it takes about 65 µs.
@@ -63,7 +67,10 @@ pub(crate) struct Waiter {
 pub(super) struct SoFar {
     /// Steps that the strategy has answered.
     pub(super) steps: u64,
-    /// The result of the last yield.
+    /// How many of them the last sleep ended.
+    pub(super) slept_at: u64,
+    /// The result of the last yield since the last sleep. That of a yield which a sleep replaced
+    /// stays.
     pub(super) last_yield: Option<Yield>,
     /// How long the last sleep took.
     pub(super) slept: Duration,
@@ -99,9 +106,9 @@ impl Waiter {
 
     /// Begins a new wait.
     pub(crate) fn begin(&mut self) {
-        let SoFar { steps, slept, is_expired, .. } = mem::take(&mut self.so_far);
+        let SoFar { steps, last_yield, slept, is_expired, .. } = mem::take(&mut self.so_far);
         if steps > 0 {
-            self.strategy.ended(&Waited { slept, is_expired });
+            self.strategy.ended(&Waited { last_yield, slept, is_expired });
         }
     }
 
@@ -111,9 +118,9 @@ impl Waiter {
         self.strategy.pace(pacing);
     }
 
-    /// Takes the steps that the strategy answers, until the wait is over or `limit` has passed, or
-    /// after one sleep. The caller then checks what it waits for, and calls this again if it is not
-    /// there. Notifies `sleeper` of each sleep.
+    /// Takes the steps that the strategy answers. Returns when the wait seems to be over, when
+    /// `limit` has passed, and after a sleep. The caller then polls, and calls this again if the
+    /// poll finds nothing. Notifies `sleeper` of each park.
     #[inline(always)]
     pub(crate) fn wait<G: Goal>(
         &mut self,
@@ -125,7 +132,7 @@ impl Waiter {
         let Self { strategy, so_far } = self;
         so_far.is_expired = false;
         let (load, spinner) = (CpuLoad::of(shared), Cell::new(None));
-        let mut taking = Taking { goal, shared, limit, sleeper, so_far };
+        let mut taking = Taking { goal, shared, limit, sleeper, so_far, spinner: &spinner };
         loop {
             let so_far = &*taking.so_far;
             let step = strategy.next(&Waiting::new(load, limit, G::TAKES, so_far, &spinner));
@@ -144,6 +151,8 @@ struct Taking<'a, G> {
     limit: Option<Instant>,
     sleeper: Option<&'a dyn Sleeper>,
     so_far: &'a mut SoFar,
+    /// The right to spin, if the strategy has taken it.
+    spinner: &'a Cell<Option<Spinner>>,
 }
 
 impl<G: Goal> Taking<'_, G> {
@@ -153,10 +162,7 @@ impl<G: Goal> Taking<'_, G> {
         let control = &self.shared.control;
         match step {
             Step::Poll(times) => self.poll(times),
-            Step::Pause(hints) => {
-                pause(hints);
-                self.is_over()
-            }
+            Step::Pause(hints) => self.pause(hints),
             Step::Yield => self.give_way(),
             Step::Sleep(time) => self.asleep(|wait| control.sleep(wait, time)),
             Step::Park => self.asleep(|wait| control.park(wait)),
@@ -179,29 +185,52 @@ impl<G: Goal> Taking<'_, G> {
         }
     }
 
+    /// Backs off for `hints` pause hints.
+    fn pause(&mut self, hints: u32) -> bool {
+        let mut left = hints;
+        loop {
+            let now = left.min(HINTS_PER_CHECK);
+            pause(now);
+            if self.is_over() {
+                return true;
+            }
+            left -= now;
+            if left == 0 {
+                return false;
+            }
+        }
+    }
+
     /// Yields. Sleeps if that is refused for the second time.
     fn give_way(&mut self) -> bool {
         let result = CpuLoad::of(self.shared).give_way();
         let before = self.so_far.last_yield.replace(result);
         if result == Yield::Refused && before == Some(Yield::Refused) {
             let control = &self.shared.control;
-            return self.asleep(|wait| control.sleep(wait, SHORTEST_SLEEP));
+            let is_over = self.asleep(|wait| control.sleep(wait, SHORTEST_SLEEP));
+            self.so_far.last_yield = Some(result);
+            return is_over;
         }
         self.is_over()
     }
 
-    /// Runs `sleep`, and records how long it took.
+    /// Runs `sleep`, and records how long it took. The thread does not keep the right to spin
+    /// meanwhile.
     fn asleep(&mut self, sleep: impl FnOnce(&Wait<'_>)) -> bool {
+        self.spinner.take();
         let start = now();
         let Self { goal, limit, sleeper, .. } = self;
         sleep(&Wait { awaited: goal.awaited(), deadline: *limit, sleeper: *sleeper });
         self.so_far.slept = now() - start;
+        self.so_far.slept_at = self.so_far.steps;
+        self.so_far.last_yield = None;
         self.so_far.is_expired = has_passed(self.limit);
         true
     }
 
-    /// Whether the wait is over or has expired.
+    /// Whether the wait is over or has expired. Passes the turn of a producer on meanwhile.
     fn is_over(&mut self) -> bool {
+        self.shared.turns.pass_on(&self.shared.control);
         if self.goal.awaited().seems_over() {
             return true;
         }

@@ -93,6 +93,37 @@ impl<'a> Waiting<'a> {
         self.so_far.steps.saturating_sub(self.first)
     }
 
+    /// Returns the number of steps since the thread last slept or parked in this wait. It is the
+    /// same as [`steps`](Self::steps) if the thread has not slept.
+    ///
+    /// After a sleep or a park that did not end the wait, a strategy that uses this begins again
+    /// with its first steps.
+    ///
+    /// ```
+    /// use lapwing::wait::{Step, WaitStrategy, Waiting};
+    ///
+    /// /// Polls a thousand times before each park.
+    /// #[derive(Clone)]
+    /// struct Eager;
+    ///
+    /// impl WaitStrategy for Eager {
+    ///     const PARKS: bool = true;
+    ///     fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+    ///         if waiting.steps_awake() == 0 { Step::Poll(1_000) } else { Step::Park }
+    ///     }
+    /// }
+    ///
+    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).stage("all").poller();
+    /// let (mut producer, mut consumers) = ring.build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(consumers.take_poller("all")?.wait()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn steps_awake(&self) -> u64 {
+        self.so_far.steps - self.so_far.slept_at.max(self.first.min(self.so_far.steps))
+    }
+
     /// Returns the same wait as if it began with step `first`. A strategy that hands over to
     /// another one in the middle of a wait shows it this view, in which
     /// [`steps`](Self::steps) begins at 0.
@@ -195,8 +226,8 @@ impl<'a> Waiting<'a> {
         self.load.is_oversubscribed()
     }
 
-    /// Returns whether the last [yield](super::Step::Yield) of this wait was refused, because a
-    /// yield takes a time slice [beside busy threads](super#beside-busy-threads). A further yield
+    /// Returns whether the last [yield](super::Step::Yield) of this wait, since the thread last
+    /// slept or parked, was refused. That happens where a yield takes a time slice, [beside busy threads](super#beside-busy-threads). A further yield
     /// may be a short sleep, so a strategy that parks should park.
     ///
     /// ```

@@ -30,6 +30,7 @@ crate::common::for_both_producers! {
     miri_a_panic_in_each_call_is_the_outcome_of_the_stage,
     a_panic_in_each_call_follows_the_policy_and_skips_no_event,
     a_panic_in_each_call_is_the_outcome_of_the_first_stage_of_a_shared_thread,
+    a_wait_on_a_shared_thread_begins_again_after_a_panic,
     miri_a_poller_passes_a_panic_on_and_loses_no_event,
     miri_a_wait_that_a_panic_ended_is_reported,
     miri_a_producer_passes_a_panic_on_and_claims_nothing,
@@ -568,6 +569,35 @@ fn a_panic_in_each_call_is_the_outcome_of_the_first_stage_of_a_shared_thread<K: 
         assert_eq!(*message, format!("{ON_PURPOSE}, in {call:?}"));
         assert_eq!(*finished[1].outcome(), Outcome::Halted);
     }
+}
+
+fn a_wait_on_a_shared_thread_begins_again_after_a_panic<K: Kind>() {
+    const LAST: u64 = 2;
+    quiet_panics();
+    let scripted = Scripted::new(|waiting| {
+        assert!(waiting.steps() < LAST, "{ON_PURPOSE}");
+        Step::Yield
+    });
+    let panics = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&panics);
+    let goes_on = move |_: &Failure<'_>| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Action::Skip
+    };
+    let first = Stage::new("first").wait(scripted.clone()).on_panic(goes_on);
+    let ring = K::ring(8, || 0_u64).stage(first).read(|_, _, _| {});
+    let (producer, consumers) = ring.stage("second").read(|_, _, _| {}).build().unwrap();
+    let both = thread::spawn(|| Consumer::run_together(consumers));
+    wait_until(|| panics.load(Ordering::Relaxed) >= 3);
+    drop(producer);
+    assert!(both.join().unwrap().iter().all(|stage| *stage.outcome() == Outcome::Drained));
+    let calls = scripted.take();
+    let asked = calls.iter().filter_map(|call| match call {
+        Call::Next(steps) => Some(*steps),
+        _ => None,
+    });
+    let in_order = [0, 1, LAST].into_iter().cycle();
+    assert!(asked.zip(in_order).all(|(steps, expected)| steps == expected), "{calls:?}");
 }
 
 /// Waits for no time, and returns whether a panic came out of that.

@@ -242,7 +242,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
                 if self.expires.is_some_and(|at| at <= now()) {
                     self.expires = None;
                     self.expire();
-                    return Ok(Turn::Handled(None));
+                    return Ok(Turn::TimedOut);
                 }
                 self.expires = self.expires.or_else(|| self.timeout_from_now());
                 Ok(Turn::Idle)

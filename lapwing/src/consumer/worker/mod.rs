@@ -258,7 +258,11 @@ impl<E> Source<E> for Worker<E> {
                 waiter.wait(&mut &wait, shared, limit, Some(activity));
                 is_over = has_passed(deadline);
             }
-            None => group.sleep_until_wanted(*worker),
+            None => {
+                group.sleep_until_wanted(*worker);
+                // It has rested, and not waited by its strategy.
+                waiter.begin();
+            }
         }
         let is_over = is_over || control.is_stopping(own, ONLY_TURN);
         if is_over { Seen::Expired } else { Seen::Something }

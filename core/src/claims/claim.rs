@@ -47,7 +47,7 @@ impl<'a, E, C: Claims> Claim<'a, E, C> {
     /// # Errors
     ///
     /// The claim and the reason, if the ring ended before. No consumer sees the event then.
-    #[inline]
+    #[inline(always)]
     pub fn publish(self) -> Result<Sequence, (Self, Ended)> {
         // A published claim must not be abandoned.
         let mut claim = ManuallyDrop::new(self);

@@ -51,23 +51,50 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         // The counter never goes back. If it is beyond the expected value, the swap fails; and what
         // is refused at the expected value is refused beyond it too.
         let expected = self.limit.advice.expected_counter();
-        let mut claimed = expected.unwrap_or_else(|| control.publication().counter());
+        let claimed = expected.unwrap_or_else(|| control.publication().counter());
+        match self.claim_from(control, claimed, &end_of)? {
+            Some(claim) => Ok(claim),
+            None => self.claim_later(control, claimed, end_of),
+        }
+    }
+
+    /// Claims from the counter if it is `claimed`.
+    #[inline]
+    fn claim_from(
+        &mut self,
+        control: &Control,
+        claimed: Sequence,
+        end_of: &impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, ClaimError>,
+    ) -> Result<Option<Range<Sequence>>, ClaimError> {
+        let end = end_of(&mut self.limit, claimed)?;
+        if !control.publication().try_claim(claimed, end) {
+            return Ok(None);
+        }
+        // The result of the swap is the same range, but the slot's address would depend on it.
+        let claim = claimed..end;
+        self.limit.advice.claimed(&claim);
+        Ok(Some(claim))
+    }
+
+    /// Claims after a claim from the value `claimed` lost the race.
+    #[cold]
+    #[inline(never)]
+    fn claim_later(
+        &mut self,
+        control: &Control,
+        mut claimed: Sequence,
+        end_of: impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, ClaimError>,
+    ) -> Result<Range<Sequence>, ClaimError> {
         loop {
-            let end = end_of(&mut self.limit, claimed)?;
-            if control.publication().try_claim(claimed, end) {
-                self.limit.advice.claimed(&(claimed..end));
-                // The result of the swap is the same range, but the slot's address would depend on
-                // it.
-                return Ok(claimed..end);
-            }
             claimed = self.lost(control, claimed);
+            if let Some(claim) = self.claim_from(control, claimed, &end_of)? {
+                return Ok(claim);
+            }
         }
     }
 
     /// Backs off after a claim from the value `before` lost the race. Returns the new value of the
     /// counter.
-    #[cold]
-    #[inline(never)]
     fn lost(&mut self, control: &Control, before: Sequence) -> Sequence {
         self.limit.advice.back_off();
         self.limit.advice.backed_off(control.claimed().saturating_sub(before));

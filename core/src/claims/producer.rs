@@ -133,7 +133,7 @@ impl<E, C: Claims> Producer<E, C> {
     /// # Errors
     ///
     /// The error of `wait`.
-    #[inline]
+    #[inline(always)]
     pub fn claim<X>(
         &mut self,
         wait: impl for<'p> FnOnce(&mut Trying<'p, '_, C>, ClaimError) -> Result<Granted<'p>, X>,

@@ -78,7 +78,7 @@ impl<T, A: Access> Inbox<T, A> {
     /// # Errors
     ///
     /// [`RecvError`] at the end of the channel.
-    #[inline]
+    #[inline(never)]
     pub(super) fn wait_known(&mut self) -> Result<(), RecvError> {
         self.poller.expect_one(true);
         self.poller.wait_known().map_err(|_| RecvError)

@@ -119,7 +119,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
 
     /// Publishes the event like [`publish`](Self::publish). An error hands the claim back, so that
     /// the caller can take back what it put into the slot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, RingError)> {
         self.0.publish().map_err(|(refused, why)| (Self(refused), RingError::of(why)))
     }

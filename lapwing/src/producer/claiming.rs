@@ -255,7 +255,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// Claims the next slot. If the ring refuses it, `decide` says what to do.
-    #[inline]
+    #[inline(always)]
     pub(super) fn claim_or<X>(
         &mut self,
         decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,

@@ -228,9 +228,8 @@ impl<G: Goal> Taking<'_, G> {
         true
     }
 
-    /// Whether the wait is over or has expired. Passes the turn of a producer on meanwhile.
+    /// Whether the wait is over or has expired.
     fn is_over(&mut self) -> bool {
-        self.shared.turns.pass_on(&self.shared.control);
         if self.goal.awaited().seems_over() {
             return true;
         }

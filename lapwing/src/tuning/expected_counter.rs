@@ -9,7 +9,7 @@
 //! cache line. A producer therefore expects a value only after more than [`EXPECTED_AFTER`] claims
 //! in a row. Such runs occur in a stream, where producers back off from each other.
 //!
-//! Measured gain in throughput with three producers (E18 and E74 in
+//! Measured gain in throughput with three producers (E18 and E75 in
 //! `perf/results/experiments.md`):
 //!
 //! - Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns: 1.24 to 1.53 times.

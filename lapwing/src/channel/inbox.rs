@@ -78,6 +78,8 @@ impl<T, A: Access> Inbox<T, A> {
     /// # Errors
     ///
     /// [`RecvError`] at the end of the channel.
+    // A caller of `recv` has the loop of a stream in line, and not the wait. See E75 in
+    // `perf/results/experiments.md`.
     #[inline(never)]
     pub(super) fn wait_known(&mut self) -> Result<(), RecvError> {
         self.poller.expect_one(true);

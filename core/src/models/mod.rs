@@ -36,11 +36,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rings::{
-    BESIDE, ONE, TWO, acknowledged, counting, expecting, graph, in_parts, multi, multi_ring,
-    ring_of, ring_with, side_by_side, single, single_ring,
+    Advice, BESIDE, ONE, TWO, acknowledged, counting, expecting, graph, in_parts, multi,
+    multi_ring, ring_of, ring_with, side_by_side, single, single_ring,
 };
 
-use crate::advice::{ClaimAdvice, ReadAdvice};
 use crate::error::{Cause, ClaimError, Ended, JoinError, PollError};
 use crate::sync::{Arc, IS_LIGHT_NOTHING};
 use crate::{
@@ -99,37 +98,6 @@ type Taken = Vec<(Sequence, u64)>;
 
 type Single = SingleClaims<Advice>;
 type Multi = MultiClaims<Advice>;
-
-/// Advice that takes each way of the protocol that a model can take.
-#[derive(Debug, Clone, Copy, Default)]
-struct Advice {
-    /// Whether the only producer keeps a count of its claims.
-    counts: bool,
-    /// Whether one of several producers expects the counter at the end of its last claim.
-    expects: bool,
-    /// The end of that claim.
-    end: Option<Sequence>,
-}
-
-impl ClaimAdvice for Advice {
-    fn expected_counter(&self) -> Option<Sequence> {
-        self.end
-    }
-
-    fn claimed(&mut self, claim: &Range<Sequence>) {
-        self.end = self.expects.then_some(claim.end);
-    }
-
-    fn keeps_count(&mut self, _: &Range<Sequence>, _: impl FnOnce() -> u64) -> bool {
-        self.counts
-    }
-}
-
-impl ReadAdvice for Advice {
-    fn wants_lines_of(&mut self, _: Range<Sequence>) -> bool {
-        true
-    }
-}
 
 /// What a thread does after a failed poll.
 type Rest = fn(&Control, &Wait<'_>);

@@ -1,7 +1,42 @@
-//! The rings of the models, with their ends. Not here: what an end does (`models`).
+//! The rings of the models, with their ends and the advice of these. Not here: what an end does
+//! (`models`).
 
-use super::{Advice, Multi, Publisher, Single, Taker};
-use crate::{Factory, Graph, Ring, Room, StageIndex, Waits};
+use std::ops::Range;
+
+use super::{Multi, Publisher, Single, Taker};
+use crate::advice::{ClaimAdvice, ReadAdvice};
+use crate::{Factory, Graph, Ring, Room, Sequence, StageIndex, Waits};
+
+/// Advice that takes each way of the protocol that a model can take.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Advice {
+    /// Whether the only producer keeps a count of its claims.
+    counts: bool,
+    /// Whether one of several producers expects the counter at the end of its last claim.
+    expects: bool,
+    /// The end of that claim.
+    end: Option<Sequence>,
+}
+
+impl ClaimAdvice for Advice {
+    fn expected_counter(&self) -> Option<Sequence> {
+        self.end
+    }
+
+    fn claimed(&mut self, claim: &Range<Sequence>) {
+        self.end = self.expects.then_some(claim.end);
+    }
+
+    fn keeps_count(&mut self, _: &Range<Sequence>, _: impl FnOnce() -> u64) -> bool {
+        self.counts
+    }
+}
+
+impl ReadAdvice for Advice {
+    fn wants_lines_of(&mut self, _: Range<Sequence>) -> bool {
+        true
+    }
+}
 
 /// The shape of a ring: for each stage, the stages directly upstream.
 pub(super) type Upstream<'a> = &'a [&'a [StageIndex]];

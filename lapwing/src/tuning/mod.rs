@@ -36,11 +36,11 @@ pub(crate) mod stream;
 
 mod back_off;
 mod claim_window;
+mod expected_counter;
 mod line_ownership;
 mod read_ahead;
 
 mod claims;
-mod expected_counter;
 mod reads;
 
 pub(crate) use claims::TunedClaims;

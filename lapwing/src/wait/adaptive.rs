@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use super::beside_busy_threads::BesideBusyThreads;
 use super::spinner::Spinner;
-use super::usual_wait::{UsualWait, cost_of, nanoseconds};
+use super::usual_wait::{POLLS_PER_CLOCK, UsualWait, cost_of, nanoseconds};
 use super::{Pacing, Step, WaitStrategy, Waited, Waiting};
 use crate::sync::now;
 use crate::tuning::stream;
@@ -38,8 +38,6 @@ const FEW_EVENTS: u64 = 8192;
 const NEAR_POLLS: u32 = 72;
 /// The same for a consumer of single events, if its polls take what they find: 3 to 8 µs.
 const LONE_POLLS: u32 = 1024;
-/// Polls between two reads of the clock, once a thread stays awake.
-pub(super) const POLLS_PER_CLOCK: u32 = 24;
 /// Polls before a yield under oversubscription, in a ring of several producers: half a microsecond,
 /// which is the cost of a yield.
 ///

@@ -19,8 +19,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::adaptive::POLLS_PER_CLOCK;
-use super::usual_wait::PARKING;
+use super::usual_wait::{PARKING, POLLS_PER_CLOCK};
 use super::waiter::SHORTEST_SLEEP;
 use super::{Step, Waited, Waiting};
 use crate::sync::now;

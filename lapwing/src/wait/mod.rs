@@ -148,9 +148,12 @@ pub(crate) mod spinner;
 pub(crate) mod cpu_load;
 
 mod pacing;
-mod strategy;
-mod waiter;
+mod usual_wait;
 mod waiting;
+
+mod strategy;
+
+mod waiter;
 
 mod beside_busy_threads;
 mod blocking;
@@ -160,7 +163,6 @@ mod sleeping;
 mod yielding;
 
 mod adaptive;
-mod usual_wait;
 
 pub use adaptive::Adaptive;
 pub use blocking::Blocking;

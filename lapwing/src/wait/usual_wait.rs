@@ -10,6 +10,8 @@ use super::cpu_load::Yield;
 pub(super) const PARKING: Duration = Duration::from_micros(50);
 /// [`PARKING`] in nanoseconds. Staying awake longer does not pay.
 const PARKING_NS: u32 = PARKING.as_nanos() as u32;
+/// Polls between two reads of the clock while a thread stays awake.
+pub(super) const POLLS_PER_CLOCK: u32 = 24;
 /// The assumed length of a wait that ended within the first polls, in nanoseconds.
 const NEAR_NS: u32 = 1_000;
 /// Weight of the last wait in the estimate: an eighth.

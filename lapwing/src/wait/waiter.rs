@@ -12,6 +12,7 @@ use lapwing_core::{Awaited, Sleeper, Wait};
 use super::cpu_load::{CpuLoad, Yield};
 use super::spinner::Spinner;
 use super::strategy::{Step, Waited};
+use super::waiting::SoFar;
 use super::{AnyWaitStrategy, Pacing, Waiting};
 use crate::deadline::has_passed;
 use crate::ring::Shared;
@@ -60,22 +61,6 @@ impl<T: Awaited> Goal for &T {
 pub(crate) struct Waiter {
     strategy: Box<dyn AnyWaitStrategy>,
     so_far: SoFar,
-}
-
-/// What has happened in a wait so far.
-#[derive(Debug, Default)]
-pub(super) struct SoFar {
-    /// Steps that the strategy has answered.
-    pub(super) steps: u64,
-    /// How many of them the last sleep ended.
-    pub(super) slept_at: u64,
-    /// The result of the last yield since the last sleep. That of a yield which a sleep replaced
-    /// stays.
-    pub(super) last_yield: Option<Yield>,
-    /// How long the last sleep took.
-    pub(super) slept: Duration,
-    /// Whether the time limit has passed.
-    is_expired: bool,
 }
 
 impl Waiter {

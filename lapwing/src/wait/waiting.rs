@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::cpu_load::{CpuLoad, Yield};
 use super::spinner::Spinner;
-use super::waiter::SoFar;
 
 /// The wait in which a [`WaitStrategy`](super::WaitStrategy) is asked for the next
 /// [step](super::Step).
@@ -49,6 +48,22 @@ pub struct Waiting<'a> {
     spinner: &'a Cell<Option<Spinner>>,
     /// The step at which the wait began, for this view of it.
     first: u64,
+}
+
+/// What has happened in a wait so far.
+#[derive(Debug, Default)]
+pub(super) struct SoFar {
+    /// Steps that the strategy has answered.
+    pub(super) steps: u64,
+    /// How many of them the last sleep ended.
+    pub(super) slept_at: u64,
+    /// The result of the last yield since the last sleep. That of a yield which a sleep replaced
+    /// stays.
+    pub(super) last_yield: Option<Yield>,
+    /// How long the last sleep took.
+    pub(super) slept: Duration,
+    /// Whether the time limit has passed.
+    pub(super) is_expired: bool,
 }
 
 impl<'a> Waiting<'a> {

@@ -1,0 +1,328 @@
+//! Checks that the tables of the documentation and the sources of both crates agree:
+//!
+//! - Each safety comment cites an invariant (I) of `docs::unsafe_code`, and each invariant is cited.
+//! - Each atomic ordering names its row (O) of `docs::memory_ordering`. Each row is named, and names
+//!   models that exist.
+//! - Each scenario of the conformance suite has a row in `docs::lmax` that names its tests.
+//!
+//! Clippy checks that there is a safety comment at all, and the compiler which modules have unsafe
+//! code. This test reads lines as rustfmt writes them, so it needs no parser.
+#![cfg(not(any(miri, loom)))]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+const ORDERING_TABLE: &str = "src/docs/memory_ordering.rs";
+const INVARIANT_TABLE: &str = "src/docs/unsafe_code.rs";
+const LMAX_TABLES: &str = "src/docs/lmax.rs";
+
+/// Numbers of the scenarios for LMAX and Lapwing: behaviours, by group.
+const BEHAVIOURS: [RangeInclusive<u8>; 8] =
+    [1..=7, 10..=17, 20..=23, 30..=34, 40..=45, 50..=55, 60..=65, 70..=72];
+/// Numbers of LMAX's defects.
+const DEFECTS: [RangeInclusive<u8>; 1] = [1..=27];
+
+/// Most lines of code between an ordering and the comment that names its row.
+const LINES_TO_COMMENT: usize = 8;
+
+#[test]
+fn each_safety_comment_cites_an_invariant() {
+    let invariants = table(INVARIANT_TABLE, 'I');
+    let cites = |reason: &str| ids(reason, 'I').iter().any(|id| invariants.contains_key(id));
+    let mut findings = Vec::new();
+    for file in sources() {
+        for (number, line) in file.lines() {
+            let is_reason = line.comment.contains("SAFETY:") || line.comment.contains("# Safety");
+            if is_reason && !cites(&file.rest_of_comment(number)) {
+                findings.push(file.at(number, "a safety comment that cites no invariant"));
+            }
+            let states_a_contract =
+                line.code.contains("unsafe fn ") || line.code.contains("unsafe trait ");
+            if states_a_contract
+                && !file.is_in_trait_impl(number)
+                && !file.comment_above(number).contains("# Safety")
+            {
+                findings.push(file.at(number, "an unsafe function or trait without `# Safety`"));
+            }
+        }
+    }
+    report(&findings);
+}
+
+#[test]
+fn each_ordering_names_its_row() {
+    let mut findings = Vec::new();
+    for file in sources() {
+        let orderings = file.lines().filter(|(_, line)| line.has_ordering());
+        let without = orderings.filter(|&(number, _)| file.rows_named_for(number).is_empty());
+        let what = "an ordering without a comment that names its row";
+        findings.extend(without.map(|(number, _)| file.at(number, what)));
+    }
+    report(&findings);
+}
+
+#[test]
+fn each_row_is_cited_and_each_cited_row_exists() {
+    let (sources, models) = (sources(), functions(&["../core/src", "src"]));
+    let mut findings = Vec::new();
+    for (path, letter) in [(ORDERING_TABLE, 'O'), (INVARIANT_TABLE, 'I')] {
+        let rows = table(path, letter);
+        let mut cited = BTreeSet::new();
+        for file in &sources {
+            for (number, line) in file.lines() {
+                let ids = ids(&line.comment, letter);
+                let unknown = ids.iter().filter(|id| !rows.contains_key(*id));
+                findings.extend(unknown.map(|id| file.at(number, &format!("{path} has no {id}"))));
+                cited.extend(ids);
+            }
+        }
+        let not_cited = rows.keys().filter(|id| !cited.contains(*id));
+        findings.extend(not_cited.map(|id| format!("{path}: no code cites {id}")));
+        for (id, row) in rows.iter().filter(|_| letter == 'O') {
+            let named: Vec<_> = words(row).filter(|word| word.starts_with("loom_")).collect();
+            if named.is_empty() {
+                findings.push(format!("{path}: {id} names no model"));
+            }
+            let missing = named.into_iter().filter(|model| !models.contains(*model));
+            findings.extend(
+                missing.map(|model| format!("{path}: {id} names {model}, which does not exist")),
+            );
+        }
+    }
+    report(&findings);
+}
+
+#[test]
+fn each_scenario_has_a_row_that_names_its_tests() {
+    let tests = functions(&["tests/conformance"]);
+    let mut findings = Vec::new();
+    let mut named = BTreeSet::new();
+    for (letter, groups) in [('C', &BEHAVIOURS[..]), ('B', &DEFECTS[..])] {
+        let rows = table(LMAX_TABLES, letter);
+        for id in groups.iter().cloned().flatten().map(|number| format!("{letter}{number:02}")) {
+            let row = rows.get(&id).map_or("", String::as_str);
+            let scenarios: Vec<_> = words(row).filter(|word| scenario_id(word).is_some()).collect();
+            if scenarios.is_empty()
+                || scenarios.iter().any(|test| scenario_id(test).as_ref() != Some(&id))
+            {
+                findings.push(format!(
+                    "{LMAX_TABLES}: {id} names no test of its own, or one of another row"
+                ));
+            }
+            let missing = scenarios.iter().filter(|test| !tests.contains(**test));
+            findings.extend(
+                missing
+                    .map(|test| format!("{LMAX_TABLES}: {id} names {test}, which does not exist")),
+            );
+            named.extend(scenarios.into_iter().map(str::to_owned));
+        }
+    }
+    let scenarios = tests.iter().filter(|test| scenario_id(test).is_some());
+    let unnamed = scenarios.filter(|test| !named.contains(*test));
+    findings.extend(unnamed.map(|test| format!("{LMAX_TABLES}: no row names {test}")));
+    report(&findings);
+}
+
+/// Fails with all findings, not only the first.
+fn report(findings: &[String]) {
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+}
+
+// ---- tables and words ----
+
+/// Returns the rows of a table: those whose first cell is an id, and headings that begin with one.
+fn table(path: &str, letter: char) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(own(path)).expect("a table is readable");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! ")).filter_map(|row| {
+        let head = match row.strip_prefix('|') {
+            Some(cells) => cells.split('|').next(),
+            None => row.strip_prefix('#')?.trim_start_matches('#').split_whitespace().next(),
+        };
+        Some((ids(head?, letter).pop_first()?, row.to_owned()))
+    });
+    let rows: BTreeMap<_, _> = rows.collect();
+    assert!(!rows.is_empty(), "{path} has no row with an id of {letter}");
+    rows
+}
+
+/// Returns the ids of `letter` in `text`: the letter and a number, as a whole word.
+fn ids(text: &str, letter: char) -> BTreeSet<String> {
+    let is_id = |word: &&str| {
+        let number = word.strip_prefix(letter).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    words(text).filter(is_id).map(str::to_owned).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// Returns the row of a scenario's test: C10 for `c10_...`, B03 for `b03a_...`.
+fn scenario_id(test: &str) -> Option<String> {
+    let (head, _) = test.split_once('_')?;
+    let id = head.trim_end_matches(|c: char| c.is_ascii_lowercase()).to_ascii_uppercase();
+    let number = id.strip_prefix(['B', 'C'])?;
+    (number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit())).then_some(id)
+}
+
+// ---- source files ----
+
+/// A source file, without its tests.
+struct Source {
+    path: PathBuf,
+    /// By number. Those of tests are missing.
+    lines: BTreeMap<usize, Line>,
+}
+
+/// A line: its code, and its comment with the slashes.
+struct Line {
+    code: String,
+    comment: String,
+}
+
+impl Line {
+    fn of(text: &str) -> Self {
+        // A `//` in a string follows an odd number of quotes.
+        let is_comment = |at: &usize| text[..*at].matches('"').count().is_multiple_of(2);
+        let start = text.match_indices("//").map(|(at, _)| at).find(is_comment);
+        let (code, comment) = text.split_at(start.unwrap_or(text.len()));
+        Self { code: code.to_owned(), comment: comment.to_owned() }
+    }
+
+    fn is_comment(&self) -> bool {
+        self.code.trim().is_empty() && !self.comment.is_empty()
+    }
+
+    fn is_attribute(&self) -> bool {
+        self.code.trim_start().starts_with("#[")
+    }
+
+    fn indent(&self) -> usize {
+        self.code.len() - self.code.trim_start().len()
+    }
+
+    /// Whether the line has an atomic ordering and is no import.
+    fn has_ordering(&self) -> bool {
+        !words(&self.code).any(|word| word == "use")
+            && words(&self.code).any(|word| ORDERINGS.contains(&word))
+    }
+
+    /// Whether the line is an attribute that leaves its item to tests.
+    fn is_for_tests(&self) -> bool {
+        let code = self.code.trim_start();
+        ["#[test]", "#[cfg(test", "#[cfg(all(test"].iter().any(|start| code.starts_with(start))
+    }
+}
+
+impl Source {
+    fn new(path: PathBuf) -> Self {
+        let text = fs::read_to_string(&path).expect("a source file is UTF-8");
+        let mut lines: BTreeMap<_, _> = text.lines().map(Line::of).enumerate().collect();
+        let is_last = |line: &Line, indent| {
+            let code = line.code.trim_end();
+            line.indent() == indent && (code.ends_with('}') || code.ends_with(';'))
+        };
+        while let Some((&first, line)) = lines.iter().find(|(_, line)| line.is_for_tests()) {
+            let indent = line.indent();
+            let mut item = lines.range(first..);
+            let last = item.find(|(_, line)| is_last(line, indent)).map(|(&number, _)| number);
+            let last = last.expect("an item ends with a brace or a semicolon");
+            lines.retain(|number, _| !(first..=last).contains(number));
+        }
+        Self { path, lines }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (usize, &Line)> {
+        self.lines.iter().map(|(&number, line)| (number, line))
+    }
+
+    fn at(&self, number: usize, what: &str) -> String {
+        format!("{}:{}: {what}", self.path.display(), number + 1)
+    }
+
+    /// Returns the comment from line `number` on.
+    fn rest_of_comment(&self, number: usize) -> String {
+        let rest = self.lines.range(number..).map(|(_, line)| line);
+        let comment = rest.take_while(|line| !line.comment.is_empty());
+        comment.map(|line| line.comment.as_str()).collect()
+    }
+
+    /// Returns the comment directly above line `number`; attributes may be in between.
+    fn comment_above(&self, number: usize) -> String {
+        let above = self.lines.range(..number).rev().map(|(_, line)| line);
+        let attached = above.take_while(|line| line.is_comment() || line.is_attribute());
+        attached.map(|line| line.comment.as_str()).collect()
+    }
+
+    /// Whether line `number` is in an `impl` of a trait, which has the contract.
+    fn is_in_trait_impl(&self, number: usize) -> bool {
+        let indent = self.lines[&number].indent();
+        let above = self.lines.range(..number).rev().map(|(_, line)| line);
+        let mut outside =
+            above.filter(|line| line.indent() < indent && !line.code.trim().is_empty());
+        outside.next().is_some_and(|line| words(&line.code).any(|word| word == "for"))
+    }
+
+    /// Returns the rows that are named on line `number`, or by the nearest comment above it in the
+    /// same paragraph of the same function.
+    fn rows_named_for(&self, number: usize) -> BTreeSet<String> {
+        let mut lines_of_code = 0;
+        for line in self.lines.range(..=number).rev().map(|(_, line)| line) {
+            let named = ids(&line.comment, 'O');
+            let is_blank = line.code.trim().is_empty() && line.comment.is_empty();
+            if !named.is_empty() || is_blank {
+                return named;
+            }
+            lines_of_code += usize::from(!line.is_comment());
+            if lines_of_code > LINES_TO_COMMENT + 1 || words(&line.code).any(|word| word == "fn") {
+                break;
+            }
+        }
+        BTreeSet::new()
+    }
+}
+
+/// The path of a file or a folder, from the folder of this package.
+fn own(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Reads the sources of both crates, without their tests and without the documentation.
+fn sources() -> Vec<Source> {
+    let is_code = |path: &PathBuf| {
+        let others = ["tests", "tests.rs", "models", "litmus", "docs"];
+        !path.components().any(|part| others.iter().any(|other| part.as_os_str() == *other))
+    };
+    let files = ["../core/src", "src"].into_iter().flat_map(|folder| files(&own(folder)));
+    files.filter(is_code).map(Source::new).collect()
+}
+
+/// Returns the names of all functions in these folders.
+fn functions(folders: &[&str]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for path in folders.iter().flat_map(|folder| files(&own(folder))) {
+        let text = fs::read_to_string(path).expect("a source file is UTF-8");
+        let after_fn = text.split("fn ").skip(1).filter_map(|rest| words(rest).next());
+        names.extend(after_fn.map(str::to_owned));
+    }
+    names
+}
+
+/// Returns the Rust files in `folder` and in the folders in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a source folder is readable") {
+        let path = entry.expect("a source folder is readable").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    assert!(!found.is_empty(), "no sources in {}", folder.display());
+    found
+}

@@ -42,10 +42,10 @@ MUTANTS = {
          "loom_no_more_slots_are_free_than_there_are"),
     ],
     "core/src/claims/multi.rs": [
-        ("O12", "if [[control.publication().try_claim(claimed, end)]] {",
+        ("O12", "if ![[control.publication().try_claim(claimed, end)]] {",
          "{ control.publication().try_claim(claimed, end); true }", "loom_claims_up_to_share_what_is_free"),
-        ("O12", "if [[control.publication().try_claim(claimed, end)]] {",
-         "{ let is_claimed = control.publication().try_claim(claimed, end); is_claimed || expected == Some(claimed) }",
+        ("O12", "if ![[control.publication().try_claim(claimed, end)]] {",
+         "{ control.publication().try_claim(claimed, end) || self.limit.advice.expected_counter() == Some(claimed) }",
          "loom_claim_in_a_row_against_another"),
         ("O6", "Self::stamps(control).settle(first..first + count, fate);",
          "if $M { if control.parking().published().flags() != 0 { Self::follow_up(control); } "

@@ -136,6 +136,8 @@ fn b10_wait_that_makes_no_progress_announces_no_batch<K: Kind>(setup: Setup<K>) 
     let (mut producer, consumers) =
         setup.ring(4, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
+    // One wait in four is not disturbed, so one has expired by then. A later event may end each wait.
+    wait_until(|| waits.load(SeqCst) > 8);
     for sequence in 0..setup.events(50) {
         let before = waits.load(SeqCst);
         wait_until(|| waits.load(SeqCst) > before);

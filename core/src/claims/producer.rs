@@ -133,7 +133,7 @@ impl<E, C: Claims> Producer<E, C> {
     /// # Errors
     ///
     /// The error of `wait`.
-    #[inline(always)]
+    #[inline]
     pub fn claim<X>(
         &mut self,
         wait: impl for<'p> FnOnce(&mut Trying<'p, '_, C>, ClaimError) -> Result<Granted<'p>, X>,
@@ -141,11 +141,10 @@ impl<E, C: Claims> Producer<E, C> {
         let Self { ring, claims } = self;
         let sequence = match claims.try_claim(ring.control(), 1) {
             Ok(sequence) => sequence,
-            Err(why) => {
-                let mut trying = Trying::new(claims, ring.control(), Wish::Exactly(1));
-                let granted = wait(&mut trying, why)?;
-                trying.use_up(granted).start
-            }
+            // Several producers: with this in line, the claim would be too long to be in line in a
+            // program. One producer: as a call, this would keep what `wait` needs in memory.
+            Err(why) if C::IS_MULTI => claim_later(claims, ring.control(), why, wait)?,
+            Err(why) => try_again(claims, ring.control(), why, wait)?,
         };
         Ok(Claim::new(claims, ring, sequence))
     }
@@ -206,6 +205,31 @@ impl<E, C: Claims> Producer<E, C> {
         };
         Ok(ClaimBatch::new(claims, ring, range))
     }
+}
+
+/// Claims a slot that the ring refused once, by a call.
+#[cold]
+#[inline(never)]
+fn claim_later<C: Claims, X>(
+    claims: &mut C,
+    control: &Control,
+    why: ClaimError,
+    wait: impl for<'p> FnOnce(&mut Trying<'p, '_, C>, ClaimError) -> Result<Granted<'p>, X>,
+) -> Result<Sequence, X> {
+    try_again(claims, control, why, wait)
+}
+
+/// Claims a slot that the ring refused once.
+#[inline(always)]
+fn try_again<C: Claims, X>(
+    claims: &mut C,
+    control: &Control,
+    why: ClaimError,
+    wait: impl for<'p> FnOnce(&mut Trying<'p, '_, C>, ClaimError) -> Result<Granted<'p>, X>,
+) -> Result<Sequence, X> {
+    let mut trying = Trying::new(claims, control, Wish::Exactly(1));
+    let granted = wait(&mut trying, why)?;
+    Ok(trying.use_up(granted).start)
 }
 
 #[inline]

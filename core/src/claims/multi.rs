@@ -54,7 +54,8 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         let claimed = expected.unwrap_or_else(|| control.publication().counter());
         match self.claim_from(control, claimed, &end_of)? {
             Some(claim) => Ok(claim),
-            None => self.claim_later(control, claimed, end_of),
+            // A wrong expectation is no lost race.
+            None => self.claim_later(control, expected.is_none().then_some(claimed), end_of),
         }
     }
 
@@ -76,20 +77,25 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         Ok(Some(claim))
     }
 
-    /// Claims after a claim from the value `claimed` lost the race.
+    /// Claims after a claim that failed. It lost the race from the value `lost` of the counter, or
+    /// had a wrong expectation.
     #[cold]
     #[inline(never)]
     fn claim_later(
         &mut self,
         control: &Control,
-        mut claimed: Sequence,
+        mut lost: Option<Sequence>,
         end_of: impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, ClaimError>,
     ) -> Result<Range<Sequence>, ClaimError> {
         loop {
-            claimed = self.lost(control, claimed);
+            let claimed = match lost {
+                Some(before) => self.lost(control, before),
+                None => control.publication().counter(),
+            };
             if let Some(claim) = self.claim_from(control, claimed, &end_of)? {
                 return Ok(claim);
             }
+            lost = Some(claimed);
         }
     }
 

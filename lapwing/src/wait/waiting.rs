@@ -242,8 +242,9 @@ impl<'a> Waiting<'a> {
     }
 
     /// Returns whether the last [yield](super::Step::Yield) of this wait, since the thread last
-    /// slept or parked, was refused. That happens where a yield takes a time slice, [beside busy threads](super#beside-busy-threads). A further yield
-    /// may be a short sleep, so a strategy that parks should park.
+    /// slept or parked, was refused. That happens [beside busy
+    /// threads](super#beside-busy-threads), where a yield takes a time slice. A further yield may be
+    /// a short sleep, so a strategy that parks should park.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::{Step, WaitStrategy, Waiting}};

@@ -144,7 +144,7 @@ impl<E, C: Claims> Producer<E, C> {
             // Several producers: with this in line, the claim would be too long to be in line in a
             // program. One producer: as a call, this would keep what `wait` needs in memory.
             Err(why) if C::IS_MULTI => claim_later(claims, ring.control(), why, wait)?,
-            Err(why) => try_again(claims, ring.control(), why, wait)?,
+            Err(why) => try_again(claims, ring.control(), Wish::Exactly(1), why, wait)?.start,
         };
         Ok(Claim::new(claims, ring, sequence))
     }
@@ -169,11 +169,7 @@ impl<E, C: Claims> Producer<E, C> {
         check_count(ring, count);
         let range = match claims.try_claim(ring.control(), count) {
             Ok(first) => first..first + count,
-            Err(why) => {
-                let mut trying = Trying::new(claims, ring.control(), Wish::Exactly(count));
-                let granted = wait(&mut trying, why)?;
-                trying.use_up(granted)
-            }
+            Err(why) => try_again(claims, ring.control(), Wish::Exactly(count), why, wait)?,
         };
         Ok(ClaimBatch::new(claims, ring, range))
     }
@@ -197,17 +193,28 @@ impl<E, C: Claims> Producer<E, C> {
         check_count(ring, most);
         let range = match claims.try_claim_up_to(ring.control(), most) {
             Ok(range) => range,
-            Err(why) => {
-                let mut trying = Trying::new(claims, ring.control(), Wish::UpTo(most));
-                let granted = wait(&mut trying, why)?;
-                trying.use_up(granted)
-            }
+            Err(why) => try_again(claims, ring.control(), Wish::UpTo(most), why, wait)?,
         };
         Ok(ClaimBatch::new(claims, ring, range))
     }
 }
 
-/// Claims a slot that the ring refused once, by a call.
+/// Claims what the ring refused once, because of `why`: `wait` tries again as often as it likes.
+#[inline(always)]
+fn try_again<C: Claims, X>(
+    claims: &mut C,
+    control: &Control,
+    wish: Wish,
+    why: ClaimError,
+    wait: impl for<'p> FnOnce(&mut Trying<'p, '_, C>, ClaimError) -> Result<Granted<'p>, X>,
+) -> Result<Range<Sequence>, X> {
+    let mut trying = Trying::new(claims, control, wish);
+    let granted = wait(&mut trying, why)?;
+    Ok(trying.use_up(granted))
+}
+
+/// Claims a slot that the ring refused once, by a call. A closure would not do: it would keep in
+/// memory what is an argument here.
 #[cold]
 #[inline(never)]
 fn claim_later<C: Claims, X>(
@@ -216,20 +223,7 @@ fn claim_later<C: Claims, X>(
     why: ClaimError,
     wait: impl for<'p> FnOnce(&mut Trying<'p, '_, C>, ClaimError) -> Result<Granted<'p>, X>,
 ) -> Result<Sequence, X> {
-    try_again(claims, control, why, wait)
-}
-
-/// Claims a slot that the ring refused once.
-#[inline(always)]
-fn try_again<C: Claims, X>(
-    claims: &mut C,
-    control: &Control,
-    why: ClaimError,
-    wait: impl for<'p> FnOnce(&mut Trying<'p, '_, C>, ClaimError) -> Result<Granted<'p>, X>,
-) -> Result<Sequence, X> {
-    let mut trying = Trying::new(claims, control, Wish::Exactly(1));
-    let granted = wait(&mut trying, why)?;
-    Ok(trying.use_up(granted).start)
+    Ok(try_again(claims, control, Wish::Exactly(1), why, wait)?.start)
 }
 
 #[inline]

@@ -58,14 +58,14 @@ pub(crate) fn run_together<'env>(
     }
     let mut is_waiting = false;
     while !crew.tasks.is_empty() {
-        match crew.take_turns(deliver) {
-            Round::Idle => is_waiting = crew.wait(is_waiting),
+        is_waiting = match crew.take_turns(deliver) {
+            Round::Idle => crew.wait(is_waiting),
             Round::Drained(drained) => {
                 crew.pace(drained);
-                is_waiting = false;
+                false
             }
-            Round::TimedOut | Round::Busy => is_waiting = false,
-        }
+            Round::TimedOut | Round::Busy => false,
+        };
     }
 }
 

@@ -71,7 +71,6 @@ impl BesideBusyThreads {
             }
             Phase::Spin(_) => {
                 self.spin.learn(false);
-                waiting.spin_no_more();
                 self.nap_or_park()
             }
             Phase::Yield => self.nap_or_park(),

@@ -146,37 +146,30 @@ impl<G: Goal> Taking<'_, G> {
     fn take(&mut self, step: Step) -> bool {
         let control = &self.shared.control;
         match step {
-            Step::Poll(times) => self.poll(times),
-            Step::Pause(hints) => self.pause(hints),
+            Step::Poll(times) => self.in_parts(times, POLLS_PER_CHECK, Goal::poll),
+            Step::Pause(hints) => self.in_parts(hints, HINTS_PER_CHECK, |_, hints| {
+                pause(hints);
+                false
+            }),
             Step::Yield => self.give_way(),
             Step::Sleep(time) => self.asleep(|wait| control.sleep(wait, time)),
             Step::Park => self.asleep(|wait| control.park(wait)),
         }
     }
 
-    /// Polls up to `times` times.
+    /// Runs `part` for `times` in parts of at most `most`, with a check after each part. Ends early
+    /// if `part` says that the wait seems to be over, or a check does.
     #[inline(always)]
-    fn poll(&mut self, times: u32) -> bool {
+    fn in_parts(
+        &mut self,
+        times: u32,
+        most: u32,
+        mut part: impl FnMut(&mut G, u32) -> bool,
+    ) -> bool {
         let mut left = times;
         loop {
-            let polls = left.min(POLLS_PER_CHECK);
-            if self.goal.poll(polls) || self.is_over() {
-                return true;
-            }
-            left -= polls;
-            if left == 0 {
-                return false;
-            }
-        }
-    }
-
-    /// Backs off for `hints` pause hints.
-    fn pause(&mut self, hints: u32) -> bool {
-        let mut left = hints;
-        loop {
-            let now = left.min(HINTS_PER_CHECK);
-            pause(now);
-            if self.is_over() {
+            let now = left.min(most);
+            if part(self.goal, now) || self.is_over() {
                 return true;
             }
             left -= now;

@@ -136,7 +136,7 @@ impl<'a> Waiting<'a> {
     /// ```
     #[must_use]
     pub fn steps_awake(&self) -> u64 {
-        self.so_far.steps - self.so_far.slept_at.max(self.first.min(self.so_far.steps))
+        self.so_far.steps.saturating_sub(self.so_far.slept_at.max(self.first))
     }
 
     /// Returns the same wait as if it began with step `first`. A strategy that hands over to

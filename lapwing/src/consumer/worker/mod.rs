@@ -250,21 +250,21 @@ impl<E> Source<E> for Worker<E> {
         let Self { reader, shared, waiter, group, worker, by_key, .. } = self;
         let (control, own) = (&shared.control, group.word_of(*worker));
         let words = by_key.as_ref().map(ByKey::words);
-        let mut is_over = false;
-        match Wait::of(reader, group, *worker, words) {
+        let is_expired = match Wait::of(reader, group, *worker, words) {
             Some(wait) => {
                 let limit = shared.turns.limit_wait(control, deadline);
                 let activity: &Activity = shared.activity(own);
                 waiter.wait(&mut &wait, shared, limit, Some(activity));
-                is_over = has_passed(deadline);
+                has_passed(deadline)
             }
             None => {
                 group.sleep_until_wanted(*worker);
                 // It has rested, and not waited by its strategy.
                 waiter.begin();
+                false
             }
-        }
-        let is_over = is_over || control.is_stopping(own, ONLY_TURN);
+        };
+        let is_over = is_expired || control.is_stopping(own, ONLY_TURN);
         if is_over { Seen::Expired } else { Seen::Something }
     }
 

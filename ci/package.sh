@@ -38,6 +38,6 @@ if [[ ${PACKAGE:-essential} == all ]]; then
     cargo test
 else
     cargo check --tests
-    cargo test --package lapwing --test tables --test layers
+    cargo test --package lapwing --test sources
 fi
 echo 'package: core and library compile and pass their tests outside the workspace'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the tests pass, with exactly the command that the README gives to users. It includes the documentation
-# tests (the examples of every public item, and the `compile_fail` ones) and `lapwing/tests/tables.rs`, which checks the
+# tests (the examples of every public item, and the `compile_fail` ones) and `lapwing/tests/sources`, which checks the
 # sources against STYLE.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -3,7 +3,7 @@
 //!
 //! "LMAX" is the Java library, versions 1.0 to 4.0. The test names are those of
 //! `tests/conformance`, where each test runs for every sequencer and every wait strategy.
-//! `tests/tables.rs` checks the tables of this page against the suite. [`wait`](crate::wait) has a
+//! `tests/sources/tables.rs` checks the tables of this page against the suite. [`wait`](crate::wait) has a
 //! table of the wait strategies.
 //!
 //! # Features

@@ -8,7 +8,7 @@
 //! - [`unsafe_code`]: the invariants that the unsafe code relies on.
 //! - [`memory_ordering`]: the pairs of atomic operations.
 //!
-//! `tests/tables.rs` checks the tables. Each unsafe block cites an invariant, and each ordering
+//! `tests/sources/tables.rs` checks the tables. Each unsafe block cites an invariant, and each ordering
 //! cites a row. Each row names an existing model, and each scenario for LMAX and Lapwing names a
 //! test. `ci/mutants.py` breaks the rows one by one and checks that their models fail. Its list
 //! says which edits no model sees; CONTRIBUTING explains why loom cannot check O11, O13 and one side

@@ -1,14 +1,9 @@
-//! Checks where the sources of both crates do what only few files may do: assembly, calls of the
-//! system, locks of the core, and the use of the tuning. The imports between files are checked by
-//! `journal/tests/layers.rs`, which has a parser.
-#![cfg(not(any(miri, loom)))]
+//! Checks where the sources do what only few files may do: assembly, calls of the system, locks of
+//! the core, stores of the words of a law, and the use of the tuning.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
-/// The folders with the sources of both crates.
-const CRATES: [&str; 2] = ["core/src", "lapwing/src"];
+use crate::files::{Source, sources};
 
 /// What models, Miri and sanitizers do not see is in few files. `docs/reliability.md` has an
 /// argument for each.
@@ -83,40 +78,8 @@ fn assert_only(what: &str, files: &[&str]) {
     assert_eq!(Vec::from_iter(files_with(what)), files, "files with {what}");
 }
 
-/// Returns the files whose code contains `what`, except tests.
+/// Returns the files whose code contains `what`.
 fn files_with(what: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for name in CRATES {
-        let (own, inside) =
-            (Path::new(env!("CARGO_MANIFEST_DIR")), name.split_once('/').unwrap().1);
-        // The folder of a package that is unpacked has another name than `lapwing`.
-        let root =
-            if name.starts_with("lapwing/") { own.join(inside) } else { own.join("..").join(name) };
-        for file in files(&root) {
-            let path = file.strip_prefix(&root).unwrap().display().to_string().replace('\\', "/");
-            let is_test = |part| matches!(part, "tests" | "tests.rs" | "models" | "litmus");
-            let text = fs::read_to_string(&file).unwrap();
-            let mut code = without_tests(&text).filter(|line| !line.trim_start().starts_with("//"));
-            if !path.split('/').any(is_test) && code.any(|line| line.contains(what)) {
-                found.insert(format!("{name}/{path}"));
-            }
-        }
-    }
-    found
-}
-
-/// Returns the lines before the first module of tests or models, which is the end of a file.
-fn without_tests(text: &str) -> impl Iterator<Item = &str> {
-    let mut is_for_tests = false;
-    text.lines().take_while(move |line| {
-        is_for_tests |= line.starts_with("#[cfg(test") || line.starts_with("#[cfg(all(test");
-        let is_end = is_for_tests && line.starts_with("mod ") && line.ends_with('{');
-        is_for_tests &= line.starts_with('#');
-        !is_end
-    })
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    let has = |source: &Source| source.lines().any(|(_, line)| line.code.contains(what));
+    sources().into_iter().filter(has).map(|source| source.path).collect()
 }

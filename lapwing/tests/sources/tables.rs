@@ -6,13 +6,12 @@
 //! - Each scenario of the conformance suite has a row in `docs::lmax` that names its tests.
 //!
 //! Clippy checks that there is a safety comment at all, and the compiler which modules have unsafe
-//! code. This test reads lines as rustfmt writes them, so it needs no parser.
-#![cfg(not(any(miri, loom)))]
-
+//! code.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+
+use crate::files::{Line, Source, files, own, sources};
 
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 const ORDERING_TABLE: &str = "src/docs/memory_ordering.rs";
@@ -169,81 +168,17 @@ fn scenario_id(test: &str) -> Option<String> {
     (number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit())).then_some(id)
 }
 
-// ---- source files ----
-
-/// A source file, without its tests.
-struct Source {
-    path: PathBuf,
-    /// By number. Those of tests are missing.
-    lines: BTreeMap<usize, Line>,
-}
-
-/// A line: its code, and its comment with the slashes.
-struct Line {
-    code: String,
-    comment: String,
-}
+// ---- what the tables need of a file ----
 
 impl Line {
-    fn of(text: &str) -> Self {
-        // A `//` in a string follows an odd number of quotes.
-        let is_comment = |at: &usize| text[..*at].matches('"').count().is_multiple_of(2);
-        let start = text.match_indices("//").map(|(at, _)| at).find(is_comment);
-        let (code, comment) = text.split_at(start.unwrap_or(text.len()));
-        Self { code: code.to_owned(), comment: comment.to_owned() }
-    }
-
-    fn is_comment(&self) -> bool {
-        self.code.trim().is_empty() && !self.comment.is_empty()
-    }
-
-    fn is_attribute(&self) -> bool {
-        self.code.trim_start().starts_with("#[")
-    }
-
-    fn indent(&self) -> usize {
-        self.code.len() - self.code.trim_start().len()
-    }
-
     /// Whether the line has an atomic ordering and is no import.
     fn has_ordering(&self) -> bool {
         !words(&self.code).any(|word| word == "use")
             && words(&self.code).any(|word| ORDERINGS.contains(&word))
     }
-
-    /// Whether the line is an attribute that leaves its item to tests.
-    fn is_for_tests(&self) -> bool {
-        let code = self.code.trim_start();
-        ["#[test]", "#[cfg(test", "#[cfg(all(test"].iter().any(|start| code.starts_with(start))
-    }
 }
 
 impl Source {
-    fn new(path: PathBuf) -> Self {
-        let text = fs::read_to_string(&path).expect("a source file is UTF-8");
-        let mut lines: BTreeMap<_, _> = text.lines().map(Line::of).enumerate().collect();
-        let is_last = |line: &Line, indent| {
-            let code = line.code.trim_end();
-            line.indent() == indent && (code.ends_with('}') || code.ends_with(';'))
-        };
-        while let Some((&first, line)) = lines.iter().find(|(_, line)| line.is_for_tests()) {
-            let indent = line.indent();
-            let mut item = lines.range(first..);
-            let last = item.find(|(_, line)| is_last(line, indent)).map(|(&number, _)| number);
-            let last = last.expect("an item ends with a brace or a semicolon");
-            lines.retain(|number, _| !(first..=last).contains(number));
-        }
-        Self { path, lines }
-    }
-
-    fn lines(&self) -> impl Iterator<Item = (usize, &Line)> {
-        self.lines.iter().map(|(&number, line)| (number, line))
-    }
-
-    fn at(&self, number: usize, what: &str) -> String {
-        format!("{}:{}: {what}", self.path.display(), number + 1)
-    }
-
     /// Returns the comment from line `number` on.
     fn rest_of_comment(&self, number: usize) -> String {
         let rest = self.lines.range(number..).map(|(_, line)| line);
@@ -286,21 +221,6 @@ impl Source {
     }
 }
 
-/// The path of a file or a folder, from the folder of this package.
-fn own(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// Reads the sources of both crates, without their tests and without the documentation.
-fn sources() -> Vec<Source> {
-    let is_code = |path: &PathBuf| {
-        let others = ["tests", "tests.rs", "models", "litmus", "docs"];
-        !path.components().any(|part| others.iter().any(|other| part.as_os_str() == *other))
-    };
-    let files = ["../core/src", "src"].into_iter().flat_map(|folder| files(&own(folder)));
-    files.filter(is_code).map(Source::new).collect()
-}
-
 /// Returns the names of all functions in these folders.
 fn functions(folders: &[&str]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
@@ -310,19 +230,4 @@ fn functions(folders: &[&str]) -> BTreeSet<String> {
         names.extend(after_fn.map(str::to_owned));
     }
     names
-}
-
-/// Returns the Rust files in `folder` and in the folders in it.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a source folder is readable") {
-        let path = entry.expect("a source folder is readable").path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    assert!(!found.is_empty(), "no sources in {}", folder.display());
-    found
 }

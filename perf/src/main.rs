@@ -24,8 +24,10 @@ mod load; // what is moved, and through which graph
 mod machine; // where the numbers are measured, and who else was there
 mod measure; // rounds, rows, runs, threads and the clock
 mod output; // what is printed
+mod record; // what a measurement leaves behind
 mod report; // table, JSON, page
 mod rings; // threads for the ends of Lapwing's rings
+mod view; // how records are shown
 
 use std::process::ExitCode;
 

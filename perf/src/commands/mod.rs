@@ -7,12 +7,14 @@ pub(crate) mod channels; // bounded channels under load
 pub(crate) mod contention; // the cost of one increment, with and without contention
 mod delays; // rows, records and files of delays
 pub(crate) mod dispatch; // the order-dispatch pipeline
+mod graph; // a contender in one of the paper's configurations
 pub(crate) mod idle; // the cost of waiting
 #[cfg(unix)]
 pub(crate) mod journal; // what is in a journal
 pub(crate) mod latency; // delays at a given rate
 pub(crate) mod limits; // the limits of this machine
 pub(crate) mod neighbours; // graphs beside busy threads of another process
+mod old_session;
 pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back
@@ -21,3 +23,8 @@ mod session; // what all commands have in common
 pub(crate) mod soak; // every topology, with faults and checks
 pub(crate) mod sweep; // delays against the rate
 pub(crate) mod throughput; // the benchmark of the paper's five configurations
+
+use crate::view::View;
+
+/// How the records of each experiment are shown, in the order of the page.
+pub(crate) const VIEWS: &[View] = &[throughput::VIEW, neighbours::VIEW];

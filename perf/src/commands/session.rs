@@ -1,18 +1,16 @@
-//! The common parts of all commands: the machine, the CPU time of other processes, the report and
-//! its file.
+//! The common parts of all experiments: the machine, the CPU time of other processes, the tables and the file.
 
 use std::path::{Path, PathBuf};
-
-use serde::Serialize;
 
 use crate::machine::Machine;
 use crate::machine::neighbours::Neighbours;
 use crate::measure::error::Error;
 use crate::measure::interrupt;
 use crate::output;
-use crate::report::{Missing, json};
+use crate::record::{File, Missing, Record};
+use crate::view::{View, terminal};
 
-/// One command under way.
+/// One experiment under way.
 pub(crate) struct Session {
     machine: Machine,
     neighbours: Neighbours,
@@ -20,14 +18,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts a session: checks that the report can be written to `json`, detects the machine,
-    /// starts to measure the CPU time of other processes, and handles Ctrl-C.
+    /// Starts a session: checks that the report can be written to `json`, detects the machine, starts to measure the
+    /// CPU time of other processes, and handles Ctrl-C.
     ///
     /// # Errors
     ///
     /// [`Error::Json`] if `json` cannot be written, [`Error::Print`] if standard output refuses.
     pub(crate) fn begin(json: Option<&Path>) -> Result<Self, Error> {
-        json.map_or(Ok(()), json::check)?;
+        json.map_or(Ok(()), File::check)?;
         let machine = Machine::detect();
         output::print(&machine.to_string())?;
         interrupt::listen();
@@ -35,27 +33,25 @@ impl Session {
         Ok(Self { machine, neighbours: Neighbours::watch(), json })
     }
 
-    /// Ends a session: prints the result of `tables` for the machine, and writes `records` and the
-    /// `missing` contenders.
+    /// Ends a session: prints `results` as `view` shows them, and writes them with the `missing` contenders.
     ///
     /// # Errors
     ///
-    /// A report that cannot be printed or written, or [`Error::Interrupted`] after the report if
-    /// Ctrl-C was pressed.
+    /// A report that cannot be printed or written, or [`Error::Interrupted`] after the report if Ctrl-C was pressed.
     pub(crate) fn end(
         mut self,
-        records: &[impl Serialize],
-        missing: &[Missing],
-        tables: impl FnOnce(&Machine) -> String,
+        view: &View,
+        results: Vec<Record>,
+        missing: Vec<Missing>,
     ) -> Result<(), Error> {
         self.machine.cpus_used_by_others = self.neighbours.cpus_used();
-        let interrupted = interrupt::requested();
-        if !interrupted || !records.is_empty() {
-            output::print(&tables(&self.machine))?;
+        let complete = !interrupt::requested();
+        if complete || !results.is_empty() {
+            output::print(&terminal::render(view, &results, &missing, &self.machine))?;
         }
         if let Some(path) = &self.json {
-            json::write(path, &self.machine, missing, !interrupted, records)?;
+            File { machine: self.machine, missing, complete, results }.write(path)?;
         }
-        if interrupted { Err(Error::Interrupted) } else { Ok(()) }
+        if complete { Ok(()) } else { Err(Error::Interrupted) }
     }
 }

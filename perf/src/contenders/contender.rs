@@ -7,6 +7,7 @@ use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
+use crate::record::Record;
 use crate::report::settings;
 
 /// A rival that can run every topology.
@@ -26,6 +27,14 @@ pub(crate) trait Contender {
     /// Returns the wait and the placement for one cell.
     fn setting(&self) -> String {
         settings::setting(self.wait(), self.placement().as_deref())
+    }
+
+    /// Returns its record in `experiment`, with its setting and no runs.
+    fn record(&self, experiment: &str, threads: usize) -> Record {
+        let mut record = Record::new(experiment, self.name(), threads);
+        record.wait = Some(self.wait().to_owned());
+        record.placement = self.placement();
+        record
     }
 
     /// Returns the total threads of a run with this many `producers` and `consumers`.

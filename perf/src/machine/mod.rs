@@ -14,16 +14,19 @@ use std::num::NonZeroUsize;
 use std::thread;
 use std::time::SystemTime;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
+/// CPUs that others may use on a machine that still counts as quiet.
+const QUIET_CPUS: f64 = 0.1;
+
 /// The machine and the builds of one report.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Machine {
     /// Operating system, in the compiler's naming.
-    os: &'static str,
+    os: String,
     /// Architecture, in the compiler's naming.
-    arch: &'static str,
+    arch: String,
     /// Version of the kernel.
     kernel: String,
     /// Model of the first CPU.
@@ -41,11 +44,11 @@ pub(crate) struct Machine {
     measured_at: String,
     /// The commit of this binary, with `-dirty` if it had changes, or `unknown` outside of a
     /// checkout.
-    commit: &'static str,
+    commit: String,
     /// The compiler of this binary.
-    rustc: &'static str,
+    rustc: String,
     /// The version of Lapwing.
-    lapwing: &'static str,
+    lapwing: String,
     /// Mean number of CPUs that others used during the measurement, or `None` if unknown.
     pub(crate) cpus_used_by_others: Option<f64>,
 }
@@ -56,8 +59,8 @@ impl Machine {
         let logical_cpus = cpus().cpus().len();
         let available_parallelism = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Self {
-            os: std::env::consts::OS,
-            arch: std::env::consts::ARCH,
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
             kernel: System::kernel_version().unwrap_or_else(unknown),
             cpu: cpu(),
             logical_cpus: logical_cpus.max(available_parallelism),
@@ -65,11 +68,24 @@ impl Machine {
             quota_cpus: quota::cpus(),
             affinity: placement::allowed().map(|cpus| cpus.iter().map(|cpu| cpu.id).collect()),
             measured_at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-            commit: env!("LAPWING_COMMIT"),
-            rustc: env!("LAPWING_RUSTC"),
-            lapwing: env!("CARGO_PKG_VERSION"),
+            commit: env!("LAPWING_COMMIT").to_owned(),
+            rustc: env!("LAPWING_RUSTC").to_owned(),
+            lapwing: env!("CARGO_PKG_VERSION").to_owned(),
             cpus_used_by_others: None, // known after the measurement
         }
+    }
+
+    /// Returns the start of the measurement, in UTC.
+    pub(crate) fn measured_at(&self) -> &str {
+        &self.measured_at
+    }
+
+    /// Returns a warning, if others used the machine during the measurement.
+    pub(crate) fn disturbance(&self) -> Option<String> {
+        let others = self.cpus_used_by_others.filter(|cpus| *cpus > QUIET_CPUS)?;
+        Some(format!(
+            "others used {others:.2} CPUs meanwhile: repeat on a quiet machine before you compare"
+        ))
     }
 
     /// Returns the number of CPUs that this process may use.

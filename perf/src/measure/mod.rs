@@ -9,6 +9,7 @@ pub(crate) mod interrupt; // Ctrl-C keeps the results so far
 pub(crate) mod progress; // a bar on a terminal, plain lines otherwise
 pub(crate) mod row; // one row of a throughput table
 pub(crate) mod run; // one run, before and after the check of its answer
+pub(crate) mod runner; // interleaved rounds
 pub(crate) mod sample; // one run of a fixed length, and the summary of several
 pub(crate) mod schedule; // number, length and placement of runs
 pub(crate) mod settling; // the fastest setting, and the number of events

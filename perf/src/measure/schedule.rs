@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::machine::placement::Placement;
+use crate::measure::runner::Length;
 
 /// The number, length and placement of runs.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,13 @@ pub(crate) struct Schedule {
     pub(crate) events: Option<u32>,
     /// The placement of the threads.
     pub(crate) placement: Placement,
+}
+
+impl Schedule {
+    /// Returns how the number of events of a run is found.
+    pub(crate) fn length(&self) -> Length {
+        self.events.map_or(Length::Time(self.run_time), Length::Events)
+    }
 }
 
 #[cfg(test)]

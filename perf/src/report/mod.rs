@@ -8,16 +8,7 @@ pub(crate) mod settings; // the name of a row's setting
 pub(crate) mod strategies; // the default against the best other strategy
 pub(crate) mod table; // the tables on standard output
 
-use serde::Serialize;
-
-/// A contender that cannot take part.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Missing {
-    /// Its name.
-    pub(crate) contender: String,
-    /// The reason, in a few words.
-    pub(crate) reason: String,
-}
+pub(crate) use crate::record::Missing;
 
 /// Returns each of `items` once, in the order of their first occurrence.
 pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {

@@ -16,7 +16,7 @@ pub(crate) use self::arguments::ChannelsArguments;
 use self::case::Case;
 use self::record::Record;
 use self::row::Row;
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::contenders::channels::Channel;
 use crate::measure::error::Error;
 use crate::measure::group::Group;

@@ -7,7 +7,7 @@ mod table; // the tables
 use serde::Serialize;
 
 pub(crate) use self::arguments::ContentionArguments;
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::load::increments::Case;
 use crate::machine::placement::Placement;
 use crate::measure::error::Error;

@@ -52,7 +52,7 @@ use self::record::Record;
 use self::schedule::Schedule;
 use self::techniques::TechniqueName;
 use self::work::Pace;
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::load::paced::Clock;
 use crate::measure::error::Error;
 use crate::measure::harness;

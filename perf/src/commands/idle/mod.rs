@@ -16,7 +16,7 @@ pub(crate) use self::arguments::IdleArguments;
 use self::lone::Carrier;
 use self::record::{Idle, LoneEvent, Record};
 use self::row::{Row, Waiter};
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::contenders::{ContenderName, Entry, Roster, Setting, WaitName};
 use crate::load::lone::{Bare, Lone};
 use crate::load::topologies::Topology;

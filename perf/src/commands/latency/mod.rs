@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub(crate) use self::arguments::LatencyArguments;
 use crate::commands::delays::{Carrier, Record, Row, Segment, hgrm};
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::contenders::{Entry, Roster};
 use crate::load::paced::{Pace, SEGMENTS};
 use crate::measure::error::Error;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 pub(crate) use self::arguments::LimitsArguments;
 use self::probe::{Probe, Setting};
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;

@@ -12,7 +12,7 @@ mod tests; // every contender, a wrong answer, the format of the JSON and of the
 pub(crate) use self::arguments::OversubscribedArguments;
 use self::cell::Cell;
 use self::record::Record;
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::contenders::{Contender, Entry, Roster};
 use crate::load::sharing::{Crowd, Sharing};
 use crate::measure::error::Error;

@@ -24,7 +24,7 @@ pub(crate) use self::arguments::PerftestArguments;
 use self::record::Record;
 use self::test::PerfTest;
 use self::trial::Bench;
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 pub(crate) use self::arguments::PingPongArguments;
 use self::foreign::Language;
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::contenders::{Entry, Roster};
 use crate::foreign::Rival;
 use crate::load::bare::{self, Carrier, Look};

@@ -46,7 +46,7 @@ mod world; // what one ring shares
 pub(crate) use self::arguments::{SoakArguments, SoakChildArguments};
 use self::child::Task;
 use self::report::Record;
-use super::session::Session;
+use super::old_session::Session;
 use crate::machine::child::end_with_parent;
 use crate::measure::error::Error;
 use crate::output;

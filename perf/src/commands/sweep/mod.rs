@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 pub(crate) use self::arguments::SweepArguments;
 use crate::commands::delays::{Carrier, Record, Row, Run, Segment};
-use crate::commands::session::Session;
+use crate::commands::old_session::Session;
 use crate::contenders::{Entry, Roster};
 use crate::load::paced::Pace;
 use crate::measure::error::Error;

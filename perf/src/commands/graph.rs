@@ -1,0 +1,136 @@
+//! A contender in one of the paper's configurations: the runs of `throughput` and of `neighbours`.
+
+use std::time::Duration;
+
+use crate::contenders::{Contender, Entry};
+use crate::load::topologies::Topology;
+use crate::load::workload::Workload;
+use crate::machine::switches::Switches;
+use crate::measure::crew::Answers;
+use crate::measure::error::Error;
+use crate::measure::runner::{Measured, Subject, known};
+use crate::record::{Missing, Record, figure};
+use crate::view::Column;
+
+/// One contender in one configuration.
+pub(super) struct GraphRun<'a> {
+    experiment: &'static str,
+    topology: Topology,
+    entry: &'a Entry,
+    /// The setting that it runs with.
+    chosen: usize,
+    /// The workload. The runner sets the number of events.
+    workload: Workload,
+    /// The right answers for this workload.
+    expected: Answers,
+    /// Busy threads of another process during the runs, if the experiment has them.
+    busy_threads: Option<u32>,
+}
+
+impl<'a> GraphRun<'a> {
+    /// Creates the run of `entry` in `topology`.
+    pub(super) const fn new(
+        experiment: &'static str,
+        topology: Topology,
+        entry: &'a Entry,
+        workload: Workload,
+    ) -> Self {
+        let expected = Answers::new();
+        Self { experiment, topology, entry, chosen: 0, workload, expected, busy_threads: None }
+    }
+
+    /// Adds busy threads of another process.
+    pub(super) const fn beside(mut self, busy_threads: u32) -> Self {
+        self.busy_threads = Some(busy_threads);
+        self
+    }
+
+    fn contender(&self) -> &dyn Contender {
+        self.entry.candidates[self.chosen].as_ref()
+    }
+}
+
+impl Subject for GraphRun<'_> {
+    fn record(&self) -> Record {
+        let (topology, workload) = (self.topology, &self.workload);
+        let threads = self.contender().threads(topology.producers(), topology.consumers());
+        let mut record = self
+            .contender()
+            .record(self.experiment, threads)
+            .in_cell("topology", topology.name())
+            .in_cell("ring", workload.ring)
+            .in_cell("event_bytes", workload.event_bytes.bytes())
+            .in_cell("publish", workload.publish.to_string());
+        if let Some(busy_threads) = self.busy_threads {
+            record = record.in_cell("busy_threads", busy_threads);
+        }
+        record.pinned = workload.placement.pins(threads);
+        record
+    }
+
+    fn settings(&self) -> usize {
+        self.entry.candidates.len()
+    }
+
+    fn choose(&mut self, setting: usize) {
+        self.chosen = setting;
+    }
+
+    fn busy_threads(&self) -> u32 {
+        self.busy_threads.unwrap_or(0)
+    }
+
+    /// Computes the answers of `events`.
+    fn prepare(&mut self, events: u32) {
+        self.workload.events = events;
+        self.expected = self.topology.expected(&self.workload);
+    }
+
+    fn run(&self, events: u32) -> Result<Measured, Error> {
+        let (topology, contender) = (self.topology.name(), self.contender().name());
+        let before = Switches::so_far();
+        let pass = self
+            .contender()
+            .run(self.topology, &self.workload)
+            .map_err(|source| Error::Run { topology, contender, source })?
+            .checked(topology, contender, events, &self.expected)?;
+        let mut measured = Measured::speed(&pass, events, 1);
+        measured.figures.extend(switches(before, pass.elapsed));
+        Ok(measured)
+    }
+}
+
+/// Returns the context switches per second since `before`.
+fn switches(before: Option<Switches>, elapsed: Duration) -> crate::record::Figures {
+    let rates = Switches::rates(before, elapsed);
+    known([
+        (figure::VOLUNTARY, rates.map(|rates| rates.voluntary)),
+        (figure::INVOLUNTARY, rates.map(|rates| rates.involuntary)),
+    ])
+}
+
+/// Returns those of `entries` that do not take part in one of `topologies` with a ring of one of these sizes.
+pub(super) fn refusals(
+    topologies: &[Topology],
+    rings: &[usize],
+    entries: &[Entry],
+) -> Vec<Missing> {
+    let mut refusals = Vec::new();
+    for topology in topologies {
+        for ring in rings {
+            refusals.extend(entries.iter().filter_map(|entry| entry.refusal(*topology, *ring)));
+        }
+    }
+    refusals
+}
+
+/// Returns the column of the configuration, with its numbers of producers and consumers.
+pub(super) fn topology_column<'a>() -> Column<'a> {
+    Column::words("topology", |record| heading(&record.text("topology")))
+}
+
+/// Returns a configuration with its numbers of producers and consumers.
+pub(super) fn heading(topology: &str) -> String {
+    let known = Topology::ALL.into_iter().find(|known| known.name() == topology);
+    known.map_or_else(|| topology.to_owned(), |known| format!("{topology} {}", known.shape()))
+}

@@ -170,7 +170,8 @@ mod tests {
         else {
             panic!("it is another command")
         };
-        let rows = arguments.rows(&arguments.roster().entries);
+        let roster = arguments.roster();
+        let rows = arguments.rows(&roster.entries);
         assert_eq!(rows.len(), 8);
         let mut records = runner::measure(rows, 3, |_| Progress::Silent).unwrap();
         compare(&mut records, fastest);

@@ -8,11 +8,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::load::sharing::{self, SharedQueue, Sharing};
-use crate::measure::crew::{Disconnected, Finish, RunError};
+use crate::load::queue::{Payload, Queue};
+use crate::measure::crew::Disconnected;
 
 /// A mutex with two condition variables.
+#[derive(Clone, Copy)]
 pub(super) struct BoundedQueue;
 
 impl Queue for BoundedQueue {
@@ -22,26 +22,39 @@ impl Queue for BoundedQueue {
     type Sender<T: Payload> = SendEnd<T>;
     type Receiver<T: Payload> = ReceiveEnd<T>;
 
-    fn bounded<T: Payload>(capacity: usize) -> (SendEnd<T>, ReceiveEnd<T>) {
+    fn bounded<T: Payload>(
+        self,
+        capacity: usize,
+        senders: usize,
+    ) -> (Vec<SendEnd<T>>, ReceiveEnd<T>) {
         let mut ring = VecDeque::new();
         ring.resize(capacity, T::default()); // touches the memory
         ring.clear();
 
-        let state =
-            State { ring, senders: 1, receivers: 1, waiting_senders: 0, waiting_receivers: 0 };
+        let state = State { ring, senders, receivers: 1, waiting_senders: 0, waiting_receivers: 0 };
         let shared = Arc::new(Shared {
             capacity,
             state: Mutex::new(state),
             not_full: Condvar::new(),
             not_empty: Condvar::new(),
         });
-        (SendEnd(Arc::clone(&shared)), ReceiveEnd(shared))
+        let sender = |_| SendEnd(Arc::clone(&shared));
+        ((0..senders).map(sender).collect(), ReceiveEnd(Arc::clone(&shared)))
     }
-}
 
-impl SharedQueue for BoundedQueue {
-    fn share(sharing: &Sharing) -> Result<Finish, RunError> {
-        sharing::over_one_queue::<Self>(sharing)
+    #[inline]
+    fn send<T: Payload>(sender: &mut SendEnd<T>, message: T) -> Result<(), Disconnected> {
+        sender.send(message)
+    }
+
+    #[inline]
+    fn receive<T: Payload>(receiver: &mut ReceiveEnd<T>) -> Result<T, Disconnected> {
+        receiver.receive()
+    }
+
+    fn share<T: Payload>(receiver: &ReceiveEnd<T>) -> Option<ReceiveEnd<T>> {
+        receiver.0.lock().receivers += 1;
+        Some(ReceiveEnd(Arc::clone(&receiver.0)))
     }
 }
 
@@ -86,7 +99,7 @@ fn wait<'a, T>(condition: &Condvar, state: MutexGuard<'a, State<T>>) -> MutexGua
 /// The sending end.
 pub(super) struct SendEnd<T>(Arc<Shared<T>>);
 
-impl<T: Payload> Sender<T> for SendEnd<T> {
+impl<T> SendEnd<T> {
     #[inline]
     fn send(&self, message: T) -> Result<(), Disconnected> {
         let mut state = self.0.lock();
@@ -109,13 +122,6 @@ impl<T: Payload> Sender<T> for SendEnd<T> {
     }
 }
 
-impl<T> Clone for SendEnd<T> {
-    fn clone(&self) -> Self {
-        self.0.lock().senders += 1;
-        Self(Arc::clone(&self.0))
-    }
-}
-
 impl<T> Drop for SendEnd<T> {
     fn drop(&mut self) {
         self.0.lock().senders -= 1;
@@ -126,7 +132,7 @@ impl<T> Drop for SendEnd<T> {
 /// The receiving end.
 pub(super) struct ReceiveEnd<T>(Arc<Shared<T>>);
 
-impl<T: Payload> Receiver<T> for ReceiveEnd<T> {
+impl<T> ReceiveEnd<T> {
     #[inline]
     fn receive(&self) -> Result<T, Disconnected> {
         let mut state = self.0.lock();
@@ -143,13 +149,6 @@ impl<T: Payload> Receiver<T> for ReceiveEnd<T> {
             self.0.not_full.notify_one();
         }
         Ok(message)
-    }
-}
-
-impl<T> Clone for ReceiveEnd<T> {
-    fn clone(&self) -> Self {
-        self.0.lock().receivers += 1;
-        Self(Arc::clone(&self.0))
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::{Arc, Weak};
 use crossbeam_queue::ArrayQueue;
 use crossbeam_utils::Backoff;
 
-use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::load::sharing::{self, SharedQueue, Sharing};
-use crate::measure::crew::{Disconnected, Finish, RunError};
+use crate::load::queue::{Payload, Queue};
+use crate::measure::crew::Disconnected;
 
 /// `crossbeam_queue::ArrayQueue` with yielding ends.
+#[derive(Clone, Copy)]
 pub(super) struct CrossbeamArrayQueue;
 
 impl Queue for CrossbeamArrayQueue {
@@ -20,24 +20,39 @@ impl Queue for CrossbeamArrayQueue {
     type Sender<T: Payload> = SendEnd<T>;
     type Receiver<T: Payload> = ReceiveEnd<T>;
 
-    fn bounded<T: Payload>(capacity: usize) -> (SendEnd<T>, ReceiveEnd<T>) {
+    fn bounded<T: Payload>(
+        self,
+        capacity: usize,
+        senders: usize,
+    ) -> (Vec<SendEnd<T>>, ReceiveEnd<T>) {
         let queue = Arc::new(ArrayQueue::new(capacity));
         let sender = Arc::new(Sign);
         let receiver = Arc::new(Sign);
-
         let receive_end = ReceiveEnd {
             queue: Arc::clone(&queue),
             senders: Arc::downgrade(&sender),
             _receiver: Arc::clone(&receiver),
         };
         let send_end = SendEnd { queue, receiver: Arc::downgrade(&receiver), _sender: sender };
-        (send_end, receive_end)
+        (vec![send_end; senders], receive_end)
     }
-}
 
-impl SharedQueue for CrossbeamArrayQueue {
-    fn share(sharing: &Sharing) -> Result<Finish, RunError> {
-        sharing::over_one_queue::<Self>(sharing)
+    #[inline]
+    fn send<T: Payload>(sender: &mut SendEnd<T>, message: T) -> Result<(), Disconnected> {
+        sender.send(message)
+    }
+
+    #[inline]
+    fn receive<T: Payload>(receiver: &mut ReceiveEnd<T>) -> Result<T, Disconnected> {
+        receiver.receive()
+    }
+
+    fn share<T: Payload>(receiver: &ReceiveEnd<T>) -> Option<ReceiveEnd<T>> {
+        Some(ReceiveEnd {
+            queue: Arc::clone(&receiver.queue),
+            senders: Weak::clone(&receiver.senders),
+            _receiver: Arc::clone(&receiver._receiver),
+        })
     }
 }
 
@@ -64,7 +79,7 @@ impl<T> Clone for SendEnd<T> {
     }
 }
 
-impl<T: Payload> Sender<T> for SendEnd<T> {
+impl<T> SendEnd<T> {
     #[inline]
     fn send(&self, message: T) -> Result<(), Disconnected> {
         let backoff = Backoff::new();
@@ -90,17 +105,7 @@ pub(super) struct ReceiveEnd<T> {
     _receiver: Arc<Sign>,
 }
 
-impl<T> Clone for ReceiveEnd<T> {
-    fn clone(&self) -> Self {
-        Self {
-            queue: Arc::clone(&self.queue),
-            senders: Weak::clone(&self.senders),
-            _receiver: Arc::clone(&self._receiver),
-        }
-    }
-}
-
-impl<T: Payload> Receiver<T> for ReceiveEnd<T> {
+impl<T> ReceiveEnd<T> {
     #[inline]
     fn receive(&self) -> Result<T, Disconnected> {
         let backoff = Backoff::new();

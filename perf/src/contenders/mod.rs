@@ -1,11 +1,10 @@
-//! The contenders, one adapter each. A new rival with a queue is one file that implements
-//! [`Queue`](crate::load::queue::Queue) and [`SharedQueue`](crate::load::sharing::SharedQueue), and
-//! one line in [`ContenderName::enlist`]. Every topology then runs over it.
+//! The contenders, one adapter each. A new rival with a queue implements [`Queue`](crate::load::queue::Queue) in
+//! `queues`, and has one line in [`ContenderName::enlist`]. Every topology then runs over it.
 //!
 //! ```text
 //! Contender --+-- OneRing                this project, tuned or plain: one ring for the whole graph
-//!             +-- OverQueues<Q: Queue>   one queue for each arc: bounded_queue, std_mpsc,
-//!             |                          crossbeam_channel, crossbeam_array_queue, flume, kanal
+//!             +-- OverQueues<Q: Queue>   one queue for each arc: queues, bounded_queue,
+//!             |                          crossbeam_array_queue
 //!             +-- Disruptor              another ring for the whole graph
 //!             +-- OverRings<R: Rings>    one ring for each stage that sends: photon_ring, rtrb,
 //!             |                          and Lapwing twice more: its rings, its channels
@@ -19,19 +18,16 @@ mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition
 pub(crate) mod channels; // bounded channels under load
 mod contender; // the interface of a contender
 mod crossbeam_array_queue; // lock-free ring, spinning on both sides
-mod crossbeam_channel; // lock-free ring with parking
 mod disruptor; // another ring for the whole graph
-mod flume; // a lock around a queue
 mod foreign; // rivals in other languages
-mod kanal; // values copied from stack to stack
 mod lapwing; // Lapwing
 mod lapwing_plain; // Lapwing without its tuning
 mod over_queues; // a rival queue at every arc
 mod over_rings; // one ring per sending stage
 mod photon_ring; // stamped slots, several readers
+pub(crate) mod queues; // the queues of other libraries
 mod roster; // the contenders that take part, and those that cannot
 mod rtrb; // a wait-free ring for two threads
-mod std_mpsc; // the standard library's bounded channel
 #[cfg(test)]
 mod tests; // every topology over every contender; loss of a peer
 mod wrong_answer; // a contender with wrong answers
@@ -40,6 +36,7 @@ use clap::ValueEnum;
 
 pub(crate) use self::contender::{Contender, Shares};
 pub(crate) use self::lapwing::{PlacementName, Setting, WaitName, ping_pong, side_by_side};
+use self::over_queues::OverQueues;
 pub(crate) use self::roster::{Entry, Roster};
 
 /// The baseline of all ratios: the queue of the paper.
@@ -122,7 +119,7 @@ impl ContenderName {
     ///
     /// The reason why it cannot take part: a tool is missing.
     pub(crate) fn enlist(self, settings: &[Setting]) -> Result<Vec<Entry>, String> {
-        let only = |contender| Ok(vec![Entry::only(contender)]);
+        let only = |contender: Box<dyn Contender>| Ok(vec![Entry::only(contender)]);
         match self {
             Self::Lapwing => {
                 let entry = |setting: &Setting| Entry::only(lapwing::contender(*setting));
@@ -132,16 +129,14 @@ impl ContenderName {
                 let entry = |setting: &Setting| Entry::only(lapwing_plain::contender(*setting));
                 Ok(settings.iter().map(entry).collect())
             }
-            Self::BoundedQueue => only(over_queues::contender::<bounded_queue::BoundedQueue>()),
-            Self::StdMpsc => only(over_queues::contender::<std_mpsc::StdMpsc>()),
-            Self::CrossbeamChannel => {
-                only(over_queues::contender::<crossbeam_channel::CrossbeamChannel>())
-            }
+            Self::BoundedQueue => only(Box::new(OverQueues(bounded_queue::BoundedQueue))),
+            Self::StdMpsc => only(Box::new(OverQueues(queues::StdMpsc))),
+            Self::CrossbeamChannel => only(Box::new(OverQueues(queues::CrossbeamChannel))),
             Self::CrossbeamArrayQueue => {
-                only(over_queues::contender::<crossbeam_array_queue::CrossbeamArrayQueue>())
+                only(Box::new(OverQueues(crossbeam_array_queue::CrossbeamArrayQueue)))
             }
-            Self::Flume => only(over_queues::contender::<flume::Flume>()),
-            Self::Kanal => only(over_queues::contender::<kanal::Kanal>()),
+            Self::Flume => only(Box::new(OverQueues(queues::Flume))),
+            Self::Kanal => only(Box::new(OverQueues(queues::Kanal))),
             Self::Disruptor => Ok(vec![disruptor::entry()]),
             Self::PhotonRing => Ok(vec![photon_ring::entry()]),
             Self::Rtrb => Ok(vec![rtrb::entry()]),

@@ -1,26 +1,19 @@
 //! A rival queue as a contender: one queue for each arc of a topology.
 
-use std::marker::PhantomData;
-
 use super::contender::{Contender, Shares};
 use crate::load::exchange::{self, Exchange};
 use crate::load::paced::{self, Pace, Paced};
-use crate::load::queue::{Receiver, Sender};
-use crate::load::sharing::{SharedQueue, Sharing};
+use crate::load::queue::Queue;
+use crate::load::sharing::{self, Sharing};
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// Returns the contender that puts a queue of kind `Q` on every arc.
-pub(super) fn contender<Q: SharedQueue>() -> Box<dyn Contender> {
-    Box::new(OverQueues::<Q>(PhantomData))
-}
-
 /// Every topology over one kind of queue.
-struct OverQueues<Q>(PhantomData<Q>);
+pub(super) struct OverQueues<Q>(pub(super) Q);
 
-impl<Q: SharedQueue> Contender for OverQueues<Q> {
+impl<Q: Queue> Contender for OverQueues<Q> {
     fn name(&self) -> &'static str {
         Q::NAME
     }
@@ -30,21 +23,22 @@ impl<Q: SharedQueue> Contender for OverQueues<Q> {
     }
 
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
-        topology.over_queues::<Q>(workload).map(Pass::one_by_one)
+        topology.over_queues(self.0, workload).map(Pass::one_by_one)
     }
 
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
-        let (there, numbers) = Q::bounded::<u64>(slots);
-        let (back, answers) = Q::bounded::<u64>(slots);
+        let (mut there, mut numbers) = self.0.one_to_one::<u64>(slots);
+        let (mut back, mut answers) = self.0.one_to_one::<u64>(slots);
         let call = move |number| {
-            there.send(number)?;
-            answers.receive()
+            Q::send(&mut there, number)?;
+            Q::receive(&mut answers)
         };
-        exchange::run(exchange, call, move |_| back.send(numbers.receive()?))
+        let echo = move |_| Q::send(&mut back, Q::receive(&mut numbers)?);
+        exchange::run(exchange, call, echo)
     }
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
-        paced::over_queues::<Q>(pace)
+        paced::over_queues(self.0, pace)
     }
 
     fn sharing(&self) -> Option<&dyn Shares> {
@@ -52,8 +46,8 @@ impl<Q: SharedQueue> Contender for OverQueues<Q> {
     }
 }
 
-impl<Q: SharedQueue> Shares for OverQueues<Q> {
+impl<Q: Queue> Shares for OverQueues<Q> {
     fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
-        Q::share(sharing).map(Pass::one_by_one)
+        sharing::over_queues(self.0, sharing).map(Pass::one_by_one)
     }
 }

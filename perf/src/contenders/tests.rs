@@ -5,14 +5,11 @@ use std::num::NonZeroUsize;
 
 use super::bounded_queue::BoundedQueue;
 use super::crossbeam_array_queue::CrossbeamArrayQueue;
-use super::crossbeam_channel::CrossbeamChannel;
-use super::flume::Flume;
-use super::kanal::Kanal;
-use super::std_mpsc::StdMpsc;
+use super::queues::{CrossbeamChannel, Flume, Kanal, StdMpsc};
 use super::{Contender, ContenderName, Setting, WaitName};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Between, Pace};
-use crate::load::queue::{Queue, Receiver, Sender};
+use crate::load::queue::Queue;
 use crate::load::sharing::{Crowd, Sharing};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
@@ -296,32 +293,32 @@ fn moodycamel_is_right_as_a_process() {
 }
 
 /// Runs a crew whose consumer panics after one message while its producer still sends.
-fn run_with_a_panicking_consumer<Q: Queue>() -> RunError {
-    let (sender, receiver) = Q::bounded::<u64>(2);
+fn run_with_a_panicking_consumer<Q: Queue>(queue: Q) -> RunError {
+    let (mut sender, mut receiver) = queue.one_to_one::<u64>(2);
     let mut crew = Crew::new(Placement::Free);
     crew.enlist("producer", move || {
         loop {
-            sender.send(1)?;
+            Q::send(&mut sender, 1)?;
         }
     });
     crew.enlist("consumer", move || {
-        receiver.receive()?;
+        Q::receive(&mut receiver)?;
         panic!("on purpose");
     });
     crew.run().unwrap_err()
 }
 
 /// Runs a crew whose producer panics after one message while its consumer still receives.
-fn run_with_a_panicking_producer<Q: Queue>() -> RunError {
-    let (sender, receiver) = Q::bounded::<u64>(2);
+fn run_with_a_panicking_producer<Q: Queue>(queue: Q) -> RunError {
+    let (mut sender, mut receiver) = queue.one_to_one::<u64>(2);
     let mut crew = Crew::new(Placement::Free);
     crew.enlist("consumer", move || {
         loop {
-            receiver.receive()?;
+            Q::receive(&mut receiver)?;
         }
     });
     crew.enlist("producer", move || {
-        sender.send(1)?;
+        Q::send(&mut sender, 1)?;
         panic!("on purpose");
     });
     crew.run().unwrap_err()
@@ -334,39 +331,39 @@ fn assert_panicked(error: &RunError, culprit: &str, queue: &str) {
 }
 
 /// Asserts that a queue of kind `Q` reports either end's panic instead of hanging.
-fn assert_panics_are_reported<Q: Queue>() {
-    let lost_consumer = run_with_a_panicking_consumer::<Q>();
+fn assert_panics_are_reported<Q: Queue>(queue: Q) {
+    let lost_consumer = run_with_a_panicking_consumer(queue);
     assert_panicked(&lost_consumer, "consumer", Q::NAME);
 
-    let lost_producer = run_with_a_panicking_producer::<Q>();
+    let lost_producer = run_with_a_panicking_producer(queue);
     assert_panicked(&lost_producer, "producer", Q::NAME);
 }
 
 #[test]
 fn panic_at_either_end_of_a_queue_is_reported() {
-    assert_panics_are_reported::<BoundedQueue>();
-    assert_panics_are_reported::<StdMpsc>();
-    assert_panics_are_reported::<Flume>();
-    assert_panics_are_reported::<Kanal>();
-    assert_panics_are_reported::<CrossbeamChannel>();
-    assert_panics_are_reported::<CrossbeamArrayQueue>();
+    assert_panics_are_reported(BoundedQueue);
+    assert_panics_are_reported(StdMpsc);
+    assert_panics_are_reported(Flume);
+    assert_panics_are_reported(Kanal);
+    assert_panics_are_reported(CrossbeamChannel);
+    assert_panics_are_reported(CrossbeamArrayQueue);
 }
 
 #[test]
 fn last_message_arrives_after_its_sender_is_gone() {
     /// Sends one message, drops the sender, and receives twice.
-    fn receive_twice<Q: Queue>() -> [Result<u64, Disconnected>; 2] {
-        let (sender, receiver) = Q::bounded::<u64>(2);
-        sender.send(7).unwrap();
+    fn receive_twice<Q: Queue>(queue: Q) -> [Result<u64, Disconnected>; 2] {
+        let (mut sender, mut receiver) = queue.one_to_one::<u64>(2);
+        Q::send(&mut sender, 7).unwrap();
         drop(sender);
-        [receiver.receive(), receiver.receive()]
+        [Q::receive(&mut receiver), Q::receive(&mut receiver)]
     }
 
     let expected = [Ok(7), Err(Disconnected)];
-    assert_eq!(receive_twice::<BoundedQueue>(), expected);
-    assert_eq!(receive_twice::<StdMpsc>(), expected);
-    assert_eq!(receive_twice::<Flume>(), expected);
-    assert_eq!(receive_twice::<Kanal>(), expected);
-    assert_eq!(receive_twice::<CrossbeamChannel>(), expected);
-    assert_eq!(receive_twice::<CrossbeamArrayQueue>(), expected);
+    assert_eq!(receive_twice(BoundedQueue), expected);
+    assert_eq!(receive_twice(StdMpsc), expected);
+    assert_eq!(receive_twice(Flume), expected);
+    assert_eq!(receive_twice(Kanal), expected);
+    assert_eq!(receive_twice(CrossbeamChannel), expected);
+    assert_eq!(receive_twice(CrossbeamArrayQueue), expected);
 }

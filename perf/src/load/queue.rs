@@ -1,5 +1,5 @@
-//! The interface of a rival queue that carries the arcs of a topology: a bounded FIFO with a
-//! sending and a receiving end. Dispatch is static, so this trait has no cost.
+//! The interface of a rival queue: a bounded FIFO with sending ends and a receiving end. It carries the arcs of a graph,
+//! the events that consumers share, and values under load. Dispatch is static, so this trait has no cost.
 //!
 //! No rival hands over several messages with one synchronisation (an iterator such as `try_iter`
 //! synchronises for each). So a batch of a queue is one event.
@@ -7,50 +7,53 @@
 use crate::measure::crew::Disconnected;
 
 /// A kind of bounded queue.
-pub(crate) trait Queue: 'static {
+pub(crate) trait Queue: Copy + Send + 'static {
     /// The name on the command line and in every report.
     const NAME: &'static str;
     /// How a full sender and an empty receiver wait, in one word.
     const WAIT: &'static str;
 
-    /// The sending end. It is cloned for further producers.
-    type Sender<T: Payload>: Sender<T> + Clone;
+    /// A sending end.
+    type Sender<T: Payload>: Send;
     /// The receiving end.
-    type Receiver<T: Payload>: Receiver<T>;
+    type Receiver<T: Payload>: Send;
 
-    /// Creates an empty queue of `capacity` messages, whose memory has been touched.
-    fn bounded<T: Payload>(capacity: usize) -> (Self::Sender<T>, Self::Receiver<T>);
+    /// Creates an empty queue with this many `slots` and sending ends, and no further clone of an end, so that the
+    /// other side learns when they are gone.
+    fn bounded<T: Payload>(
+        self,
+        slots: usize,
+        senders: usize,
+    ) -> (Vec<Self::Sender<T>>, Self::Receiver<T>);
+
+    /// Sends `message`. Waits while the queue is full.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if the receiver is gone and the queue reports it.
+    fn send<T: Payload>(sender: &mut Self::Sender<T>, message: T) -> Result<(), Disconnected>;
+
+    /// Receives the oldest message. Waits while the queue is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if the queue is empty, every sender is gone and the queue reports it.
+    fn receive<T: Payload>(receiver: &mut Self::Receiver<T>) -> Result<T, Disconnected>;
+
+    /// Returns a further receiving end, so that several consumers share the messages, or `None` if there can only be
+    /// one.
+    fn share<T: Payload>(_receiver: &Self::Receiver<T>) -> Option<Self::Receiver<T>> {
+        None
+    }
+
+    /// Creates an empty queue with one sending end.
+    fn one_to_one<T: Payload>(self, slots: usize) -> (Self::Sender<T>, Self::Receiver<T>) {
+        let (mut senders, receiver) = self.bounded(slots, 1);
+        (senders.remove(0), receiver)
+    }
 }
 
 /// A message of a queue.
-pub(crate) trait Payload: Copy + Default + Send + 'static {}
+pub(crate) trait Payload: Clone + Default + Send + Sync + Unpin + 'static {}
 
-impl<T: Copy + Default + Send + 'static> Payload for T {}
-
-/// The sending end of a queue.
-pub(crate) trait Sender<T>: Send {
-    /// Sends `message`.
-    ///
-    /// # Errors
-    ///
-    /// [`Disconnected`] if the receiver is gone.
-    ///
-    /// # Blocking
-    ///
-    /// Waits while the queue is full.
-    fn send(&self, message: T) -> Result<(), Disconnected>;
-}
-
-/// The receiving end of a queue.
-pub(crate) trait Receiver<T>: Send {
-    /// Receives the oldest message.
-    ///
-    /// # Errors
-    ///
-    /// [`Disconnected`] if the queue is empty and every sender is gone.
-    ///
-    /// # Blocking
-    ///
-    /// Waits while the queue is empty.
-    fn receive(&self) -> Result<T, Disconnected>;
-}
+impl<T: Clone + Default + Send + Sync + Unpin + 'static> Payload for T {}

@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use crate::load::queue::{Queue, Receiver, Sender};
+use crate::load::queue::Queue;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
 
@@ -39,16 +39,6 @@ pub(crate) struct Sharing {
     pub(crate) ring: usize,
     /// The placement of the threads.
     pub(crate) placement: Placement,
-}
-
-/// A queue whose events several consumers can share.
-pub(crate) trait SharedQueue: Queue {
-    /// Shares events over one queue with a cloned receiving end, if it can be cloned.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError`] if a worker could not start or did not complete.
-    fn share(sharing: &Sharing) -> Result<Finish, RunError>;
 }
 
 /// The answer of consumers over their events. It does not depend on the consumer or the order. An
@@ -153,87 +143,71 @@ pub(crate) const fn event(origin: u32, number: u32) -> u64 {
     (origin as u64) << NUMBER_BITS | number as u64
 }
 
-/// Runs over one queue of kind `Q` whose ends are cloned.
+/// Runs over one `queue` if its receiving end can be shared, and else over one for each consumer, to which the producers
+/// send in turn. All queues together have as many slots as one would have.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a worker could not start or did not complete.
-pub(crate) fn over_one_queue<Q: Queue>(sharing: &Sharing) -> Result<Finish, RunError>
-where
-    Q::Receiver<u64>: Clone,
-{
-    let (sender, receiver) = Q::bounded::<u64>(sharing.ring);
-    let mut crew = Crew::new(sharing.placement);
-    for origin in 0..sharing.crowd.producers {
-        enlist_producer(&mut crew, sharing, origin, sender.clone(), |sender, event| {
-            sender.send(event)
-        });
+pub(crate) fn over_queues<Q: Queue>(queue: Q, sharing: &Sharing) -> Result<Finish, RunError> {
+    let Crowd { producers, consumers } = sharing.crowd;
+    let (producers, consumers) = (producers as usize, consumers as usize);
+    let (senders, receiver) = queue.bounded::<u64>(sharing.ring, producers);
+    let shared = (1..consumers).map(|_| Q::share(&receiver)).collect::<Option<Vec<_>>>();
+    if let Some(mut receivers) = shared {
+        receivers.push(receiver);
+        let senders = senders.into_iter().map(|sender| vec![sender]).collect();
+        return run::<Q>(sharing, senders, receivers);
     }
-    drop(sender); // only the producers keep the queue open
-    for _ in 1..sharing.crowd.consumers {
-        enlist_consumer(&mut crew, receiver.clone());
-    }
-    enlist_consumer(&mut crew, receiver);
-    finish(crew)
-}
-
-/// Runs over one queue of kind `Q` per consumer, because its receiving end cannot be shared.
-/// Producers send to the queues in turn. The queues together have as many slots as one queue would
-/// have.
-///
-/// # Errors
-///
-/// [`RunError`] if a worker could not start or did not complete.
-pub(crate) fn over_dealt_queues<Q: Queue>(sharing: &Sharing) -> Result<Finish, RunError> {
-    let consumers = sharing.crowd.consumers as usize;
+    drop((senders, receiver));
     let slots = (sharing.ring / consumers).max(1);
-    let queues = (0..consumers).map(|_| Q::bounded::<u64>(slots));
-    let (senders, receivers): (Vec<_>, Vec<_>) = queues.unzip();
+    let mut of_producers = (0..producers).map(|_| Vec::new()).collect::<Vec<_>>();
+    let mut receivers = Vec::new();
+    for _ in 0..consumers {
+        let (senders, receiver) = queue.bounded::<u64>(slots, producers);
+        of_producers.iter_mut().zip(senders).for_each(|(own, sender)| own.push(sender));
+        receivers.push(receiver);
+    }
+    run::<Q>(sharing, of_producers, receivers)
+}
 
+/// Runs producers, each of which sends to its own `senders` in turn, and a consumer for each of `receivers`. A producer
+/// drops its senders when it is done, which ends the stream; a consumer receives until all producers are gone. If a
+/// producer is lost, the answer shows it.
+fn run<Q: Queue>(
+    sharing: &Sharing,
+    senders: Vec<Vec<Q::Sender<u64>>>,
+    receivers: Vec<Q::Receiver<u64>>,
+) -> Result<Finish, RunError> {
     let mut crew = Crew::new(sharing.placement);
-    for origin in 0..sharing.crowd.producers {
+    for (origin, own) in (0..).zip(senders) {
+        let share = sharing.share(origin);
         // Each producer starts with another consumer, so that they do not run in lockstep.
-        let mut turn = origin as usize;
-        enlist_producer(&mut crew, sharing, origin, senders.clone(), move |senders, event| {
-            turn = if turn + 1 < senders.len() { turn + 1 } else { 0 };
-            senders[turn].send(event)
+        let mut turn = origin as usize % own.len();
+        let mut own = Some(own);
+        crew.enlist(format!("producer-{origin}"), move || {
+            let mut own = own.take().ok_or(Disconnected)?;
+            if let [only] = &mut own[..] {
+                (0..share).try_for_each(|number| Q::send(only, event(origin, number)))?;
+                return Ok(Answers::new());
+            }
+            for number in 0..share {
+                turn = if turn + 1 < own.len() { turn + 1 } else { 0 };
+                Q::send(&mut own[turn], event(origin, number))?;
+            }
+            Ok(Answers::new())
         });
     }
-    drop(senders);
-    for receiver in receivers {
-        enlist_consumer(&mut crew, receiver);
+    for mut receiver in receivers {
+        crew.enlist("consumer", move || {
+            let mut sum = Checksum::default();
+            while let Ok(event) = Q::receive(&mut receiver) {
+                sum.add(event);
+            }
+            Ok(sum.answers())
+        });
     }
     finish(crew)
-}
-
-/// Adds the producer numbered `origin`. Its `end` is dropped when it is done, which ends the
-/// stream.
-fn enlist_producer<'a, S: Send + 'a>(
-    crew: &mut Crew<'a>,
-    sharing: &Sharing,
-    origin: u32,
-    end: S,
-    mut send: impl FnMut(&S, u64) -> Result<(), Disconnected> + Send + 'a,
-) {
-    let share = sharing.share(origin);
-    let mut end = Some(end);
-    crew.enlist(format!("producer-{origin}"), move || {
-        let end = end.take().ok_or(Disconnected)?;
-        (0..share).try_for_each(|number| send(&end, event(origin, number)))?;
-        Ok(Answers::new())
-    });
-}
-
-/// Adds a consumer that receives until all producers are gone. If a producer is lost, the answer
-/// shows it.
-fn enlist_consumer<'a>(crew: &mut Crew<'a>, end: impl Receiver<u64> + 'a) {
-    crew.enlist("consumer", move || {
-        let mut sum = Checksum::default();
-        while let Ok(event) = end.receive() {
-            sum.add(event);
-        }
-        Ok(sum.answers())
-    });
 }
 
 /// Runs `crew`, and adds up the answers of its consumers.

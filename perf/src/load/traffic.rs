@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::load::queue::Queue;
 use crate::load::value::Value;
 use crate::machine::placement::Placement;
 use crate::machine::switches::Switches;
@@ -26,33 +27,6 @@ use crate::measure::sample::Sample;
 /// The number of the last value of each sender. It is necessary because channels report the end of
 /// senders in different ways.
 const END: u64 = 0;
-/// The sending end of a channel.
-pub(crate) trait SendEnd<T>: Send {
-    /// Sends `value`.
-    ///
-    /// # Errors
-    ///
-    /// [`Disconnected`] if the receiver is gone and the channel reports it.
-    ///
-    /// # Blocking
-    ///
-    /// Waits while the channel is full.
-    fn send(&mut self, value: T) -> Result<(), Disconnected>;
-}
-
-/// The receiving end of a channel.
-pub(crate) trait ReceiveEnd<T>: Send {
-    /// Receives the next value.
-    ///
-    /// # Errors
-    ///
-    /// [`Disconnected`] if every sender is gone and the channel reports it.
-    ///
-    /// # Blocking
-    ///
-    /// Waits while the channel is empty.
-    fn receive(&mut self) -> Result<T, Disconnected>;
-}
 
 /// The time for which senders send, and whether each send is timed.
 #[derive(Clone, Copy, Debug)]
@@ -74,57 +48,62 @@ pub(crate) struct Traffic {
     pub(crate) received: [u64; 2],
 }
 
-/// Sends from all `senders` until the time is over, and receives everything.
+/// Sends from this many `senders` over one `channel` until the time is over, and receives everything.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start or did not complete.
-pub(crate) fn one_way<T: Value>(
-    senders: Vec<impl SendEnd<T>>,
-    mut receiver: impl ReceiveEnd<T>,
+pub(crate) fn one_way<T: Value, Q: Queue>(
+    channel: Q,
+    slots: usize,
+    senders: usize,
     timing: Timing,
 ) -> Result<Traffic, RunError> {
+    let (ends, mut receiver) = channel.bounded::<T>(slots, senders);
     let stop = AtomicBool::new(false);
-    let (stop, ends) = (&stop, senders.len());
+    let stop = &stop;
     let mut crew = clock(stop, timing);
-    for (number, mut sender) in senders.into_iter().enumerate() {
+    for (number, mut sender) in ends.into_iter().enumerate() {
         crew.enlist(format!("sender-{number}"), move || {
-            let (sent, longest) = send_all(stop, timing, |number| sender.send(T::of(number)))?;
-            sender.send(T::of(END))?;
+            let (sent, longest) =
+                send_all(stop, timing, |number| Q::send(&mut sender, T::of(number)))?;
+            Q::send(&mut sender, T::of(END))?;
             Ok(vec![sent, longest])
         });
     }
-    crew.enlist("receiver", move || receive_all(ends, || receiver.receive()));
-    finished(crew, ends)
+    crew.enlist("receiver", move || receive_all(senders, || Q::receive::<T>(&mut receiver)));
+    finished(crew, senders)
 }
 
-/// Sends a value, waits until it comes back, and repeats until the time is over.
+/// Sends a value over one `channel`, waits until it comes back over another one, and repeats until the time is over.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start or did not complete.
-pub(crate) fn round_trips<T: Value>(
-    (mut there, mut arrivals): (impl SendEnd<T>, impl ReceiveEnd<T>),
-    (mut back, mut returns): (impl SendEnd<T>, impl ReceiveEnd<T>),
+pub(crate) fn round_trips<T: Value, Q: Queue>(
+    channel: Q,
+    slots: usize,
     timing: Timing,
 ) -> Result<Traffic, RunError> {
+    let (mut there, mut arrivals) = channel.one_to_one::<T>(slots);
+    let (mut back, mut returns) = channel.one_to_one::<T>(slots);
     let stop = AtomicBool::new(false);
     let stop = &stop;
     let mut crew = clock(stop, timing);
     crew.enlist("ping", move || {
         let (sent, longest) = send_all(stop, timing, |number| {
-            there.send(T::of(number))?;
-            let is_same = returns.receive()?.number() == number;
+            Q::send(&mut there, T::of(number))?;
+            let is_same = Q::receive::<T>(&mut returns)?.number() == number;
             is_same.then_some(()).ok_or(Disconnected)
         })?;
-        there.send(T::of(END))?;
+        Q::send(&mut there, T::of(END))?;
         Ok(vec![sent, longest])
     });
     crew.enlist("pong", move || {
         receive_all(1, || {
-            let value = arrivals.receive()?;
+            let value = Q::receive::<T>(&mut arrivals)?;
             if value.number() != END {
-                back.send(value.clone())?;
+                Q::send(&mut back, value.clone())?;
             }
             Ok(value)
         })
@@ -220,9 +199,9 @@ fn sum_up_to(last: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
-
     use super::*;
+    use crate::contenders::channels::wrong_answer::WrongAnswer;
+    use crate::contenders::queues::StdMpsc;
 
     const TIMING: Timing = Timing { run_time: Duration::from_millis(2), times_sends: true };
 
@@ -235,17 +214,15 @@ mod tests {
 
     #[test]
     fn what_is_sent_comes() {
-        let (sender, receiver) = mpsc::sync_channel::<String>(4);
-        let traffic = one_way(vec![sender; 3], receiver, TIMING).unwrap();
+        let traffic = one_way::<String, _>(StdMpsc, 4, 3, TIMING).unwrap();
         assert_eq!(traffic.sent, traffic.received);
         assert!(traffic.sample.longest_send_ns.is_some() && traffic.sample.fairness.is_some());
     }
 
     #[test]
     fn round_trips_end_where_they_began() {
-        let channel = || mpsc::sync_channel::<u64>(1);
         let timing = Timing { times_sends: false, ..TIMING };
-        let traffic = round_trips(channel(), channel(), timing).unwrap();
+        let traffic = round_trips::<u64, _>(StdMpsc, 1, timing).unwrap();
         assert_eq!(traffic.sent, traffic.received);
         assert!(traffic.sent[0] > 0);
         assert_eq!((traffic.sample.longest_send_ns, traffic.sample.fairness), (None, None));
@@ -253,15 +230,7 @@ mod tests {
 
     #[test]
     fn a_loss_shows() {
-        struct Lossy(mpsc::Receiver<u64>);
-        impl ReceiveEnd<u64> for Lossy {
-            fn receive(&mut self) -> Result<u64, Disconnected> {
-                let value = self.0.recv().map_err(|_| Disconnected)?;
-                if value == 1 { self.receive() } else { Ok(value) }
-            }
-        }
-        let (sender, receiver) = mpsc::sync_channel(4);
-        let traffic = one_way(vec![sender], Lossy(receiver), TIMING).unwrap();
+        let traffic = one_way::<u64, _>(WrongAnswer, 4, 1, TIMING).unwrap();
         assert_ne!(traffic.sent, traffic.received);
     }
 }

@@ -1,13 +1,15 @@
 //! Values that a channel carries under load. They contain numbers, so loss and damage change the
 //! answer.
 
+use crate::load::queue::Payload;
+
 /// The number of a damaged value. No sender uses it.
 const DAMAGED: u64 = u64::MAX;
 /// Bits of a number in each byte of a string. A byte of seven bits is a character.
 const BITS: u32 = 7;
 
 /// The payload.
-pub(crate) trait Value: Clone + Default + Send + Sync + Unpin + 'static {
+pub(crate) trait Value: Payload {
     /// Creates the value of a number.
     fn of(number: u64) -> Self;
 

@@ -1,18 +1,16 @@
 //! Bounded channels under load: Lapwing's and their alternatives. Every channel has its default
 //! settings. A second kind of channel in the same crate is another contender.
 //!
-//! Channels as the arcs of a graph, with events of a fixed form, are in `over_queues` and
-//! `over_rings`.
+//! The channels themselves are in `queues`; as the arcs of a graph, they are in `over_queues`.
 
-mod ends; // the ends of rival channels
-mod libraries; // the constructors of rival channels
-mod wrong_answer; // a channel that loses a value
+pub(crate) mod wrong_answer; // a channel that loses a value
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::{WaitName, lapwing};
-use crate::load::traffic::{self, ReceiveEnd, SendEnd, Timing, Traffic};
+use super::{WaitName, lapwing, queues};
+use crate::load::queue::Queue;
+use crate::load::traffic::{self, Timing, Traffic};
 use crate::load::value::Value;
 use crate::measure::crew::RunError;
 
@@ -85,25 +83,6 @@ pub(crate) struct Load {
     pub(crate) timing: Timing,
 }
 
-/// A kind of bounded channel.
-pub(super) trait Library: Copy {
-    /// Creates an empty channel with this many senders.
-    fn mpsc<T: Value>(
-        self,
-        capacity: usize,
-        senders: usize,
-    ) -> (Vec<impl SendEnd<T> + use<T, Self>>, impl ReceiveEnd<T> + use<T, Self>);
-
-    /// Creates an empty channel with one sender, of the special kind if there is one.
-    fn spsc<T: Value>(
-        self,
-        capacity: usize,
-    ) -> (impl SendEnd<T> + use<T, Self>, impl ReceiveEnd<T> + use<T, Self>) {
-        let (mut senders, receiver) = self.mpsc(capacity, 1);
-        (senders.remove(0), receiver)
-    }
-}
-
 impl ChannelName {
     /// The channels of a full comparison.
     pub(crate) const ALL: [Self; 8] = [
@@ -158,15 +137,17 @@ impl Channel {
     /// [`RunError`] if a thread could not start or did not complete.
     pub(crate) fn run(self, load: &Load) -> Result<Traffic, RunError> {
         match self.name {
-            ChannelName::Lapwing => run(lapwing::bounded::Own(self.wait), load),
-            ChannelName::StdMpsc => run(libraries::StdMpsc, load),
-            ChannelName::CrossbeamChannel => run(libraries::CrossbeamChannel, load),
-            ChannelName::Kanal => run(libraries::Kanal, load),
-            ChannelName::Flume => run(libraries::Flume, load),
-            ChannelName::Crossfire => run(libraries::Crossfire, load),
-            ChannelName::Gil => run(libraries::Gil, load),
-            ChannelName::Thingbuf => run(libraries::Thingbuf, load),
-            ChannelName::WrongAnswer => run(wrong_answer::WrongAnswer, load),
+            ChannelName::Lapwing => {
+                run(lapwing::bounded::Single(self.wait), lapwing::bounded::Multi(self.wait), load)
+            }
+            ChannelName::StdMpsc => run_both(queues::StdMpsc, load),
+            ChannelName::CrossbeamChannel => run_both(queues::CrossbeamChannel, load),
+            ChannelName::Kanal => run_both(queues::Kanal, load),
+            ChannelName::Flume => run_both(queues::Flume, load),
+            ChannelName::Crossfire => run(queues::CrossfireSingle, queues::Crossfire, load),
+            ChannelName::Gil => run(queues::GilSingle, queues::Gil, load),
+            ChannelName::Thingbuf => run_both(queues::Thingbuf, load),
+            ChannelName::WrongAnswer => run_both(wrong_answer::WrongAnswer, load),
         }
     }
 }
@@ -195,29 +176,31 @@ impl Shape {
     }
 }
 
-fn run(library: impl Library, load: &Load) -> Result<Traffic, RunError> {
+/// Runs `load` over one kind of channel, whatever the number of senders.
+fn run_both(channel: impl Queue, load: &Load) -> Result<Traffic, RunError> {
+    run(channel, channel, load)
+}
+
+/// Runs `load` over channels of kind `single` if they have one sender, else over those of kind `multi`.
+fn run(single: impl Queue, multi: impl Queue, load: &Load) -> Result<Traffic, RunError> {
     match load.payload {
-        Payload::Word => run_of::<u64>(library, load),
-        Payload::Line => run_of::<[u64; 8]>(library, load),
-        Payload::String => run_of::<String>(library, load),
+        Payload::Word => run_of::<u64>(single, multi, load),
+        Payload::Line => run_of::<[u64; 8]>(single, multi, load),
+        Payload::String => run_of::<String>(single, multi, load),
     }
 }
 
-fn run_of<T: Value>(library: impl Library, load: &Load) -> Result<Traffic, RunError> {
-    let Load { capacity, timing, .. } = *load;
+fn run_of<T: Value>(
+    single: impl Queue,
+    multi: impl Queue,
+    load: &Load,
+) -> Result<Traffic, RunError> {
     match load.shape {
-        Shape::OneWay(1) => {
-            let (sender, receiver) = library.spsc::<T>(capacity);
-            traffic::one_way(vec![sender], receiver, timing)
-        }
+        Shape::OneWay(1) => traffic::one_way::<T, _>(single, load.capacity, 1, load.timing),
         Shape::OneWay(senders) => {
-            let (senders, receiver) = library.mpsc::<T>(capacity, senders);
-            traffic::one_way(senders, receiver, timing)
+            traffic::one_way::<T, _>(multi, load.capacity, senders, load.timing)
         }
-        Shape::RoundTrips => {
-            let (there, back) = (library.spsc::<T>(capacity), library.spsc::<T>(capacity));
-            traffic::round_trips(there, back, timing)
-        }
+        Shape::RoundTrips => traffic::round_trips::<T, _>(single, load.capacity, load.timing),
     }
 }
 

@@ -1,32 +1,34 @@
 //! A channel that loses the second value, to test that the error is found.
 
-use std::sync::mpsc;
-
-use super::Library;
-use crate::load::traffic::{ReceiveEnd, SendEnd};
-use crate::load::value::Value;
+use crate::contenders::queues::StdMpsc;
+use crate::load::queue::{Payload, Queue};
 use crate::measure::crew::Disconnected;
 
 /// The channel.
 #[derive(Clone, Copy)]
-pub(super) struct WrongAnswer;
+pub(crate) struct WrongAnswer;
 
-impl Library for WrongAnswer {
-    fn mpsc<T: Value>(
-        self,
-        capacity: usize,
-        senders: usize,
-    ) -> (Vec<impl SendEnd<T> + use<T>>, impl ReceiveEnd<T> + use<T>) {
-        let (sender, receiver) = mpsc::sync_channel::<T>(capacity);
-        (vec![sender; senders], Lossy(receiver))
+/// A receiving end, and the number of values that it has received.
+pub(crate) struct Lossy<T: Payload>(<StdMpsc as Queue>::Receiver<T>, u64);
+
+impl Queue for WrongAnswer {
+    const NAME: &'static str = "wrong-answer";
+    const WAIT: &'static str = StdMpsc::WAIT;
+    type Sender<T: Payload> = <StdMpsc as Queue>::Sender<T>;
+    type Receiver<T: Payload> = Lossy<T>;
+
+    fn bounded<T: Payload>(self, slots: usize, senders: usize) -> (Vec<Self::Sender<T>>, Lossy<T>) {
+        let (senders, receiver) = StdMpsc.bounded(slots, senders);
+        (senders, Lossy(receiver, 0))
     }
-}
 
-struct Lossy<T>(mpsc::Receiver<T>);
+    fn send<T: Payload>(sender: &mut Self::Sender<T>, message: T) -> Result<(), Disconnected> {
+        StdMpsc::send(sender, message)
+    }
 
-impl<T: Value> ReceiveEnd<T> for Lossy<T> {
-    fn receive(&mut self) -> Result<T, Disconnected> {
-        let value = self.0.recv().map_err(|_| Disconnected)?;
-        if value.number() == 2 { self.receive() } else { Ok(value) }
+    fn receive<T: Payload>(Lossy(receiver, received): &mut Lossy<T>) -> Result<T, Disconnected> {
+        *received += 1;
+        let value = StdMpsc::receive(receiver)?;
+        if *received == 2 { StdMpsc::receive(receiver) } else { Ok(value) }
     }
 }

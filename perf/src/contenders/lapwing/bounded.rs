@@ -6,22 +6,65 @@ use lapwing::wait::{Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 
 use super::WaitName;
 use super::one_ring::setting::PHASED_BACKOFF;
-use crate::contenders::channels::Library;
-use crate::load::traffic::{ReceiveEnd, SendEnd};
-use crate::load::value::Value;
+use crate::load::queue::{Payload, Queue};
 use crate::measure::crew::Disconnected;
 
-/// Channels with this strategy at both ends.
+/// Channels for one sender, with this strategy at both ends.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::contenders) struct Own(pub(in crate::contenders) WaitName);
+pub(in crate::contenders) struct Single(pub(in crate::contenders) WaitName);
 
-impl Library for Own {
-    fn mpsc<T: Value>(
+/// Channels for several senders, with this strategy at both ends.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::contenders) struct Multi(pub(in crate::contenders) WaitName);
+
+impl Queue for Single {
+    const NAME: &'static str = "lapwing";
+    const WAIT: &'static str = "adaptive";
+    type Sender<T: Payload> = SingleSender<T>;
+    type Receiver<T: Payload> = Receiver<T>;
+
+    fn bounded<T: Payload>(
         self,
-        capacity: usize,
+        slots: usize,
         senders: usize,
-    ) -> (Vec<impl SendEnd<T> + use<T>>, impl ReceiveEnd<T> + use<T>) {
-        let builder = Builder::new(capacity);
+    ) -> (Vec<SingleSender<T>>, Receiver<T>) {
+        assert_eq!(senders, 1, "the channel is for one sender");
+        let builder = Builder::new(slots);
+        let (sender, receiver) = match self.0 {
+            WaitName::Adaptive => builder.spsc(), // the default, whatever the builder starts with
+            WaitName::BusySpin => both(builder, BusySpin).spsc(),
+            WaitName::Yielding => both(builder, Yielding::default()).spsc(),
+            WaitName::Sleeping => both(builder, Sleeping::default()).spsc(),
+            WaitName::Blocking => both(builder, Blocking::default()).spsc(),
+            WaitName::PhasedBackoff => both(builder, PHASED_BACKOFF).spsc(),
+        }
+        .expect("the command line takes capacities that a channel takes");
+        (vec![sender], receiver)
+    }
+
+    #[inline]
+    fn send<T: Payload>(sender: &mut SingleSender<T>, message: T) -> Result<(), Disconnected> {
+        sender.send(message).map_err(|_| Disconnected)
+    }
+
+    #[inline]
+    fn receive<T: Payload>(receiver: &mut Receiver<T>) -> Result<T, Disconnected> {
+        receiver.recv().map_err(|_| Disconnected)
+    }
+}
+
+impl Queue for Multi {
+    const NAME: &'static str = Single::NAME;
+    const WAIT: &'static str = Single::WAIT;
+    type Sender<T: Payload> = MultiSender<T>;
+    type Receiver<T: Payload> = Receiver<T>;
+
+    fn bounded<T: Payload>(
+        self,
+        slots: usize,
+        senders: usize,
+    ) -> (Vec<MultiSender<T>>, Receiver<T>) {
+        let builder = Builder::new(slots);
         let (sender, receiver) = match self.0 {
             WaitName::Adaptive => builder.mpsc(), // the default, whatever the builder starts with
             WaitName::BusySpin => both(builder, BusySpin).mpsc(),
@@ -34,45 +77,18 @@ impl Library for Own {
         (vec![sender; senders], receiver)
     }
 
-    fn spsc<T: Value>(
-        self,
-        capacity: usize,
-    ) -> (impl SendEnd<T> + use<T>, impl ReceiveEnd<T> + use<T>) {
-        let builder = Builder::new(capacity);
-        match self.0 {
-            WaitName::Adaptive => builder.spsc(),
-            WaitName::BusySpin => both(builder, BusySpin).spsc(),
-            WaitName::Yielding => both(builder, Yielding::default()).spsc(),
-            WaitName::Sleeping => both(builder, Sleeping::default()).spsc(),
-            WaitName::Blocking => both(builder, Blocking::default()).spsc(),
-            WaitName::PhasedBackoff => both(builder, PHASED_BACKOFF).spsc(),
-        }
-        .expect("the command line takes capacities that a channel takes")
+    #[inline]
+    fn send<T: Payload>(sender: &mut MultiSender<T>, message: T) -> Result<(), Disconnected> {
+        sender.send(message).map_err(|_| Disconnected)
+    }
+
+    #[inline]
+    fn receive<T: Payload>(receiver: &mut Receiver<T>) -> Result<T, Disconnected> {
+        receiver.recv().map_err(|_| Disconnected)
     }
 }
 
 /// Returns `builder` with `strategy` at both ends.
 fn both<W: WaitStrategy + Clone>(builder: Builder, strategy: W) -> Builder<W, W> {
     builder.receiver_wait(strategy.clone()).sender_wait(strategy)
-}
-
-impl<T: Value> SendEnd<T> for SingleSender<T> {
-    #[inline]
-    fn send(&mut self, value: T) -> Result<(), Disconnected> {
-        SingleSender::send(self, value).map_err(|_| Disconnected)
-    }
-}
-
-impl<T: Value> SendEnd<T> for MultiSender<T> {
-    #[inline]
-    fn send(&mut self, value: T) -> Result<(), Disconnected> {
-        MultiSender::send(self, value).map_err(|_| Disconnected)
-    }
-}
-
-impl<T: Value> ReceiveEnd<T> for Receiver<T> {
-    #[inline]
-    fn receive(&mut self) -> Result<T, Disconnected> {
-        self.recv().map_err(|_| Disconnected)
-    }
 }

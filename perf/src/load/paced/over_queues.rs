@@ -1,19 +1,19 @@
 //! A queue for each hop.
 
 use super::{Clock, Letter, Pace, Paced, Sender, Stage, Stages};
-use crate::load::queue::{Queue, Receiver, Sender as SendingEnd};
+use crate::load::queue::Queue;
 use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 
-/// Runs `pace` over queues of kind `Q`.
+/// Runs `pace` over a `queue` for each hop.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a worker could not start or did not complete.
-pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
+pub(crate) fn over_queues<Q: Queue>(queue: Q, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
-    let (to_first, first_inbox) = Q::bounded::<Letter>(pace.ring);
-    let (to_second, second_inbox) = Q::bounded::<Letter>(pace.ring);
-    let (to_third, third_inbox) = Q::bounded::<Letter>(pace.ring);
+    let (mut to_first, mut first_inbox) = queue.one_to_one::<Letter>(pace.ring);
+    let (mut to_second, mut second_inbox) = queue.one_to_one::<Letter>(pace.ring);
+    let (mut to_third, mut third_inbox) = queue.one_to_one::<Letter>(pace.ring);
     let sender = Sender::new(pace, &clock);
     let mut stages = Stages::new(&clock);
     let (first, second, third) = stages.each();
@@ -21,13 +21,13 @@ pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
 
     let mut crew = Crew::new(pace.placement);
     crew.enlist("sender", move || {
-        sender.run(|letter| to_first.send(letter)).map(|()| Answers::new())
+        sender.run(|letter| Q::send(&mut to_first, letter)).map(|()| Answers::new())
     });
-    crew.enlist("stage-1", move || relay(first, events, &first_inbox, &to_second));
-    crew.enlist("stage-2", move || relay(second, events, &second_inbox, &to_third));
+    crew.enlist("stage-1", move || relay::<Q>(first, events, &mut first_inbox, &mut to_second));
+    crew.enlist("stage-2", move || relay::<Q>(second, events, &mut second_inbox, &mut to_third));
     crew.enlist("stage-3", move || {
         for _ in 0..events {
-            third.receive(third_inbox.receive()?);
+            third.receive(Q::receive(&mut third_inbox)?);
         }
         Ok(Answers::new())
     });
@@ -36,16 +36,16 @@ pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
 }
 
 /// Receives `events`, and sends each on.
-fn relay(
+fn relay<Q: Queue>(
     stage: &mut Stage,
     events: u32,
-    inbox: &impl Receiver<Letter>,
-    next: &impl SendingEnd<Letter>,
+    inbox: &mut Q::Receiver<Letter>,
+    next: &mut Q::Sender<Letter>,
 ) -> Result<Answers, Disconnected> {
     for _ in 0..events {
-        let mut letter = inbox.receive()?;
+        let mut letter = Q::receive(inbox)?;
         stage.receive(&mut letter);
-        next.send(letter)?;
+        Q::send(next, letter)?;
     }
     Ok(Answers::new())
 }

@@ -9,7 +9,7 @@
 
 use crate::load::event::Event;
 use crate::load::fold::Fold;
-use crate::load::queue::{Queue, Receiver};
+use crate::load::queue::Queue;
 use crate::load::topologies::arcs;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
@@ -62,42 +62,45 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
 
 /// Runs over four queues. The joining stage takes one message from each side.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    queue: Q,
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (fizz_sender, fizz_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let (buzz_sender, buzz_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let (left_sender, left_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let (right_sender, right_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let senders = [fizz_sender, buzz_sender];
+    let (fizz_sender, mut fizz_receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let (buzz_sender, mut buzz_receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let (mut left_sender, mut left_receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let (mut right_sender, mut right_receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let mut senders = [fizz_sender, buzz_sender];
 
     let mut crew = Crew::new(workload.placement);
-    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
+    crew.enlist("producer", move || arcs::produce::<Q, PAD>(&mut senders, events, 0));
     crew.enlist("fizz", move || {
-        arcs::relay(&fizz_receiver, &left_sender, events, |message| {
+        arcs::relay::<Q, PAD>(&mut fizz_receiver, &mut left_sender, events, |message| {
             message.leave_left(fizz(message.digest()));
         })
     });
     crew.enlist("buzz", move || {
-        arcs::relay(&buzz_receiver, &right_sender, events, |message| {
+        arcs::relay::<Q, PAD>(&mut buzz_receiver, &mut right_sender, events, |message| {
             message.leave_right(buzz(message.digest()));
         })
     });
-    crew.enlist("fizz-buzz", move || join(&left_receiver, &right_receiver, events));
+    crew.enlist("fizz-buzz", move || {
+        join::<Q, PAD>(&mut left_receiver, &mut right_receiver, events)
+    });
     crew.run()
 }
 
 /// Receives `events` from both sides. A message that does not match the one from the other side
 /// changes the answer.
-fn join<const PAD: usize>(
-    left: &impl Receiver<Event<PAD>>,
-    right: &impl Receiver<Event<PAD>>,
+fn join<Q: Queue, const PAD: usize>(
+    left: &mut Q::Receiver<Event<PAD>>,
+    right: &mut Q::Receiver<Event<PAD>>,
     events: u32,
 ) -> Result<Answers, Disconnected> {
     let mut joined = FizzBuzz::default();
     for _ in 0..events {
-        let with_fizz = left.receive()?;
-        let with_buzz = right.receive()?;
+        let with_fizz = Q::receive(left)?;
+        let with_buzz = Q::receive(right)?;
         let mismatch = u64::from(with_fizz.value() ^ with_buzz.value());
         let digest = with_fizz.digest().wrapping_add(mismatch);
         joined.add(digest, with_fizz.left(), with_buzz.right());

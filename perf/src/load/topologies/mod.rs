@@ -105,31 +105,36 @@ impl Topology {
         }
     }
 
-    /// Runs the topology with one queue of kind `Q` for each arc.
+    /// Runs the topology with one `queue` for each arc.
     ///
     /// # Errors
     ///
     /// [`RunError`] if a worker could not start or did not complete.
-    pub(crate) fn over_queues<Q: Queue>(self, workload: &Workload) -> Result<Finish, RunError> {
+    pub(crate) fn over_queues(
+        self,
+        queue: impl Queue,
+        workload: &Workload,
+    ) -> Result<Finish, RunError> {
         match workload.event_bytes {
-            EventBytes::B8 => self.over_queues_of::<Q, PAD_8>(workload),
-            EventBytes::B32 => self.over_queues_of::<Q, PAD_32>(workload),
-            EventBytes::B64 => self.over_queues_of::<Q, PAD_64>(workload),
-            EventBytes::B256 => self.over_queues_of::<Q, PAD_256>(workload),
+            EventBytes::B8 => self.over_queues_of::<_, PAD_8>(queue, workload),
+            EventBytes::B32 => self.over_queues_of::<_, PAD_32>(queue, workload),
+            EventBytes::B64 => self.over_queues_of::<_, PAD_64>(queue, workload),
+            EventBytes::B256 => self.over_queues_of::<_, PAD_256>(queue, workload),
         }
     }
 
     /// Runs [`over_queues`](Self::over_queues) for one size of event.
     fn over_queues_of<Q: Queue, const PAD: usize>(
         self,
+        queue: Q,
         workload: &Workload,
     ) -> Result<Finish, RunError> {
         match self {
-            Self::Unicast => unicast::over_queues::<Q, PAD>(workload),
-            Self::Pipeline => pipeline::over_queues::<Q, PAD>(workload),
-            Self::Sequencer => sequencer::over_queues::<Q, PAD>(workload),
-            Self::Multicast => multicast::over_queues::<Q, PAD>(workload),
-            Self::Diamond => diamond::over_queues::<Q, PAD>(workload),
+            Self::Unicast => unicast::over_queues::<Q, PAD>(queue, workload),
+            Self::Pipeline => pipeline::over_queues::<Q, PAD>(queue, workload),
+            Self::Sequencer => sequencer::over_queues::<Q, PAD>(queue, workload),
+            Self::Multicast => multicast::over_queues::<Q, PAD>(queue, workload),
+            Self::Diamond => diamond::over_queues::<Q, PAD>(queue, workload),
         }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
 
 /// Runs over three queues. The producer sends every event three times.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    queue: Q,
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
@@ -29,10 +30,10 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
 
     let mut crew = Crew::new(workload.placement);
     for consumer in CONSUMERS {
-        let (sender, receiver) = Q::bounded::<Event<PAD>>(workload.ring);
+        let (sender, mut receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
         senders.push(sender);
-        crew.enlist(consumer, move || arcs::consume(&receiver, events));
+        crew.enlist(consumer, move || arcs::consume::<Q, PAD>(&mut receiver, events));
     }
-    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
+    crew.enlist("producer", move || arcs::produce::<Q, PAD>(&mut senders, events, 0));
     crew.run()
 }

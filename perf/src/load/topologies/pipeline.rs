@@ -46,26 +46,27 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
 
 /// Runs over three queues.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    queue: Q,
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (first_sender, first_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let (second_sender, second_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let (third_sender, third_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let senders = [first_sender];
+    let (first_sender, mut first_receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let (mut second_sender, mut second_receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let (mut third_sender, mut third_receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let mut senders = [first_sender];
 
     let mut crew = Crew::new(workload.placement);
-    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
+    crew.enlist("producer", move || arcs::produce::<Q, PAD>(&mut senders, events, 0));
     crew.enlist("step-1", move || {
-        arcs::relay(&first_receiver, &second_sender, events, |message| {
+        arcs::relay::<Q, PAD>(&mut first_receiver, &mut second_sender, events, |message| {
             message.change(step_one(message.value(), message.digest()));
         })
     });
     crew.enlist("step-2", move || {
-        arcs::relay(&second_receiver, &third_sender, events, |message| {
+        arcs::relay::<Q, PAD>(&mut second_receiver, &mut third_sender, events, |message| {
             message.change(step_two(message.value(), message.digest()));
         })
     });
-    crew.enlist("step-3", move || arcs::consume(&third_receiver, events));
+    crew.enlist("step-3", move || arcs::consume::<Q, PAD>(&mut third_receiver, events));
     crew.run()
 }

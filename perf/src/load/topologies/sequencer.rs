@@ -9,7 +9,7 @@
 
 use crate::load::event::Event;
 use crate::load::fold::Fold;
-use crate::load::queue::{Queue, Receiver};
+use crate::load::queue::Queue;
 use crate::load::topologies::arcs;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, Crew, Finish, RunError};
@@ -64,22 +64,22 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
 
 /// Runs over one queue that all producers share.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    queue: Q,
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (sender, receiver) = Q::bounded::<Event<PAD>>(workload.ring);
+    let (senders, mut receiver) = queue.bounded::<Event<PAD>>(workload.ring, PRODUCERS.len());
 
     let mut crew = Crew::new(workload.placement);
-    for (origin, producer) in producers() {
-        let senders = [sender.clone()];
+    for ((origin, producer), sender) in producers().zip(senders) {
+        let mut senders = [sender];
         let share = share(events, origin);
-        crew.enlist(producer, move || arcs::produce(&senders, share, origin));
+        crew.enlist(producer, move || arcs::produce::<Q, PAD>(&mut senders, share, origin));
     }
-    drop(sender); // only the producers keep the queue open
     crew.enlist("consumer", move || {
         let mut folds = FoldPerProducer::default();
         for _ in 0..events {
-            let message = receiver.receive()?;
+            let message = Q::receive(&mut receiver)?;
             folds.add(message.left(), message.digest());
         }
         Ok(folds.answers())

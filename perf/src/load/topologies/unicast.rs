@@ -22,14 +22,15 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
 
 /// Runs over one queue.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    queue: Q,
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (sender, receiver) = Q::bounded::<Event<PAD>>(workload.ring);
-    let senders = [sender];
+    let (sender, mut receiver) = queue.one_to_one::<Event<PAD>>(workload.ring);
+    let mut senders = [sender];
 
     let mut crew = Crew::new(workload.placement);
-    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
-    crew.enlist("consumer", move || arcs::consume(&receiver, events));
+    crew.enlist("producer", move || arcs::produce::<Q, PAD>(&mut senders, events, 0));
+    crew.enlist("consumer", move || arcs::consume::<Q, PAD>(&mut receiver, events));
     crew.run()
 }

@@ -14,6 +14,7 @@ use exchange::flows::lobster::Recording;
 use exchange::flows::mix::{Flow, Mix};
 use exchange::plain::PlainExchange;
 use exchange::types::{Command, PackedReport, Report};
+use lapwing_lab_stats::{median, range};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Passes over the flow, of which the median counts.
@@ -76,11 +77,6 @@ fn each_command(flow: &Flow) -> Vec<u64> {
     all
 }
 
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn measure(name: &str, flow: &Flow) {
     let few = &flow.commands[..PLAIN_COMMANDS.min(flow.commands.len())];
     let (expected, plain_ns) = pass(&mut PlainExchange::default(), flow, few);
@@ -94,7 +90,8 @@ fn measure(name: &str, flow: &Flow) {
         seen = pass_seen;
         rounds.push(ns);
     }
-    let ns = median(&mut rounds);
+    let ns = median(&rounds).expect("there are rounds");
+    let (least, most) = range(&rounds).expect("there are rounds");
     let each = each_command(flow);
     let at = |share: f64| each[((each.len() - 1) as f64 * share) as usize];
     println!(
@@ -106,8 +103,8 @@ fn measure(name: &str, flow: &Flow) {
     println!(
         "  engine {ns:6.1} ns per command, {:5.1} M/s ({:.1} to {:.1} ns)",
         1e3 / ns,
-        rounds[0],
-        rounds[ROUNDS - 1]
+        least,
+        most
     );
     println!(
         "  each, by the clock: 50 % {} ns, 99 % {}, 99.9 % {}, 99.99 % {}, longest {}",

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use lapwing_lab_stats::median;
+
 use crate::busy::BusyThreads;
 use crate::contenders::Contender;
 use crate::crew::Failure;
@@ -139,7 +141,8 @@ impl<'a> Lane<'a> {
             let run_time = run_time.mul_f64(AUDITION);
             self.calibrate(run_time)?;
             let speeds = [(); 3].map(|()| self.run_and_fit(run_time));
-            let speed = median(&speeds.into_iter().collect::<Result<Vec<_>, _>>()?);
+            let speeds = speeds.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let speed = median(&speeds).unwrap_or(0.0);
             if speed > best.1 {
                 best = (setting, speed);
             }
@@ -197,11 +200,4 @@ impl<'a> Lane<'a> {
     fn figures(self) -> Figures {
         Figures { speeds: self.speeds, wait: self.contender.settings[self.chosen].wait }
     }
-}
-
-/// The middle of `values`, or the upper one of the middle two; 0 of no values.
-pub(crate) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }

@@ -11,7 +11,9 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::contenders::Contender;
 use crate::graphs::Graph;
-use crate::measure::{Case, Figures, Row, median};
+use lapwing_lab_stats::median;
+
+use crate::measure::{Case, Figures, Row};
 
 /// The command of the full laboratory, without its arguments.
 pub(crate) const LABORATORY: &str = "cargo run --release -p lapwing-perf --";
@@ -127,7 +129,7 @@ pub(crate) fn closing(contenders: &[Contender], rows: &[Row]) -> String {
 impl Figures {
     /// The median speed.
     fn median(&self) -> f64 {
-        median(&self.speeds)
+        median(&self.speeds).unwrap_or(0.0)
     }
 }
 

@@ -74,9 +74,7 @@ impl<'a> Row<'a> {
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    lapwing_lab_stats::median(values).unwrap_or(f64::NAN)
 }
 
 /// Events of a pass at a steady rate.

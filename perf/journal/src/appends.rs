@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::chronicle::Chronicle;
 use crate::logs::{EVENT_BYTES, Event, LOGS, Log, Open};
-use crate::statistics::{median, quartiles};
 use crate::{Arguments, Failure};
+use lapwing_lab_stats::{median, quartiles};
 
 const BATCHES: [usize; 3] = [1, 64, 1024];
 /// `LOGS`, and Chronicle Queue after them.

@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::chronicle::Chronicle;
 use crate::commits::{by_one_thread, syncs, through_graph};
-use crate::statistics::{median, quartiles};
 use crate::{Arguments, Failure};
+use lapwing_lab_stats::{median, quartiles};
 
 const BARE: usize = 0;
 const IDEAL: usize = 1;

@@ -3,7 +3,6 @@
 //! ```text
 //! main --> appends --> logs, chronicle      batches of 1, 64 and 1,024 events, synced and not
 //!     \--> delays --> commits, chronicle     until an event is acknowledged
-//!      \--> machine                          for the file of results
 //! ```
 //!
 //! Runs of all logs are interleaved in rounds, in a shuffled order; the first round warms up. Each
@@ -17,8 +16,6 @@ mod commits;
 mod delays;
 mod java;
 mod logs;
-mod machine;
-mod statistics;
 
 use std::error::Error;
 use std::fs;
@@ -28,7 +25,7 @@ use clap::{Parser, ValueEnum};
 use serde_json::json;
 
 use chronicle::Chronicle;
-use machine::Machine;
+use lapwing_lab_stats::{Machine, Neighbours};
 
 /// An error of any log.
 type Failure = Box<dyn Error + Send + Sync>;
@@ -75,7 +72,8 @@ enum Part {
 
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let machine = Machine::detect();
+    let mut machine = Machine::detect();
+    let neighbours = Neighbours::watch();
     let (mut chronicle, missing) = match Chronicle::start(&arguments.cache) {
         Ok(rival) => (Some(rival), None),
         Err(reason) => (None, Some(format!("Chronicle Queue: skipped: {reason}"))),
@@ -92,10 +90,11 @@ fn main() -> Result<(), Failure> {
     if let Some(reason) = &missing {
         println!("{reason}");
     }
+    machine.cpus_used_by_others = neighbours.cpus_used();
     let Some(file) = &arguments.json else { return Ok(()) };
     let Arguments { rounds, seconds, rate, segment_mib, .. } = arguments;
     let report = json!({
-        "machine": machine.finish(),
+        "machine": machine,
         "settings": {
             "rounds": rounds,
             "seconds": seconds,

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::machine::Machine;
-use crate::machine::neighbours::Neighbours;
+use crate::machine::{Machine, Neighbours};
 use crate::measure::error::Error;
 use crate::measure::interrupt;
 use crate::output;

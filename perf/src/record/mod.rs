@@ -168,6 +168,11 @@ impl Record {
         self.contender == OWN
     }
 
+    /// Returns whether each of its consumers has a thread.
+    pub(crate) fn has_default_placement(&self) -> bool {
+        self.placement.as_deref().is_none_or(|placement| placement == DEFAULT_PLACEMENT)
+    }
+
     /// Returns the wait of its threads, and its placement if it has one that is not the default.
     pub(crate) fn setting(&self) -> String {
         let placement =

@@ -41,14 +41,15 @@ pub(crate) fn default_against_best(records: &[&Record]) -> Vec<String> {
     let compared = |cell: Vec<&Record>| {
         let (own, others): (Vec<_>, Vec<_>) = cell
             .into_iter()
-            .filter(|record| record.is_own())
+            .filter(|record| record.is_own() && record.has_default_placement())
             .partition(|record| record.setting() == DEFAULT_WAIT);
         let best = others[fastest(&others)?];
         let ratio = median(in_rounds(own.first()?, best))?;
         let setting = best.setting();
-        let cell = best.cell.values().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let work =
+            best.label("topology").map_or_else(|| best.experiment.clone(), ToString::to_string);
         Some(format!(
-            "{OWN}'s default in {cell}: {ratio:.2} times the speed of its best other wait, {setting}"
+            "{OWN}'s default in {work}: {ratio:.2} times the speed of its best other wait, {setting}"
         ))
     };
     by_cell(records).into_iter().filter_map(compared).collect()

@@ -7,7 +7,7 @@ use terminal_size::{Width, terminal_size_of};
 
 use super::{Table, View};
 use crate::machine::Machine;
-use crate::record::{DEFAULT_PLACEMENT, Missing, Record};
+use crate::record::{Missing, Record};
 
 /// Columns of an output that is no terminal, unless `COLUMNS` says otherwise.
 const COLUMNS: usize = 100;
@@ -38,9 +38,7 @@ fn common_notes(records: &[&Record], machine: &Machine) -> Vec<String> {
     let mut notes =
         vec![format!("all verified: {} rows, {runs} runs, the right answer", records.len())];
     notes.extend(crowded(records, machine));
-    let is_placed =
-        |record: &&&Record| record.placement.as_ref().is_some_and(|name| name != DEFAULT_PLACEMENT);
-    if records.iter().any(|record| is_placed(&record)) {
+    if records.iter().any(|record| !record.has_default_placement()) {
         notes.push(
             "after a wait of lapwing: auto is as many threads as there are CPUs without those of the producers, and \
              a number is the number of threads; where none is named, each consumer has a thread"

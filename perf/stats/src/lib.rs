@@ -1,4 +1,4 @@
-//! Medians, intervals and percentiles, as every measurement of this repository reports them.
+//! Medians, intervals and percentiles, and the machine: what every measurement of this repository reports.
 //!
 //! Machines are shared and noisy, so an outlier must not decide a figure. A few runs are therefore described by their
 //! median and their range or quartiles, and two contenders by the median of the ratios within a round. The mean and
@@ -6,11 +6,23 @@
 
 #![forbid(unsafe_code)]
 
+use std::borrow::Borrow;
+
 #[cfg(feature = "delays")]
 mod delays;
+#[cfg(feature = "machine")]
+mod machine;
+#[cfg(feature = "machine")]
+mod neighbours;
+#[cfg(feature = "machine")]
+mod quota;
 
 #[cfg(feature = "delays")]
 pub use self::delays::{Percentiles, histogram};
+#[cfg(feature = "machine")]
+pub use self::machine::{Machine, cpu};
+#[cfg(feature = "machine")]
+pub use self::neighbours::Neighbours;
 
 /// Samples of the bootstrap.
 const RESAMPLES: usize = 1000;
@@ -24,9 +36,9 @@ const BOOTSTRAP_SEED: u64 = 0xB007;
 /// ```
 /// assert_eq!(lapwing_lab_stats::median([10.0, 1_000.0, 11.0]), Some(11.0));
 /// assert_eq!(lapwing_lab_stats::median([4.0, 1.0, 3.0, 2.0]), Some(2.5));
-/// assert_eq!(lapwing_lab_stats::median([]), None);
+/// assert_eq!(lapwing_lab_stats::median(&[] as &[f64]), None);
 /// ```
-pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub fn median(values: impl IntoIterator<Item = impl Borrow<f64>>) -> Option<f64> {
     let sorted = sorted(values);
     let upper = *sorted.get(sorted.len() / 2)?;
     let lower = sorted[(sorted.len() - 1) / 2];
@@ -41,7 +53,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 /// let values = [9.0, 1.0, 3.0, 2.0, 7.0, 8.0, 4.0, 6.0, 5.0];
 /// assert_eq!(lapwing_lab_stats::quartiles(values), Some((3.0, 7.0)));
 /// ```
-pub fn quartiles(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+pub fn quartiles(values: impl IntoIterator<Item = impl Borrow<f64>>) -> Option<(f64, f64)> {
     let sorted = sorted(values);
     let last = sorted.len().checked_sub(1)?;
     let lower = last / 4;
@@ -53,7 +65,7 @@ pub fn quartiles(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
 /// ```
 /// assert_eq!(lapwing_lab_stats::range([2.0, 3.0, 1.0]), Some((1.0, 3.0)));
 /// ```
-pub fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+pub fn range(values: impl IntoIterator<Item = impl Borrow<f64>>) -> Option<(f64, f64)> {
     let sorted = sorted(values);
     Some((*sorted.first()?, *sorted.last()?))
 }
@@ -82,8 +94,8 @@ pub fn interval_of_median(values: &[f64]) -> Option<(f64, f64)> {
     Some((medians[tail], medians[RESAMPLES - 1 - tail]))
 }
 
-fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
-    let mut sorted = values.into_iter().collect::<Vec<_>>();
+fn sorted(values: impl IntoIterator<Item = impl Borrow<f64>>) -> Vec<f64> {
+    let mut sorted = values.into_iter().map(|value| *value.borrow()).collect::<Vec<_>>();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
@@ -94,7 +106,8 @@ mod tests {
 
     #[test]
     fn no_values_have_no_figures() {
-        assert_eq!((median([]), quartiles([]), range([])), (None, None, None));
+        let none = [0.0; 0];
+        assert_eq!((median(none), quartiles(none), range(none)), (None, None, None));
         assert_eq!(interval_of_median(&[]), None);
     }
 

@@ -11,7 +11,8 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 const SHORTEST_WATCH: Duration = Duration::from_millis(500);
 
 /// A measurement of the CPU time of other processes.
-pub(crate) struct Neighbours {
+#[derive(Debug)]
+pub struct Neighbours {
     /// The counts of the system at the last query.
     system: System,
     /// CPU time of this process at the start, or `None` if the system does not report it.
@@ -22,7 +23,8 @@ pub(crate) struct Neighbours {
 
 impl Neighbours {
     /// Starts the measurement.
-    pub(crate) fn watch() -> Self {
+    #[must_use]
+    pub fn watch() -> Self {
         let mut system = System::new();
         system.refresh_cpu_usage();
         let own_before = own_cpu_time(&mut system);
@@ -31,7 +33,8 @@ impl Neighbours {
 
     /// Returns the mean number of CPUs that others used since the start. Returns `None` if the
     /// interval was too short or the system does not report CPU time.
-    pub(crate) fn cpus_used(mut self) -> Option<f64> {
+    #[must_use]
+    pub fn cpus_used(mut self) -> Option<f64> {
         let elapsed = self.started_at.elapsed();
         if elapsed < SHORTEST_WATCH {
             return None;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Changes with every commit.
-const HEAD: &str = "../.git/logs/HEAD";
+const HEAD: &str = "../../.git/logs/HEAD";
 
 /// Asks the compiler of this build, and git. What gives no answer is `unknown`.
 fn main() {

@@ -213,3 +213,90 @@ impl Page {
         render().map_err(|error| Error::Report(format!("cannot render the page: {error:#}")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+    use crate::record::{Figures, figure};
+
+    fn record(contender: &str, rates: &[f64]) -> Record {
+        let mut record = Record::new("throughput", contender, 2).in_cell("topology", "unicast");
+        let run = |rate: &f64| Figures::from([(figure::PER_SECOND.to_owned(), *rate)]);
+        record.runs = rates.iter().map(run).collect();
+        record
+    }
+
+    fn file(results: Vec<Record>) -> File {
+        File { machine: Machine::detect(), missing: Vec::new(), complete: true, results }
+    }
+
+    /// Returns the page about one file of `results`.
+    fn rendered(results: Vec<Record>) -> Page {
+        page(&[("throughput.json".to_owned(), file(results))]).unwrap()
+    }
+
+    #[test]
+    fn a_section_has_the_tables_and_charts_of_its_view() {
+        let page = rendered(vec![record("lapwing", &[2e6, 4e6, 3e6]), record("rtrb", &[1e6])]);
+        let section = &page.sections[0];
+        assert_eq!((page.sections.len(), section.id), (1, "throughput"));
+        assert_eq!(section.tables[0].rows.len(), 2);
+        assert!(section.charts[0].svg.contains("lapwing"), "{}", section.charts[0].svg);
+        assert!(page.absent.contains(&"neighbours"), "{:?}", page.absent);
+        let html = page.render().unwrap();
+        for text in ["<section id=\"throughput\">", "throughput.svg", ">3.00</td>", "<svg "] {
+            assert!(html.contains(text), "{text} in {html}");
+        }
+    }
+
+    #[test]
+    fn text_of_a_file_is_escaped() {
+        let html = rendered(vec![record("<script>", &[1e6])]).render().unwrap();
+        assert!(html.contains("&lt;script&gt;") && !html.contains("<script>"), "{html}");
+    }
+
+    #[test]
+    fn what_disturbed_the_runs_is_said_with_its_file() {
+        let mut early = file(vec![record("lapwing", &[1e6])]);
+        early.complete = false;
+        early.machine.cpus_used_by_others = Some(0.5);
+        early.missing.push(Missing { contender: "lmax".into(), reason: "no Java".into() });
+        let warnings = warnings(&[("early.json".to_owned(), early)]);
+        for reason in ["ended early", "others used 0.50 CPUs", "not run: lmax: no Java"] {
+            let is_said = |line: &String| line.starts_with("early.json: ") && line.contains(reason);
+            assert!(warnings.iter().any(is_said), "{reason} in {warnings:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("throughput.json");
+        file(vec![record("lapwing", &[1.5e6])]).write(&path).unwrap();
+        let files = read(folder.path()).unwrap();
+        assert_eq!(files[0].0, "throughput.json");
+        assert_eq!(files[0].1.results[0].rate(), 1.5e6);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_refused_with_its_name_and_the_reason() {
+        let wrong = Record { verified: false, ..record("lapwing", &[1.0]) };
+        let wrong = serde_json::to_string(&file(vec![wrong])).unwrap();
+        for (text, reason) in
+            [("{}", "not a report of lapwing"), (&*wrong, "record 0: its answer was not verified")]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("bad.json"), text).unwrap();
+            let error = read(folder.path()).unwrap_err().to_string();
+            assert!(error.contains("bad.json") && error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_folder_without_results_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(error.starts_with("no results in "), "{error}");
+    }
+}

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Checks that every example runs to its end. Readers copy these programs, so each must work as it is.
 # Builds them without optimisation, since `ci/test.sh` has already built them so. EXAMPLES_PROFILE=release builds
-# them as a user does. `order_flow` runs on generated orders, and again on recorded orders if they are available. The
-# recording is not part of the project; LAPWING_DATA names its folder.
+# them as a user does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source ci/lib/programs.sh
@@ -42,7 +41,4 @@ done
 build_programs "$profile"
 for name in "${names[@]}"; do run "$name"; done
 
-for file in "${LAPWING_DATA:-../shared/data}"/*_message_*.csv; do
-    if [[ -f $file ]]; then run order_flow "$file"; fi
-done
 echo "examples: ${#names[@]} ran to their end"

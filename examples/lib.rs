@@ -20,12 +20,9 @@
 //! | `placement`      | the same graph on four, two or one threads, or as many as CPUs         |
 //! | `full_ring`      | wait, wait for a limited time, or drop and count                       |
 //! | `logger`         | the `log` facade over one ring: a static producer, a clone per thread  |
-//! | `order_flow`     | order messages of a market: parse, then journal, book, tape in parallel |
 //!
-//! The small programs are one file each. The parts of `order_flow` are the module [`order_flow`],
-//! so that tests can use them.
-
-pub mod order_flow;
+//! A larger one is `order_flow` of the exchange: order messages of a market are parsed, then journal, book and tape run
+//! in parallel.
 
 /// Compiles and runs the examples of the README. They are tested here because the package of the
 /// library does not include files above its folder.

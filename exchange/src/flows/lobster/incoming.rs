@@ -1,6 +1,6 @@
 //! Rebuilds an incoming order from the executions that it caused.
 
-use lapwing_examples::order_flow::message::{Kind, Message};
+use super::message::{Kind, Message};
 
 use super::orders::{side_of, ticks_of};
 use crate::types::{Price, Quantity, Side};

@@ -23,6 +23,8 @@
 //! execution, so it reduces the order that it names, and is counted.
 
 mod incoming;
+pub mod lines; // reads numbered lines into one bounded buffer
+pub mod message; // parses a line into an order message
 mod orders;
 mod queues;
 mod replay;
@@ -30,9 +32,8 @@ mod translation;
 
 use std::io::{self, BufRead};
 
-use lapwing_examples::order_flow::lines::Lines;
-use lapwing_examples::order_flow::message::{Kind, Message};
-
+use self::lines::Lines;
+use self::message::{Kind, Message};
 use crate::types::{Command, OrderRef, Price, Quantity};
 
 pub use replay::{Difference, Outcome};

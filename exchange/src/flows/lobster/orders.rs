@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use lapwing_examples::order_flow::message::{Kind, Message, Side as MessageSide};
+use super::message::{Kind, Message, Side as MessageSide};
 
 use super::UNITS_PER_TICK;
 use crate::types::{AccountId, OrderId, OrderRef, Price, Quantity, Side};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lapwing_examples::order_flow::message::{Kind, Message};
+use super::message::{Kind, Message};
 
 use super::incoming::Incoming;
 use super::orders::{Earlier, MAKERS, Orders, earlier_orders, side_of, ticks_of};

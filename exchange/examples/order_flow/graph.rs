@@ -20,10 +20,10 @@ use lapwing::{Disruptor, SingleProducer};
 use super::bad_lines::BadLines;
 use super::figures::Figures;
 use super::journal::Journal;
-use super::lines::Lines;
-use super::message::{Message, MessageError};
 use super::order_book::OrderBook;
 use super::tape::Tape;
+use exchange::flows::lobster::lines::Lines;
+use exchange::flows::lobster::message::{Message, MessageError};
 
 /// Slots of the ring.
 const CAPACITY: usize = 1024;
@@ -51,7 +51,7 @@ impl Default for Line {
 ///
 /// Returns errors of reading `input`, of a stage that panicked, and of a thread that could not be
 /// started. The journal keeps its own error.
-pub fn run(
+pub(crate) fn run(
     input: impl BufRead,
     journal: &mut Journal<impl Write + Send>,
 ) -> Result<Figures, Box<dyn Error>> {

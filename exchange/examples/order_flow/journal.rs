@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 
 /// A journal that keeps its first error for the end. A full disk stops the journal, not the flow.
 #[derive(Debug)]
-pub struct Journal<W: Write> {
+pub(crate) struct Journal<W: Write> {
     output: BufWriter<W>,
     records: u64,
     /// The first error. Nothing is written after it.
@@ -16,12 +16,12 @@ pub struct Journal<W: Write> {
 
 impl<W: Write> Journal<W> {
     /// An empty journal on `output`.
-    pub fn new(output: W) -> Self {
+    pub(crate) fn new(output: W) -> Self {
         Self { output: BufWriter::new(output), records: 0, failure: None }
     }
 
     /// Adds a record to the buffer.
-    pub fn record(&mut self, number: u64, line: &[u8]) {
+    pub(crate) fn record(&mut self, number: u64, line: &[u8]) {
         let written = self.attempt(|output| {
             write!(output, "{number},")?;
             output.write_all(line)?;
@@ -31,13 +31,13 @@ impl<W: Write> Journal<W> {
     }
 
     /// Passes the buffer to the operating system, which may still delay the write to the disk.
-    pub fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         self.attempt(BufWriter::flush);
     }
 
     /// Returns the number of records.
     #[must_use]
-    pub fn records(&self) -> u64 {
+    pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
@@ -47,7 +47,7 @@ impl<W: Write> Journal<W> {
     ///
     /// The first error since the journal was created. The output ends before the record that
     /// failed.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush();
         self.failure.map_or(Ok(()), Err)
     }

@@ -10,33 +10,33 @@ const COLUMN_WIDTH: usize = 20;
 
 /// The result of a run over an input.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Figures {
+pub(crate) struct Figures {
     /// Lines of the input, valid and invalid.
-    pub lines: u64,
+    pub(crate) lines: u64,
     /// Lines that are not a message.
-    pub bad_lines: BadLines,
+    pub(crate) bad_lines: BadLines,
     /// Lines that are a message.
-    pub messages: u64,
+    pub(crate) messages: u64,
     /// Records in the journal.
-    pub journalled: u64,
+    pub(crate) journalled: u64,
     /// Trades.
-    pub trades: u64,
+    pub(crate) trades: u64,
     /// Shares traded.
-    pub volume: u64,
+    pub(crate) volume: u64,
     /// Messages that name an order that is not in the book.
-    pub unknown_orders: u64,
+    pub(crate) unknown_orders: u64,
     /// Messages that contradict the book.
-    pub contradictions: u64,
+    pub(crate) contradictions: u64,
     /// Highest bid at the end.
-    pub best_bid: Option<Level>,
+    pub(crate) best_bid: Option<Level>,
     /// Lowest ask at the end.
-    pub best_ask: Option<Level>,
+    pub(crate) best_ask: Option<Level>,
 }
 
 impl Figures {
     /// Collects the results of the parts at the end of a run.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         lines: u64,
         bad_lines: BadLines,
         journalled: u64,
@@ -79,17 +79,17 @@ impl Figures {
 /// The figures of the ring and of the plain loop for the same input. `Display` prints a table with
 /// a verdict.
 #[derive(Debug)]
-pub struct Comparison<'a> {
+pub(crate) struct Comparison<'a> {
     /// The figures of the graph.
-    pub ring: &'a Figures,
+    pub(crate) ring: &'a Figures,
     /// The figures of the plain loop.
-    pub plain: &'a Figures,
+    pub(crate) plain: &'a Figures,
 }
 
 impl Comparison<'_> {
     /// Whether all figures are equal, including the reasons of the listed bad lines.
     #[must_use]
-    pub fn is_identical(&self) -> bool {
+    pub(crate) fn is_identical(&self) -> bool {
         self.ring == self.plain
     }
 }

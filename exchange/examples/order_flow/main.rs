@@ -9,10 +9,13 @@
 //! ```
 //!
 //! ```text
-//! cargo run --release --example order_flow -- [PATH] [--journal FILE]
+//! cargo run --release -p exchange --example order_flow -- [PATH] [--journal FILE]
 //! ```
 //!
 //! This file contains the arguments, the input and the output. `graph.rs` contains the graph.
+
+#[path = "mod.rs"]
+mod order_flow;
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -21,10 +24,11 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 use clap::Parser;
-use lapwing_examples::order_flow::figures::Comparison;
-use lapwing_examples::order_flow::flow::Flow;
-use lapwing_examples::order_flow::journal::Journal;
-use lapwing_examples::order_flow::{graph, plain};
+
+use order_flow::figures::Comparison;
+use order_flow::flow::Flow;
+use order_flow::journal::Journal;
+use order_flow::{graph, plain};
 
 /// Runs a market's order messages through a ring and through a plain loop, and compares the results.
 #[derive(Parser)]

@@ -20,7 +20,7 @@
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 use std::fmt;
 
-use super::message::{Kind, Message, Side};
+use exchange::flows::lobster::message::{Kind, Message, Side};
 
 /// Price units per dollar.
 const UNITS_PER_DOLLAR: i64 = 10_000;
@@ -36,11 +36,11 @@ struct RestingOrder {
 
 /// A price and the shares at that price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level {
+pub(crate) struct Level {
     /// Dollars x 10000.
-    pub price: i64,
+    pub(crate) price: i64,
     /// Total shares of all orders at this price.
-    pub shares: u64,
+    pub(crate) shares: u64,
 }
 
 impl fmt::Display for Level {
@@ -52,7 +52,7 @@ impl fmt::Display for Level {
 
 /// Resting orders by id, and both sides by price.
 #[derive(Debug, Default)]
-pub struct OrderBook {
+pub(crate) struct OrderBook {
     orders: HashMap<i64, RestingOrder>,
     /// Bid shares by price. No level is empty.
     bids: BTreeMap<i64, u64>,
@@ -64,7 +64,7 @@ pub struct OrderBook {
 
 impl OrderBook {
     /// Applies `message`, by the table above.
-    pub fn apply(&mut self, message: &Message) {
+    pub(crate) fn apply(&mut self, message: &Message) {
         match message.kind {
             Kind::Add => self.add(message),
             Kind::Cancel | Kind::Execute => self.reduce(message.order_id, Some(message.size)),
@@ -75,19 +75,19 @@ impl OrderBook {
 
     /// Returns the highest bid.
     #[must_use]
-    pub fn best_bid(&self) -> Option<Level> {
+    pub(crate) fn best_bid(&self) -> Option<Level> {
         self.bids.last_key_value().map(|(&price, &shares)| Level { price, shares })
     }
 
     /// Returns the lowest ask.
     #[must_use]
-    pub fn best_ask(&self) -> Option<Level> {
+    pub(crate) fn best_ask(&self) -> Option<Level> {
         self.asks.first_key_value().map(|(&price, &shares)| Level { price, shares })
     }
 
     /// Returns the number of messages so far that named an order that does not rest here.
     #[must_use]
-    pub fn unknown_orders(&self) -> u64 {
+    pub(crate) fn unknown_orders(&self) -> u64 {
         self.unknown_orders
     }
 
@@ -95,7 +95,7 @@ impl OrderBook {
     /// with the id of a resting order, which then stays, or takes more shares from an order than it
     /// has, which then loses all.
     #[must_use]
-    pub fn contradictions(&self) -> u64 {
+    pub(crate) fn contradictions(&self) -> u64 {
         self.contradictions
     }
 

@@ -1,16 +1,19 @@
 //! Compares the graph of `order_flow` with its plain loop: the figures and the journal must be
 //! equal for any input.
 
+#[path = "../examples/order_flow/mod.rs"]
+mod order_flow;
+
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic;
 
-use lapwing_examples::order_flow::figures::{Comparison, Figures};
-use lapwing_examples::order_flow::flow::Flow;
-use lapwing_examples::order_flow::journal::Journal;
-use lapwing_examples::order_flow::order_book::Level;
-use lapwing_examples::order_flow::{graph, plain};
+use order_flow::figures::{Comparison, Figures};
+use order_flow::flow::Flow;
+use order_flow::journal::Journal;
+use order_flow::order_book::Level;
+use order_flow::{graph, plain};
 
 /// Several laps of the ring.
 const MESSAGES: u64 = if cfg!(miri) { 200 } else { 50_000 };

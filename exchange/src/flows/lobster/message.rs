@@ -4,7 +4,7 @@
 //! is no header.
 //!
 //! ```
-//! use lapwing_examples::order_flow::message::{Kind, Message, Side};
+//! use exchange::flows::lobster::message::{Kind, Message, Side};
 //!
 //! let message = Message::parse(b"34200.004241176,1,16113575,18,5853300,1")?;
 //! assert_eq!(message.time_ns, 34_200_004_241_176);
@@ -13,7 +13,7 @@
 //!
 //! let error = Message::parse(b"34200.004241176,1,16113575,18,5853300,2").unwrap_err();
 //! assert_eq!(error.to_string(), "direction must be 1 (buy) or -1 (sell): found \"2\"");
-//! # Ok::<(), lapwing_examples::order_flow::message::MessageError>(())
+//! # Ok::<(), exchange::flows::lobster::message::MessageError>(())
 //! ```
 
 use std::error::Error;

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::message::MessageError;
+use exchange::flows::lobster::message::MessageError;
 
 /// The number of bad lines that are listed. Every line of an unsuitable file is bad.
 const TOLD: usize = 10;
 
 /// Skipped lines. `Display` prints a report with one line each.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct BadLines {
+pub(crate) struct BadLines {
     count: u64,
     /// Line number and reason of the first `TOLD` lines.
     first: Vec<(u64, MessageError)>,
@@ -17,7 +17,7 @@ pub struct BadLines {
 
 impl BadLines {
     /// Records that line `number` was skipped.
-    pub fn record(&mut self, number: u64, reason: &MessageError) {
+    pub(crate) fn record(&mut self, number: u64, reason: &MessageError) {
         self.count += 1;
         if self.first.len() < TOLD {
             self.first.push((number, reason.clone()));
@@ -26,7 +26,7 @@ impl BadLines {
 
     /// Returns the number of skipped lines, including those that are not listed.
     #[must_use]
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 }

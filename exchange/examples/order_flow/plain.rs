@@ -5,17 +5,17 @@ use std::io::{self, BufRead, Write};
 use super::bad_lines::BadLines;
 use super::figures::Figures;
 use super::journal::Journal;
-use super::lines::Lines;
-use super::message::Message;
 use super::order_book::OrderBook;
 use super::tape::Tape;
+use exchange::flows::lobster::lines::Lines;
+use exchange::flows::lobster::message::Message;
 
 /// Runs all of `input` through the parts, a line at a time.
 ///
 /// # Errors
 ///
 /// Returns errors of reading `input`. The journal keeps its own error.
-pub fn run(input: impl BufRead, journal: &mut Journal<impl Write>) -> io::Result<Figures> {
+pub(crate) fn run(input: impl BufRead, journal: &mut Journal<impl Write>) -> io::Result<Figures> {
     let mut book = OrderBook::default();
     let mut tape = Tape::default();
     let mut bad_lines = BadLines::default();

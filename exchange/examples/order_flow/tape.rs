@@ -1,11 +1,11 @@
 //! Counts trades. Visible (4), hidden (5) and cross (6) executions are one trade each, of `size`
 //! shares.
 
-use super::message::{Kind, Message};
+use exchange::flows::lobster::message::{Kind, Message};
 
 /// Counts of all messages and of trades.
 #[derive(Debug, Default)]
-pub struct Tape {
+pub(crate) struct Tape {
     messages: u64,
     trades: u64,
     volume: u64,
@@ -13,7 +13,7 @@ pub struct Tape {
 
 impl Tape {
     /// Counts `message`.
-    pub fn record(&mut self, message: &Message) {
+    pub(crate) fn record(&mut self, message: &Message) {
         self.messages += 1;
         if matches!(message.kind, Kind::Execute | Kind::ExecuteHidden | Kind::Cross) {
             self.trades += 1;
@@ -23,19 +23,19 @@ impl Tape {
 
     /// Returns the number of messages of any type.
     #[must_use]
-    pub fn messages(&self) -> u64 {
+    pub(crate) fn messages(&self) -> u64 {
         self.messages
     }
 
     /// Returns the number of trades.
     #[must_use]
-    pub fn trades(&self) -> u64 {
+    pub(crate) fn trades(&self) -> u64 {
         self.trades
     }
 
     /// Returns the number of traded shares.
     #[must_use]
-    pub fn volume(&self) -> u64 {
+    pub(crate) fn volume(&self) -> u64 {
         self.volume
     }
 }

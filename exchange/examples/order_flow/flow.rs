@@ -37,7 +37,7 @@ struct OpenOrder {
 
 /// The text of a flow, generated while it is read.
 #[derive(Debug)]
-pub struct Flow {
+pub(crate) struct Flow {
     random: fastrand::Rng,
     /// Number of remaining messages.
     remaining: u64,
@@ -53,7 +53,7 @@ pub struct Flow {
 impl Flow {
     /// Creates a flow of `messages` lines.
     #[must_use]
-    pub fn new(seed: u64, messages: u64) -> Self {
+    pub(crate) fn new(seed: u64, messages: u64) -> Self {
         Self {
             random: fastrand::Rng::with_seed(seed),
             remaining: messages,
@@ -161,8 +161,8 @@ impl Read for Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order_flow::message::Message;
     use crate::order_flow::order_book::OrderBook;
+    use exchange::flows::lobster::message::Message;
 
     fn text_of(seed: u64, messages: u64) -> String {
         io::read_to_string(Flow::new(seed, messages)).unwrap()

@@ -175,3 +175,16 @@ pub(crate) const fn millions(value: f64) -> f64 {
 pub(crate) const fn nanoseconds(per_second: f64) -> f64 {
     1e9 / per_second
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_shown_as_one_and_a_measure_with_its_digits() {
+        let record =
+            Record::new("test", "lapwing", 2).in_cell("consumers", 8_u64).in_cell("share", 0.5);
+        let cells = ["consumers", "share", "absent"].map(|key| number(key, key).cell(&record));
+        assert_eq!(cells, ["8", "0.50", text::NONE]);
+    }
+}

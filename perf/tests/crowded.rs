@@ -22,8 +22,8 @@ fn both_commands_write_files_that_the_report_reads() {
     let run = ["idle", "--runs=1", "--seconds-per-run=0.02", "--rate=0,1000"];
     let text =
         tables(&[&run[..], &["--wait=blocking", "--placement=own,1", "--json", &idle]].concat());
-    assert!(text.contains("lone event") && text.contains("8 side by side"), "{text}");
-    assert!(text.contains("blocking own") && text.contains("blocking 1"), "{text}");
+    assert!(text.contains("single event") && text.contains("8 side by side"), "{text}");
+    assert!(text.contains("| blocking ") && text.contains("| blocking 1 "), "{text}");
 
     tables(&["report", &folder.display().to_string()]);
     let html = fs::read_to_string(folder.join("report.html")).expect("the page is written");
@@ -31,7 +31,7 @@ fn both_commands_write_files_that_the_report_reads() {
     for section in ["oversubscribed", "idle"] {
         assert!(html.contains(&format!("<section id=\"{section}\">")), "{section}");
     }
-    assert!(html.contains("adaptive own") && html.contains("adaptive 1"));
+    assert!(html.contains("<td>blocking</td>") && html.contains("<td>blocking 1</td>"));
 }
 
 #[test]

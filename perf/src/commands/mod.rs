@@ -5,7 +5,7 @@ pub(crate) mod aeron; // events through Aeron
 pub(crate) mod campaign; // every benchmark, and the report
 pub(crate) mod channels; // bounded channels under load
 pub(crate) mod contention; // the cost of one increment, with and without contention
-mod delays; // rows, records and files of delays
+mod delays; // a carrier of timed events
 pub(crate) mod dispatch; // the order-dispatch pipeline
 mod graph; // a contender in one of the paper's configurations
 pub(crate) mod idle; // the cost of waiting
@@ -27,4 +27,5 @@ pub(crate) mod throughput; // the benchmark of the paper's five configurations
 use crate::view::View;
 
 /// How the records of each experiment are shown, in the order of the page.
-pub(crate) const VIEWS: &[View] = &[throughput::VIEW, neighbours::VIEW];
+pub(crate) const VIEWS: &[View] =
+    &[throughput::VIEW, latency::VIEW, sweep::VIEW, neighbours::VIEW, idle::VIEW];

@@ -145,16 +145,21 @@ impl<S: Subject> Row<S> {
     }
 
     /// Returns its record, or `None` if it has not run.
-    fn into_record(self) -> Option<Record> {
+    pub(crate) fn record(&self) -> Option<Record> {
         if self.runs.is_empty() {
             return None;
         }
         let events = (self.events > 0).then_some(self.events);
         let mut record = self.subject.record().with_fact("events", events);
-        record.runs = self.runs;
+        record.runs.clone_from(&self.runs);
         let delays = self.delays.iter().map(|(name, delays)| Percentiles::of(name, delays));
         record.delays = delays.collect();
         Some(record)
+    }
+
+    /// Returns the delays of all its runs together, by the parts of the path.
+    pub(crate) fn delays(&self) -> &[(&'static str, Histogram<u64>)] {
+        &self.delays
     }
 
     fn set_events(&mut self, events: u32) {
@@ -277,10 +282,24 @@ impl<S: Subject> Row<S> {
 ///
 /// The first wrong answer or failed run. No results are reported in this case.
 pub(crate) fn measure<S: Subject>(
-    mut rows: Vec<Row<S>>,
+    rows: Vec<Row<S>>,
     rounds: u32,
     progress: impl FnOnce(u64) -> Progress,
 ) -> Result<Vec<Record>, Error> {
+    Ok(run(rows, rounds, progress)?.iter().filter_map(Row::record).collect())
+}
+
+/// Runs `rows` as [`measure`] does, and returns them: they have the histograms of their delays, which a record does
+/// not have.
+///
+/// # Errors
+///
+/// The first wrong answer or failed run.
+pub(crate) fn run<S: Subject>(
+    mut rows: Vec<Row<S>>,
+    rounds: u32,
+    progress: impl FnOnce(u64) -> Progress,
+) -> Result<Vec<Row<S>>, Error> {
     let progress = progress(rows.len() as u64 * (u64::from(rounds) + 2));
     let mut cells = cells(&rows);
     progress.stage("calibrating");
@@ -304,7 +323,7 @@ pub(crate) fn measure<S: Subject>(
         }
     }
     progress.finish();
-    Ok(rows.into_iter().filter_map(Row::into_record).collect())
+    Ok(rows)
 }
 
 /// Returns the indices of the rows of each cell.

@@ -1,8 +1,10 @@
 //! Columns: a heading, and what it says about a record.
 
+use lapwing_lab_stats::Percentiles;
+
 use super::table::Heading;
 use super::{notes, text};
-use crate::record::{Record, figure};
+use crate::record::{Label, Record, figure};
 
 /// A column of a table of records.
 pub(crate) struct Column<'a> {
@@ -48,7 +50,10 @@ pub(crate) fn label<'a>(name: &str, key: &'a str) -> Column<'a> {
 
 /// Returns the column of a label of the cell, or of a fact, in numbers.
 pub(crate) fn number<'a>(name: &str, key: &'a str) -> Column<'a> {
-    Column::numbers(name, move |record| record.number(key).map(text::rounded))
+    Column::numbers(name, move |record| match record.label(key)? {
+        Label::Count(count) => Some(count.to_string()),
+        label => label.number().map(text::rounded),
+    })
 }
 
 /// Returns the column of the contenders.
@@ -72,6 +77,17 @@ pub(crate) fn range<'a>(figure: &'a str, unit: fn(f64) -> f64) -> Column<'a> {
         let (one, other) = record.range(figure)?;
         let (one, other) = (unit(one), unit(other));
         Some(text::interval(one.min(other), one.max(other)))
+    })
+}
+
+/// Returns the column of a percentile of the delays of one part of the path, in nanoseconds.
+pub(crate) fn delay<'a>(
+    name: &str,
+    part: &'a str,
+    percentile: fn(&Percentiles) -> f64,
+) -> Column<'a> {
+    Column::numbers(name, move |record| {
+        record.delays_of(part).map(|delays| format!("{:.0}", percentile(delays)))
     })
 }
 
@@ -158,4 +174,17 @@ pub(crate) const fn millions(value: f64) -> f64 {
 /// Nanoseconds from one to the next, of so many per second.
 pub(crate) const fn nanoseconds(per_second: f64) -> f64 {
     1e9 / per_second
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_shown_as_one_and_a_measure_with_its_digits() {
+        let record =
+            Record::new("test", "lapwing", 2).in_cell("consumers", 8_u64).in_cell("share", 0.5);
+        let cells = ["consumers", "share", "absent"].map(|key| number(key, key).cell(&record));
+        assert_eq!(cells, ["8", "0.50", text::NONE]);
+    }
 }

@@ -10,11 +10,13 @@
 
 use std::thread;
 
+use lapwing_lab_stats::histogram;
+
 use super::test::{Delayed, Load, PerfTest, Work};
 use crate::contenders::WaitName;
 use crate::contenders::ping_pong;
 use crate::load::exchange::{self, Exchange};
-use crate::load::paced::{Clock, histogram};
+use crate::load::paced::Clock;
 use crate::measure::crew::RunError;
 
 /// The time from an answer to the next number.

@@ -1,10 +1,10 @@
 //! The record of one test.
 
+use lapwing_lab_stats::Percentiles;
 use serde::Serialize;
 
 use super::ping_pong::PAUSE_NS;
 use super::trial::{Bench, CONTENDER};
-use crate::commands::delays::Segment;
 use crate::measure::row::{Row, Speed};
 
 /// The name of the delays as measured.
@@ -39,7 +39,7 @@ pub(super) struct Record {
     /// The round trips, if the test measures them: as measured, and as LMAX counts them. For each
     /// round trip longer than the pause, LMAX adds those that were not sent meanwhile.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<Percentiles>,
 }
 
 impl Record {
@@ -50,8 +50,8 @@ impl Record {
         let mut segments = Vec::new();
         if !delays.is_empty() {
             let corrected = delays.clone_correct(PAUSE_NS);
-            segments.push(Segment::new(MEASURED, delays));
-            segments.push(Segment::new(CORRECTED, &corrected));
+            segments.push(Percentiles::of(MEASURED, delays));
+            segments.push(Percentiles::of(CORRECTED, &corrected));
         }
         Self {
             benchmark: super::BENCHMARK,

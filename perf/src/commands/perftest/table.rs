@@ -1,7 +1,8 @@
 //! The tables of `lapwing perftest`: a line for each test, and the round trips.
 
+use lapwing_lab_stats::Percentiles;
+
 use super::record::Record;
-use crate::commands::delays::Segment;
 use crate::machine::Machine;
 use crate::report::table;
 
@@ -62,10 +63,11 @@ fn row(record: &Record) -> [String; COLUMNS.len()] {
     ]
 }
 
-fn round_trip(segment: &Segment) -> [String; ROUND_TRIPS.len()] {
-    let Segment { name, count, min_ns, mean_ns, p50_ns, p99_ns, p99_9_ns, max_ns, .. } = segment;
+fn round_trip(segment: &Percentiles) -> [String; ROUND_TRIPS.len()] {
+    let Percentiles { name, count, min_ns, mean_ns, p50_ns, p99_ns, p99_9_ns, max_ns, .. } =
+        segment;
     [
-        (*name).to_owned(),
+        name.clone(),
         count.to_string(),
         min_ns.to_string(),
         format!("{mean_ns:.0}"),

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use hdrhistogram::Histogram;
+use lapwing_lab_stats::histogram;
 
 use super::test::{Delayed, Load, PerfTest, Work};
-use crate::load::paced::histogram;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;

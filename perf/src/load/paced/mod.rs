@@ -19,7 +19,7 @@ mod stage; // the sender and the stages
 use std::time::Duration;
 
 pub(crate) use self::clock::Clock;
-pub(crate) use self::delays::{Delays, SEGMENTS, histogram};
+pub(crate) use self::delays::{Delays, END_TO_END, SEGMENTS};
 pub(crate) use self::letter::Letter;
 pub(crate) use self::over_queues::over_queues;
 pub(crate) use self::stage::{LastStage, Sender, Stage, Stages, sleep_until};

@@ -5,8 +5,8 @@ use std::{hint, thread};
 
 use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
+use lapwing_lab_stats::histogram;
 
-use super::delays::histogram;
 use super::{Between, Clock, Letter, Pace, Paced};
 use crate::load::fold::Fold;
 use crate::measure::crew::Finish;

@@ -91,9 +91,9 @@ fn all_techniques_are_reported_and_written() {
         "lapwing-graphs",
     ];
     assert!(techniques.eq(expected), "{text}");
-    assert!(results.iter().all(|result| result["benchmark"] == "dispatch"));
-    assert_eq!(results[6]["orch_work_ns"], 500);
-    assert_eq!(results[6]["full"], 0);
+    assert!(results.iter().all(|result| result["experiment"] == "dispatch"));
+    assert_eq!(results[6]["cell"]["orch_work_ns"], 500);
+    assert_eq!(results[6]["runs"][0]["full"], 0.0);
 }
 
 #[test]

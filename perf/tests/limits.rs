@@ -20,7 +20,8 @@ fn whole_command_writes_a_row_for_each_limit() {
     fs::remove_file(&path).expect("the file can be removed");
     let report = serde_json::from_str::<serde_json::Value>(&text).expect("the file is JSON");
     let rows = report["results"].as_array().expect("there are results");
-    let names = rows.iter().map(|row| (row["contender"].as_str(), row["event_bytes"].as_u64()));
+    let names =
+        rows.iter().map(|row| (row["contender"].as_str(), row["cell"]["event_bytes"].as_u64()));
     let expected = [
         ("exchange", 8),
         ("stamp-exchange", 8),

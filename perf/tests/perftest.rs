@@ -21,10 +21,13 @@ fn whole_command_runs_every_test_at_the_size_of_its_ring() {
     let report = serde_json::from_str::<serde_json::Value>(&text).expect("the file is JSON");
     let rows = report["results"].as_array().expect("there are results");
     assert_eq!(rows.len(), 16);
-    assert!(rows.iter().all(|row| row["events"] == 500 && row["verified"] == true), "{text}");
+    assert!(
+        rows.iter().all(|row| row["facts"]["events"] == 500 && row["verified"] == true),
+        "{text}"
+    );
     let table = String::from_utf8_lossy(&output.stdout);
     for row in rows {
-        let name = row["topology"].as_str().expect("a test has a name");
+        let name = row["cell"]["test"].as_str().expect("a test has a name");
         assert!(name.ends_with("Test") && table.contains(name), "{name}");
     }
     assert!(table.contains("all verified: 16 rows, 16 runs"), "{table}");

@@ -27,5 +27,13 @@ pub(crate) mod throughput; // the benchmark of the paper's five configurations
 use crate::view::View;
 
 /// How the records of each experiment are shown, in the order of the page.
-pub(crate) const VIEWS: &[View] =
-    &[throughput::VIEW, latency::VIEW, sweep::VIEW, neighbours::VIEW, idle::VIEW];
+pub(crate) const VIEWS: &[View] = &[
+    throughput::VIEW,
+    latency::VIEW,
+    sweep::VIEW,
+    neighbours::VIEW,
+    idle::VIEW,
+    limits::VIEW,
+    dispatch::VIEW,
+    perftest::VIEW,
+];

@@ -66,6 +66,13 @@ pub(crate) enum RunError {
     Build(String),
 }
 
+impl RunError {
+    /// Returns the error of a contender whose ring or queue was refused with `error`.
+    pub(crate) fn refused(error: impl std::error::Error) -> Self {
+        Self::Build(error.to_string())
+    }
+}
+
 /// A run that completed.
 #[derive(Debug)]
 pub(crate) struct Finish {

@@ -2,13 +2,12 @@
 //! of the file is in `config_file`, the number of threads in `layout`.
 
 use clap::ValueEnum;
-use serde::Serialize;
 
 /// The maximum number of orders of one run. A strategy stores 44 bytes per order.
 pub(super) const MAX_ORDERS: u64 = 20_000_000;
 
 /// The settings of a measurement: the original's keys, and `mode`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Config {
     /// Strategies, which fire orders.
     pub(super) n_strategies: usize,
@@ -37,8 +36,7 @@ pub(crate) struct Config {
 }
 
 /// The requested assignment of roles to threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ModeName {
     /// `threads` if each role has a CPU, `shared` otherwise.
     Auto,
@@ -92,6 +90,21 @@ impl Config {
     /// Returns the scaled setup in less than a minute for all techniques together.
     pub(super) fn quick() -> Self {
         Self { window_ms: 500, orders_per_strategy: 5_000, repeats: 3, ..Self::scaled() }
+    }
+
+    /// Returns the values that hold for all runs of a measurement, by their keys.
+    pub(super) fn values(&self) -> [(&'static str, u64); 9] {
+        [
+            ("n_strategies", self.n_strategies as u64),
+            ("m_venues", self.m_venues as u64),
+            ("orders_per_strategy", self.orders_per_strategy.into()),
+            ("window_ms", self.window_ms),
+            ("d_min_us", self.d_min_us),
+            ("d_max_us", self.d_max_us),
+            ("shared_cap", self.shared_cap as u64),
+            ("spsc_cap", self.spsc_cap as u64),
+            ("sample_us", self.sample_us),
+        ]
     }
 
     /// Returns the number of threads if each role has its own: the strategies, the gateways, the

@@ -7,38 +7,62 @@ use super::order::Order;
 use crate::load::paced::Clock;
 
 /// The sending end.
-pub(super) trait Outlet<T>: Send {
-    /// Hands over `message`, or returns it if the hand-off is full.
+pub(super) trait Outlet<const PAD: usize>: Send {
+    /// Hands over `order`, or returns it if the hand-off is full.
     ///
     /// # Errors
     ///
-    /// The message.
-    fn offer(&mut self, message: T) -> Result<(), T>;
+    /// The order.
+    fn offer(&mut self, order: Order<PAD>) -> Result<(), Order<PAD>>;
 }
 
 /// The receiving end.
-pub(super) trait Inlet<T>: Send {
-    /// Passes at most `most` available messages to `each`, and returns the number of polled
-    /// messages. An inlet of a shared ring also polls those of other receivers.
-    fn drain(&mut self, most: usize, each: impl FnMut(T)) -> usize;
+pub(super) trait Inlet<const PAD: usize>: Send {
+    /// Passes at most `most` available orders to `each`, and returns the number of polled orders. An inlet of a shared
+    /// ring also polls those of other receivers.
+    fn drain(&mut self, most: usize, each: impl FnMut(Order<PAD>)) -> usize;
+}
+
+/// A receiving end that gives one order at a time.
+pub(super) trait Pop<const PAD: usize>: Send {
+    /// Returns the next order, or `None` if none is available.
+    fn pop_one(&mut self) -> Option<Order<PAD>>;
+}
+
+impl<const PAD: usize, P: Pop<PAD>> Inlet<PAD> for P {
+    #[inline]
+    fn drain(&mut self, most: usize, mut each: impl FnMut(Order<PAD>)) -> usize {
+        for taken in 0..most {
+            match self.pop_one() {
+                Some(order) => each(order),
+                None => return taken,
+            }
+        }
+        most
+    }
 }
 
 /// One direction through the orchestrator: from a hand-off to one of several.
-pub(super) trait Relay<T>: Send {
-    /// Passes on at most `most` available messages, and returns their number. `handle` changes each
-    /// message and selects its receiver. Messages that did not fit go first.
-    fn relay(&mut self, clock: &Clock, most: usize, handle: impl FnMut(&mut T) -> usize) -> usize;
+pub(super) trait Relay<const PAD: usize>: Send {
+    /// Passes on at most `most` available orders, and returns their number. `handle` changes each order and selects its
+    /// receiver. Orders that did not fit go first.
+    fn relay(
+        &mut self,
+        clock: &Clock,
+        most: usize,
+        handle: impl FnMut(&mut Order<PAD>) -> usize,
+    ) -> usize;
 
     /// Returns the pressure so far.
     fn pressure(&self) -> Pressure;
 }
 
-/// The pressure on senders: messages that did not fit.
+/// The pressure on senders: orders that did not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pressure {
-    /// Messages that were not accepted at once.
+    /// Orders that were not accepted at once.
     pub(super) full: u64,
-    /// The longest time from the first offer of a message to its acceptance, in nanoseconds.
+    /// The longest time from the first offer of an order to its acceptance, in nanoseconds.
     pub(super) longest_wait_ns: u64,
 }
 
@@ -63,7 +87,7 @@ pub(super) struct Sending<const PAD: usize, O> {
     pressure: Pressure,
 }
 
-impl<const PAD: usize, O: Outlet<Order<PAD>>> Sending<PAD, O> {
+impl<const PAD: usize, O: Outlet<PAD>> Sending<PAD, O> {
     /// Sends by `outlet`.
     pub(super) fn new(outlet: O) -> Self {
         Self { outlet, pending: VecDeque::new(), pressure: Pressure::default() }
@@ -110,6 +134,29 @@ impl<const PAD: usize, O: Outlet<Order<PAD>>> Sending<PAD, O> {
     }
 }
 
+/// Both ends that a strategy or a gateway has: to the orchestrator and from it.
+#[derive(Debug)]
+pub(super) struct Port<const PAD: usize, O, I> {
+    /// To the orchestrator.
+    pub(super) out: Sending<PAD, O>,
+    /// From the orchestrator.
+    pub(super) inlet: I,
+}
+
+impl<const PAD: usize, O: Outlet<PAD>, I: Inlet<PAD>> Port<PAD, O, I> {
+    /// Creates the port with these ends.
+    pub(super) fn new((outlet, inlet): (O, I)) -> Self {
+        Self { out: Sending::new(outlet), inlet }
+    }
+
+    /// Returns the orders that are still here after every strategy has received all of its own.
+    pub(super) fn surplus(&mut self) -> u64 {
+        let mut arrived = 0;
+        while self.inlet.drain(usize::MAX, |_| arrived += 1) > 0 {}
+        arrived + self.out.left() as u64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::order::SMALL;
@@ -121,7 +168,7 @@ mod tests {
         taken: Vec<u32>,
     }
 
-    impl Outlet<Order<SMALL>> for Narrow {
+    impl Outlet<SMALL> for Narrow {
         fn offer(&mut self, order: Order<SMALL>) -> Result<(), Order<SMALL>> {
             if self.free == 0 {
                 return Err(order);

@@ -3,8 +3,6 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
-use serde::{Serialize, Serializer};
-
 use super::config::{Config, ModeName};
 use super::roles::{Bell, Idle, Role, Shift};
 use crate::machine::placement::Placement;
@@ -58,17 +56,11 @@ pub(super) struct Bells {
 
 impl Mode {
     /// Returns the name in every report.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
             Self::Shared => "shared",
         }
-    }
-}
-
-impl Serialize for Mode {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

@@ -14,7 +14,6 @@
 //! fit one cache line.
 
 use clap::ValueEnum;
-use serde::Serialize;
 
 use super::random::mixed;
 
@@ -24,8 +23,7 @@ pub(super) const SMALL: usize = 0;
 pub(super) const LARGE: usize = 12;
 
 /// The size of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Payload {
     /// 64 bytes, one cache line
     Small,

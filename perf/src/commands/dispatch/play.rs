@@ -1,16 +1,17 @@
 //! One run of one technique: builds the pipeline, runs the roles, and returns their observations.
-//! Their evaluation is in `run`.
+//! Their evaluation is in `trial`.
 
 use std::iter::zip;
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
 use super::config::Config;
-use super::hand_off::Pressure;
+use super::hand_off::{Port, Pressure};
 use super::layout::{Bells, Cast, Layout};
 use super::roles::{Flight, Gateway, Orchestrator, Returns, Role, Sampler, Signals, Strategy};
 use super::schedule::Schedule;
-use super::techniques::{Ends, Technique};
+use super::techniques::{Direction, Technique, ToStrategy, ToVenue};
 use super::work::Pace;
 use crate::load::paced::Clock;
 use crate::measure::crew::{Crew, Finish, RunError};
@@ -37,6 +38,8 @@ pub(super) struct Setting<'a> {
 /// A completed run. Its answer is not checked yet.
 #[derive(Debug)]
 pub(super) struct Played {
+    /// The time from the start of the threads to the end of the last one.
+    pub(super) elapsed: Duration,
     /// The returned orders of each strategy.
     pub(super) returns: Vec<Returns>,
     /// Orders that were still in the pipeline when every strategy had as many as it sent.
@@ -62,34 +65,30 @@ pub(super) fn play<const PAD: usize, T: Technique<PAD>>(
     setting: &Setting<'_>,
 ) -> Result<Played, RunError> {
     let Setting { config, clock, .. } = *setting;
-    let Ends { strategies, dispatch, returning, gateways } = T::build(config)?;
+    let (strategies, venues) = (config.n_strategies, config.m_venues);
+    let there: Direction<PAD, T, ToVenue> = T::direction(strategies, venues, config)?;
+    let back: Direction<PAD, T, ToStrategy> = T::direction(venues, strategies, config)?;
 
     let (signals, bells) = (Signals::new(config.n_strategies), Bells::default());
     let mut flights = Vec::new();
     flights.resize_with(config.n_strategies, CachePadded::<Flight>::default);
     let patience_ns = setting.patience_ns + config.d_max_ns();
     let firing = zip(setting.schedule.of_strategies(), &flights);
-    let mut strategies = zip(strategies, firing)
+    let mut strategies = zip(zip(there.senders, back.receivers), firing)
         .enumerate()
         .map(|(own, (ends, (moments, flight)))| {
-            let moments = moments.as_slice();
-            Strategy::<PAD, _, _>::new(own, ends, (moments, flight), patience_ns, (clock, &signals))
+            let (port, moments) = (Port::new(ends), moments.as_slice());
+            Strategy::<PAD, _, _>::new(own, port, (moments, flight), patience_ns, (clock, &signals))
         })
         .collect::<Vec<_>>();
     let work = setting.pace.work(setting.orch_work_ns);
-    let mut orchestrator = Orchestrator::<PAD, _, _>::new(
-        (dispatch, returning),
-        config.m_venues,
-        work,
-        clock,
-        &signals,
-    );
-    let mut gateways = gateways
-        .into_iter()
+    let mut orchestrator =
+        Orchestrator::<PAD, _>::new((there.relay, back.relay), venues, work, clock);
+    let mut gateways = zip(back.senders, there.receivers)
         .enumerate()
-        .map(|(venue, ends)| Gateway::<PAD, _, _>::new(venue, ends, config, clock, &signals))
+        .map(|(venue, ends)| Gateway::<PAD, _, _>::new(venue, Port::new(ends), config, clock))
         .collect::<Vec<_>>();
-    let mut sampler = Sampler::new(&flights, config, &signals);
+    let mut sampler = Sampler::new(&flights, config);
 
     let cast = Cast {
         strategies: strategies.iter_mut().map(|role| role as &mut dyn Role).collect(),
@@ -106,6 +105,7 @@ pub(super) fn play<const PAD: usize, T: Technique<PAD>>(
         + gateways.iter_mut().map(Gateway::surplus).sum::<u64>()
         + strategies.iter_mut().map(Strategy::surplus).sum::<u64>();
     Ok(Played {
+        elapsed: finish.elapsed,
         returns: strategies.into_iter().map(Strategy::into_returns).collect(),
         surplus,
         pressure,

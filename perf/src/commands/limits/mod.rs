@@ -1,7 +1,5 @@
-//! `lapwing limits`: the limits of this machine. Every other table can be read as a fraction of
-//! them.
+//! `lapwing limits`: the limits of this machine. Every other table can be read as a fraction of them.
 
-mod arguments; // the flags
 mod claims; // several threads and one counter
 mod hint; // prefetch hints
 mod leisure; // the reader's back-off between two batches
@@ -9,54 +7,63 @@ mod probe; // the cases
 mod singles; // single events between two threads
 mod solo; // one thread alone
 mod stream; // events in blocks between two threads
-mod table; // the tables
 
-use serde::Serialize;
+use clap::Args;
 
-pub(crate) use self::arguments::LimitsArguments;
-use self::probe::{Probe, Setting};
-use crate::commands::old_session::Session;
+use self::probe::{Case, Probe};
+use super::session::Session;
+use crate::flags::{ScheduleArguments, values};
+use crate::load::workload::EventBytes;
+use crate::machine::placement::Placement;
 use crate::measure::error::Error;
-use crate::measure::harness;
 use crate::measure::progress::Progress;
-use crate::measure::row::{Row, Speed, Subject};
+use crate::measure::runner::{self, Row};
 use crate::measure::schedule::Schedule;
+use crate::record::{Record, figure};
+use crate::view::{Bar, Bars, Chart, Column, Table, View, column, text};
 
-/// The name of this benchmark in a report.
-const BENCHMARK: &str = "limits";
+/// How its records are shown.
+pub(super) const VIEW: View = View {
+    experiment: "limits",
+    title: "Limits of the machine",
+    lead: "What this machine can do at all: a number that another thread answers, events to another thread in blocks \
+           and one by one, numbers that several threads claim, and one thread alone. Each limit ran with the fastest \
+           of its settings; no contender that does the same work can be faster. The time is that of one event, and \
+           of one way of an exchange.",
+    tables,
+    charts,
+    notes: explanations,
+};
 
-/// One row of the report.
-#[derive(Clone, Debug, Serialize)]
-struct Record {
-    /// `limits`.
-    benchmark: &'static str,
-    /// The case.
-    contender: &'static str,
-    /// Size of one event.
-    event_bytes: usize,
-    /// Slots of the ring, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ring: Option<usize>,
-    /// Size of one block of the stream, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    block_bytes: Option<usize>,
-    /// Total size of all blocks of the stream, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    buffer_bytes: Option<usize>,
-    /// The setting of the case. For an exchange: the way of polling. For singles: the back-off of
-    /// the reader. For a stream: whether the reader acquires cache lines. For claims: the back-off
-    /// after a lost claim.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wait: Option<&'static str>,
-    /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one
-    /// direction.
-    operations_per_event: u32,
-    /// Its speed. There is no baseline, because these are the limits.
-    #[serde(flatten)]
-    speed: Speed,
+/// The flags of `lapwing limits`.
+#[derive(Args, Debug)]
+pub(crate) struct LimitsArguments {
+    /// Limits to measure, separated by commas. Default: all
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    case: Vec<Case>,
+
+    /// Event sizes of a stream in bytes, separated by commas. Default: all
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    event_bytes: Vec<EventBytes>,
+
+    #[command(flatten)]
+    schedule: ScheduleArguments,
 }
 
-/// Runs the benchmark as `arguments` request, and prints its report.
+impl LimitsArguments {
+    /// Returns the requested limits, each once: a stream for each size of event.
+    fn probes(&self, placement: Placement) -> Vec<Probe> {
+        let sizes = values::each_once(&self.event_bytes, &EventBytes::ALL);
+        let cases = values::each_once(&self.case, &Case::ALL);
+        let probes = cases.into_iter().flat_map(|case| {
+            let sizes = if case.has_sizes() { sizes.as_slice() } else { &[EventBytes::B8] };
+            sizes.iter().map(move |bytes| Probe::new(case, *bytes, placement))
+        });
+        probes.collect()
+    }
+}
+
+/// Runs the experiment as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -65,87 +72,82 @@ pub(crate) fn run(arguments: &LimitsArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
     let schedule = arguments.schedule.schedule();
     let records = measure(arguments.probes(schedule.placement), schedule, Progress::new)?;
-    session.end(&records, &[], |machine| table::of(&records, machine))
+    session.end(&VIEW, records, Vec::new())
 }
 
 /// Runs each of `probes` as `schedule` says.
-///
-/// # Errors
-///
-/// The first wrong answer or failed run.
 fn measure(
     probes: Vec<Probe>,
     schedule: Schedule,
     progress: impl FnOnce(u64) -> Progress,
 ) -> Result<Vec<Record>, Error> {
-    let rows = probes.into_iter().map(|probe| Row::new(probe, schedule));
-    let mut rows = rows.collect::<Vec<_>>();
-    let progress = progress(harness::steps(rows.len(), schedule.runs));
-    harness::measure(&mut rows, schedule.runs, &progress)?;
-    Ok(rows.iter().filter(|row| !row.runs.is_empty()).map(record).collect())
+    let rows = probes.into_iter().map(|probe| Row::new(probe, schedule.length()));
+    runner::measure(rows.collect(), schedule.runs, progress)
 }
 
-/// Returns the record of `row`.
-fn record(row: &Row<Probe>) -> Record {
-    let probe = &row.subject;
-    let (mut ring, mut shape, mut wait) = (None, None, None);
-    match probe.setting() {
-        Setting::Only => {}
-        Setting::Slots(slots) => ring = Some(slots),
-        Setting::Shape(chosen) => {
-            shape = Some(chosen);
-            wait = chosen.takes_lines.then_some("lines");
+/// Returns the case of `record`, if this build has it.
+fn case(record: &Record) -> Option<Case> {
+    Case::ALL.into_iter().find(|case| case.name() == record.contender)
+}
+
+fn tables(records: &[&Record]) -> Vec<Table> {
+    let columns = vec![
+        Column::words("limit", |record| record.contender.clone()),
+        column::number("bytes", probe::EVENT_BYTES),
+        column::median("ns", figure::PER_SECOND, column::nanoseconds),
+        column::range(figure::PER_SECOND, column::nanoseconds).leaves(2),
+        column::median("M events/s", figure::PER_SECOND, column::millions),
+        Column::numbers("GB/s", |record| gigabytes_per_second(record).map(text::rounded)).leaves(4),
+        column::cpus().leaves(1),
+        column::label("setting", probe::SETTING).leaves(3),
+    ];
+    vec![Table::of("", records, columns)]
+}
+
+/// Returns how many gigabytes of events a second moves, or `None` where no thread reads them or each waits for an
+/// answer.
+fn gigabytes_per_second(record: &Record) -> Option<f64> {
+    case(record).filter(|case| case.moves_bytes())?;
+    Some(record.rate() * record.number(probe::EVENT_BYTES)? / 1e9)
+}
+
+fn charts(records: &[&Record]) -> Vec<Chart> {
+    let bar = |record: &&Record| {
+        let range = record.range(figure::PER_SECOND);
+        Bar {
+            name: format!("{}, {} bytes", record.contender, record.text(probe::EVENT_BYTES)),
+            value: column::nanoseconds(record.rate()),
+            range: range.map(|(low, high)| (column::nanoseconds(high), column::nanoseconds(low))),
+            is_own: false,
         }
-        Setting::Exchange(_, look) => wait = Some(look.name),
-        Setting::Singles(leisure) => wait = Some(leisure.name),
-        Setting::Claims(back_off, _) => wait = Some(back_off.name),
-    }
-    Record {
-        benchmark: BENCHMARK,
-        contender: probe.case.name(),
-        event_bytes: probe.event_bytes.bytes(),
-        ring,
-        block_bytes: shape.map(|shape| shape.block_bytes),
-        buffer_bytes: shape.map(|shape| shape.buffer_bytes),
-        wait,
-        operations_per_event: probe.operations_per_event(),
-        speed: row.speed(None),
-    }
+    };
+    let caption = "Nanoseconds for an event, or for one way of an exchange. The bar is the median run, the thin line \
+                   spans the fastest and the slowest run.";
+    let bars = Bars {
+        unit: "nanoseconds".to_owned(),
+        groups: vec![(String::new(), records.iter().map(bar).collect())],
+    };
+    vec![Chart::bars(VIEW.experiment, caption, bars)]
+}
+
+/// Returns what each limit is, in the words of the help.
+fn explanations(records: &[&Record]) -> Vec<String> {
+    let cases = records.iter().filter_map(|record| case(record)).collect::<Vec<_>>();
+    let cases = values::each_once(&cases, &[]);
+    cases.into_iter().map(|case| format!("{}: {}", case.name(), case.help())).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::probe::Case;
     use super::*;
-    use crate::load::workload::EventBytes;
     use crate::machine::Machine;
-    use crate::machine::placement::Placement;
-    use crate::report::json;
+    use crate::view::terminal;
 
     /// Returns the records of a few events of each of `cases`.
     fn records(cases: &[(Case, EventBytes)]) -> Result<Vec<Record>, Error> {
         let probe = |(case, bytes): &(Case, EventBytes)| Probe::new(*case, *bytes, Placement::Free);
         let probes = cases.iter().map(probe).collect();
         measure(probes, Schedule::short(2, 200), |_| Progress::Silent)
-    }
-
-    /// Returns the records of everything that the command measures by default.
-    fn all() -> Vec<Record> {
-        let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
-        let [exchange, slots, claims, read, ring, plain, singles, small, in_a_ring] = [
-            Case::Exchange,
-            Case::SlotExchange,
-            Case::Claims,
-            Case::ClaimsRead,
-            Case::SoloRing,
-            Case::SoloLoop,
-            Case::Singles,
-            Case::SmallSingles,
-            Case::RingStream,
-        ]
-        .map(|case| (case, EventBytes::B8));
-        let others = [claims, ring, plain, slots, read, singles, small, in_a_ring];
-        records(&[&[exchange][..], &streams, &others].concat()).unwrap()
     }
 
     #[test]
@@ -157,50 +159,47 @@ mod tests {
     }
 
     #[test]
-    fn json_has_the_keys_of_other_benchmarks_and_the_settings_that_were_chosen() {
-        let records = all();
-        let report = json::read_back(&records);
-        let exchange = &report["results"][0];
-        assert_eq!(exchange["benchmark"], "limits");
-        assert_eq!(exchange["contender"], "exchange");
-        assert_eq!(exchange["operations_per_event"], 2);
-        assert_eq!(exchange["threads"], 2);
-        assert!(exchange.get("block_bytes").is_none(), "{exchange}");
-        let stream = &report["results"][4];
-        assert_eq!(stream["contender"], "stream");
-        assert_eq!(stream["event_bytes"], 256);
-        assert!(stream["block_bytes"].as_u64().unwrap() >= 4_096);
-        assert!(stream["buffer_bytes"].as_u64().unwrap() >= 256 << 10);
-        assert_eq!(stream["runs"].as_array().unwrap().len(), 2);
-        assert!(stream["ratio_to_baseline"].is_null());
-        let claims = &report["results"][5];
-        assert_eq!(claims["contender"], "claims");
-        assert_eq!(claims["threads"], 3);
+    fn a_record_has_the_threads_and_the_setting_of_its_limit() {
+        let cases = Case::ALL.map(|case| (case, EventBytes::B8));
+        let records = records(&cases).unwrap();
+        let known = [
+            ("exchange", 2, "spin"),
+            ("stamp-exchange", 2, "spin"),
+            ("slot-exchange", 2, "spin"),
+            ("stream", 2, "KiB blocks, "),
+            ("ring-stream", 2, "KiB blocks, 512 KiB"),
+            ("singles", 2, "-hints"),
+            ("small-singles", 2, "-hints"),
+            ("claims", 3, ""),
+            ("claims-read", 4, "hints"),
+            ("solo-ring", 1, " slots"),
+            ("solo-loop", 1, ""),
+        ];
+        assert_eq!(records.len(), known.len());
+        for (record, (name, threads, setting)) in records.iter().zip(known) {
+            assert_eq!((&*record.contender, record.threads), (name, threads));
+            assert!(record.text(probe::SETTING).contains(setting), "{record:?}");
+            assert!(record.runs.len() == 2 && record.rate() > 0.0, "{record:?}");
+        }
         let waits = ["at-once", "64-to-256-hints", "256-to-1024-hints"];
-        assert!(waits.contains(&claims["wait"].as_str().unwrap()));
-        let ring = &report["results"][6];
-        assert_eq!(ring["contender"], "solo-ring");
-        assert_eq!(ring["threads"], 1);
-        assert!(ring["ring"].as_u64().unwrap() >= 1_024);
-        let slots = &report["results"][8];
-        assert_eq!(slots["contender"], "slot-exchange");
-        assert_eq!(slots["operations_per_event"], 2);
-        let read = &report["results"][9];
-        assert_eq!((&read["contender"], &read["threads"]), (&"claims-read".into(), &4.into()));
-        let singles = &report["results"][10];
-        assert_eq!((&singles["contender"], &singles["threads"]), (&"singles".into(), &2.into()));
-        assert!(singles["wait"].as_str().unwrap().ends_with("-hints"), "{singles}");
-        assert_eq!(report["results"][11]["contender"], "small-singles");
-        let in_a_ring = &report["results"][12];
-        assert_eq!(in_a_ring["contender"], "ring-stream");
-        assert_eq!(in_a_ring["buffer_bytes"], 8 << 16);
+        assert!(waits.contains(&&*records[7].text(probe::SETTING)), "{:?}", records[7]);
+        assert_eq!(records[0].number("operations_per_event"), Some(2.0));
     }
 
     #[test]
-    fn table_has_a_line_for_each_limit() {
-        let records = all();
-        let text = table::of(&records, &Machine::detect());
-        assert_eq!(text.matches("| stream").count(), 4, "{text}");
-        assert!(text.contains("all verified: 13 rows, 26 runs"), "{text}");
+    fn the_table_has_a_line_for_each_limit_and_says_what_each_is() {
+        let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
+        let cases = [&[(Case::Exchange, EventBytes::B8)][..], &streams].concat();
+        let records = records(&cases).unwrap();
+        let text = terminal::render(&VIEW, &records, &[], &Machine::detect());
+        assert_eq!(
+            text.matches("\nstream: Events to another thread in blocks").count(),
+            1,
+            "{text}"
+        );
+        assert!(text.contains("all verified: 5 rows, 10 runs"), "{text}");
+        assert_eq!(gigabytes_per_second(&records[0]), None);
+        let largest = records.last().unwrap();
+        assert_eq!(gigabytes_per_second(largest), Some(largest.rate() * 256.0 / 1e9));
     }
 }

@@ -1,5 +1,7 @@
 //! The cases: the timed work, its settings, and its expected answer.
 
+use std::fmt;
+
 use clap::ValueEnum;
 
 use super::claims::{self, BackOff};
@@ -15,8 +17,14 @@ use crate::load::workload::EventBytes;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
-use crate::measure::row::Subject;
 use crate::measure::run::Pass;
+use crate::measure::runner::{Measured, Subject};
+use crate::record::Record;
+
+/// The size of an event, in the cell of a record.
+pub(super) const EVENT_BYTES: &str = "event_bytes";
+/// The setting that was chosen because it was the fastest, among the facts of a record.
+pub(super) const SETTING: &str = "setting";
 
 /// The measured limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -85,6 +93,25 @@ impl Case {
         }
     }
 
+    /// Returns what the help says about it.
+    pub(super) fn help(self) -> String {
+        let value = self.to_possible_value();
+        let help = value.as_ref().and_then(|value| value.get_help());
+        help.map_or_else(String::new, ToString::to_string)
+    }
+
+    /// Returns whether events move from thread to thread, or through memory, as fast as they can.
+    pub(super) const fn moves_bytes(self) -> bool {
+        !matches!(
+            self,
+            Self::Exchange
+                | Self::StampExchange
+                | Self::SlotExchange
+                | Self::Claims
+                | Self::ClaimsRead
+        )
+    }
+
     /// Returns whether it is a limit for events of any size.
     pub(super) const fn has_sizes(self) -> bool {
         matches!(self, Self::Stream | Self::RingStream)
@@ -94,8 +121,8 @@ impl Case {
 /// One case with events of one size.
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
-    pub(super) case: Case,
-    pub(super) event_bytes: EventBytes,
+    case: Case,
+    event_bytes: EventBytes,
     placement: Placement,
     /// The settings to try, or one without meaning if the case has none.
     settings: Vec<Setting>,
@@ -106,7 +133,7 @@ pub(super) struct Probe {
 
 /// A setting of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Setting {
+enum Setting {
     /// Nothing.
     Only,
     /// Blocks and buffer of a stream.
@@ -149,8 +176,23 @@ impl Probe {
     }
 
     /// Returns the setting that runs.
-    pub(super) fn setting(&self) -> Setting {
+    fn setting(&self) -> Setting {
         self.settings[self.chosen]
+    }
+
+    /// Returns the threads of a run.
+    fn threads(&self) -> usize {
+        match self.setting() {
+            Setting::Exchange(..) | Setting::Shape(_) | Setting::Singles(_) => 2,
+            Setting::Claims(_, reader) => claims::THREADS + usize::from(reader.is_some()),
+            Setting::Slots(_) | Setting::Only => 1,
+        }
+    }
+
+    /// Returns the operations of an event. An exchange hands a number over twice, and the limit is that of one
+    /// direction.
+    fn operations_per_event(&self) -> u32 {
+        if matches!(self.setting(), Setting::Exchange(..)) { 2 } else { 1 }
     }
 
     fn pass(&self, events: u32) -> Result<Pass, RunError> {
@@ -181,31 +223,44 @@ impl Probe {
     }
 }
 
-impl Subject for Probe {
-    fn label(&self) -> String {
-        format!("{} of {} bytes", self.case.name(), self.event_bytes.bytes())
-    }
-
-    fn threads(&self) -> usize {
-        match self.setting() {
-            Setting::Exchange(..) | Setting::Shape(_) | Setting::Singles(_) => 2,
-            Setting::Claims(_, reader) => claims::THREADS + usize::from(reader.is_some()),
-            Setting::Slots(_) | Setting::Only => 1,
+impl fmt::Display for Setting {
+    /// Writes it as a report names it. Nothing is written if the case has no settings.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Only => Ok(()),
+            Self::Shape(Shape { takes_lines, block_bytes, buffer_bytes }) => {
+                let lines = if *takes_lines { ", lines" } else { "" };
+                let (block, buffer) = (block_bytes >> 10, buffer_bytes >> 10);
+                write!(formatter, "{block} KiB blocks, {buffer} KiB{lines}")
+            }
+            Self::Slots(slots) => write!(formatter, "{slots} slots"),
+            Self::Exchange(_, look) => formatter.write_str(look.name),
+            Self::Singles(leisure) => formatter.write_str(leisure.name),
+            Self::Claims(back_off, None) => formatter.write_str(back_off.name),
+            Self::Claims(back_off, Some(leisure)) => {
+                write!(formatter, "{}, reader {}", back_off.name, leisure.name)
+            }
         }
     }
+}
 
-    fn candidates(&self) -> usize {
+impl Subject for Probe {
+    fn record(&self) -> Record {
+        let threads = self.threads();
+        let mut record = Record::new("limits", self.case.name(), threads)
+            .in_cell(EVENT_BYTES, self.event_bytes.bytes())
+            .with_fact(SETTING, Some(self.setting().to_string()))
+            .with_fact("operations_per_event", Some(self.operations_per_event()));
+        record.pinned = self.placement.pins(threads);
+        record
+    }
+
+    fn settings(&self) -> usize {
         self.settings.len()
     }
 
-    fn choose(&mut self, candidate: usize) {
-        self.chosen = candidate;
-    }
-
-    /// Returns the operations of an event. An exchange hands a number over twice, and the limit is
-    /// that of one direction.
-    fn operations_per_event(&self) -> u32 {
-        if matches!(self.setting(), Setting::Exchange(..)) { 2 } else { 1 }
+    fn choose(&mut self, setting: usize) {
+        self.chosen = setting;
     }
 
     fn prepare(&mut self, events: u32) {
@@ -220,10 +275,11 @@ impl Subject for Probe {
         };
     }
 
-    fn run(&self, events: u32) -> Result<Pass, Error> {
+    fn run(&self, events: u32) -> Result<Measured, Error> {
         let (topology, contender) = ("limits", self.case.name());
         let failed = |source| Error::Run { topology, contender, source };
         let pass = self.pass(events).map_err(failed)?;
-        pass.checked(topology, contender, events, &self.expected)
+        let pass = pass.checked(topology, contender, events, &self.expected)?;
+        Ok(Measured::speed(&pass, events, self.operations_per_event()))
     }
 }

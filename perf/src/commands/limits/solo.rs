@@ -4,7 +4,6 @@
 use std::hint;
 
 use lapwing::Disruptor;
-use lapwing::error::{BuildError, TakeError};
 
 use crate::load::event::{Event, PAD_8};
 use crate::load::fold::Fold;
@@ -24,11 +23,10 @@ const LOOP_EVENTS: usize = 512;
 ///
 /// [`RunError`] if the ring could not be built or the thread did not complete.
 pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pass, RunError> {
-    let refused = |error: BuildError| RunError::Build(error.to_string());
-    let taken = |error: TakeError| RunError::Build(error.to_string());
     let builder = Disruptor::single_producer(slots, Event::<PAD_8>::default);
-    let (mut producer, mut consumers) = builder.stage("solo").poller().build().map_err(refused)?;
-    let mut poller = consumers.take_poller("solo").map_err(taken)?;
+    let built = builder.stage("solo").poller().build();
+    let (mut producer, mut consumers) = built.map_err(RunError::refused)?;
+    let mut poller = consumers.take_poller("solo").map_err(RunError::refused)?;
 
     let mut polls = 0;
     let mut crew = Crew::new(placement);

@@ -8,13 +8,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lapwing::producer::Single;
-use lapwing::wait::Yielding;
-use lapwing::{Builder, Disruptor};
-
+use super::parts::{publish_each, ring};
 use super::test::{Load, PerfTest, Work, sum_below};
-use super::value::publish_each;
-use crate::measure::crew::{Answers, Disconnected, RunError};
+use super::value::publish_numbers;
+use crate::measure::crew::{Answers, RunError};
 use crate::measure::run::Pass;
 use crate::rings::crew::{self, Feed};
 use crate::rings::tally::Tally;
@@ -114,8 +111,8 @@ fn one_to_three(load: Load) -> Result<Pass, RunError> {
                 })
         })
         .build()
-        .map_err(Load::refused)?;
-    let feed = Feed::new("producer", producer, |producer| publish_each(producer, load.events));
+        .map_err(RunError::refused)?;
+    let feed = Feed::new("producer", producer, |producer| publish_numbers(producer, load.events));
     let finish = crew::run(vec![feed], consumers, load.placement)?;
     let answers = [add.answer, subtract.answer, and.answer];
     let answers = answers.iter().flat_map(|mutation| [mutation.value, mutation.events]).collect();
@@ -150,13 +147,11 @@ fn pipeline(load: Load) -> Result<Pass, RunError> {
             three.count(end_of_batch);
         })
         .build()
-        .map_err(Load::refused)?;
+        .map_err(RunError::refused)?;
     let feed = Feed::new("producer", producer, |producer| {
-        (0..u64::from(load.events)).try_for_each(|value| {
-            let mut claim = producer.claim().map_err(|_| Disconnected)?;
-            claim.operand_one = value;
-            claim.operand_two = OPERAND_TWO.wrapping_sub(value);
-            claim.publish().map(drop).map_err(|_| Disconnected)
+        publish_each(producer, load.events, |event, value| {
+            event.operand_one = value;
+            event.operand_two = OPERAND_TWO.wrapping_sub(value);
         })
     });
     let finish = crew::run(vec![feed], consumers, load.placement)?;
@@ -192,25 +187,15 @@ fn diamond(load: Load) -> Result<Pass, RunError> {
             both.count(end_of_batch);
         })
         .build()
-        .map_err(Load::refused)?;
+        .map_err(RunError::refused)?;
     let feed = Feed::new("producer", producer, |producer| {
-        (0..u64::from(load.events)).try_for_each(|value| {
-            let mut claim = producer.claim().map_err(|_| Disconnected)?;
-            *claim.fizz.get_mut() = false;
-            *claim.buzz.get_mut() = false;
-            claim.value = value;
-            claim.publish().map(drop).map_err(|_| Disconnected)
+        publish_each(producer, load.events, |event, value| {
+            *event.fizz.get_mut() = false;
+            *event.buzz.get_mut() = false;
+            event.value = value;
         })
     });
     let finish = crew::run(vec![feed], consumers, load.placement)?;
     let batches = [fizz.batches, buzz.batches, both.batches];
     Ok(Pass::in_batches(finish, vec![both.answer], load.events, &batches))
-}
-
-/// Returns the builder of a ring for one producer, without stages.
-fn ring<'env, E: Send + 'env>(
-    load: Load,
-    factory: impl FnMut() -> E + 'env,
-) -> Builder<'env, E, Single> {
-    Disruptor::single_producer(load.ring, factory).wait(Yielding::default())
 }

@@ -4,14 +4,12 @@
 //! P1 --> EP1
 //! ```
 
-use lapwing::Disruptor;
-use lapwing::wait::Yielding;
+use lapwing::SingleProducer;
 
+use super::parts::{handled, publish_each};
 use super::test::{Load, PerfTest, Work, sum_below};
-use crate::measure::crew::{Disconnected, RunError};
+use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
-use crate::rings::crew::{self, Feed};
-use crate::rings::tally::Tally;
 
 /// Numbers of a long array.
 const LONGS: usize = 2_048;
@@ -75,26 +73,10 @@ fn run<E: AsLongs + Send + Sync>(
     factory: impl FnMut() -> E,
     mut write: impl FnMut(&mut E, u64) + Send,
 ) -> Result<Pass, RunError> {
-    let mut sum = Tally::<u64>::new();
-    let (producer, consumers) = Disruptor::single_producer(load.ring, factory)
-        .wait(Yielding::default())
-        .stage("consumer")
-        .read(|event, _, end_of_batch| {
-            let add = |sum: u64, long: &u64| sum.wrapping_add(*long);
-            sum.answer = event.longs().iter().fold(sum.answer, add);
-            sum.count(end_of_batch);
-        })
-        .build()
-        .map_err(Load::refused)?;
-    let feed = Feed::new("producer", producer, |producer| {
-        (0..u64::from(load.events)).try_for_each(|value| {
-            let mut claim = producer.claim().map_err(|_| Disconnected)?;
-            write(&mut claim, value);
-            claim.publish().map(drop).map_err(|_| Disconnected)
-        })
-    });
-    let finish = crew::run(vec![feed], consumers, load.placement)?;
-    Ok(Pass::in_batches(finish, vec![sum.answer], load.events, &[sum.batches]))
+    let publish_all =
+        |producer: &mut SingleProducer<E>| publish_each(producer, load.events, &mut write);
+    let add = |sum: u64, long: &u64| sum.wrapping_add(*long);
+    handled(load, factory, publish_all, |sum, event| event.longs().iter().fold(sum, add))
 }
 
 /// An event that is some numbers.

@@ -9,11 +9,12 @@
 use std::thread;
 
 use lapwing::error::PollError;
-use lapwing::wait::{BusySpin, Yielding};
-use lapwing::{Disruptor, MultiProducer, Poller, SingleProducer};
+use lapwing::wait::BusySpin;
+use lapwing::{Disruptor, MultiProducer, Poller};
 
+use super::parts::{self, publish_each};
 use super::test::{Load, PerfTest, Work, sum_below};
-use super::value::{publish_batches, publish_each, sum_of_batches};
+use super::value::{publish_batches, publish_numbers, sum_of_batches};
 use crate::load::topologies::sequencer::{producers, share};
 use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 use crate::measure::run::Pass;
@@ -34,7 +35,7 @@ pub(super) const THREE_TO_ONE: PerfTest = PerfTest {
     lmax_events: 20_000_000,
     operations_per_event: 1,
     expected: |events| of_shares(events, sum_below),
-    work: Work::Throughput(|load| one_ring(load, publish_each)),
+    work: Work::Throughput(|load| one_ring(load, publish_numbers)),
 };
 
 /// One ring, a claim per ten events.
@@ -79,7 +80,7 @@ fn one_ring(
             sum.count(end_of_batch);
         })
         .build()
-        .map_err(Load::refused)?;
+        .map_err(RunError::refused)?;
     let feeds = producers().map(|(origin, name)| {
         let events = share(load.events, origin);
         Feed::new(name, producer.clone(), move |producer| publish_all(producer, events))
@@ -95,12 +96,14 @@ fn a_ring_each(load: Load) -> Result<Pass, RunError> {
     let mut crew = Crew::new(load.placement);
     let mut pollers = Vec::new();
     for (origin, name) in producers() {
-        let builder = Disruptor::single_producer(load.ring, || [0; LONGS]);
-        let built = builder.wait(Yielding::default()).stage("consumer").poller().build();
-        let (producer, mut consumers) = built.map_err(Load::refused)?;
-        pollers.push(consumers.take_poller("consumer").map_err(Load::refused)?);
+        let built = parts::ring(load, || [0; LONGS]).stage("consumer").poller().build();
+        let (producer, mut consumers) = built.map_err(RunError::refused)?;
+        pollers.push(consumers.take_poller("consumer").map_err(RunError::refused)?);
         let events = share(load.events, origin);
-        let feed = Feed::new(name, producer, move |producer| publish_arrays(producer, events));
+        let write = |longs: &mut [u64; LONGS], number| {
+            (number..).zip(longs).for_each(|(value, long)| *long = value);
+        };
+        let feed = Feed::new(name, producer, move |producer| publish_each(producer, events, write));
         crew::enlist(&mut crew, vec![feed]);
     }
     let counted = &mut batches;
@@ -109,19 +112,6 @@ fn a_ring_each(load: Load) -> Result<Pass, RunError> {
     let finish = crew.run()?;
     let answers = finish.answers.clone();
     Ok(Pass::in_batches(finish, answers, load.events, &[batches]))
-}
-
-/// Claims, writes and publishes one array after the other.
-fn publish_arrays(
-    producer: &mut SingleProducer<[u64; LONGS]>,
-    events: u32,
-) -> Result<(), Disconnected> {
-    for value in 0..u64::from(events) {
-        let mut claim = producer.claim().map_err(|_| Disconnected)?;
-        (value..).zip(claim.iter_mut()).for_each(|(value, long)| *long = value);
-        claim.publish().map_err(|_| Disconnected)?;
-    }
-    Ok(())
 }
 
 /// Receives the available events of each ring in turn, and yields the CPU after each turn, until

@@ -1,41 +1,74 @@
-//! `lapwing perftest`: LMAX's own performance tests, by their names and with their parameters,
-//! written for Lapwing as a user of LMAX's Disruptor would write them.
+//! `lapwing perftest`: LMAX's own performance tests, by their names and with their parameters, written for Lapwing as
+//! a user of LMAX's Disruptor would write them.
 //!
-//! The sizes of rings and batches, the wait strategies of consumers, the definition of an operation
-//! and the sums are those of version 4.0. LMAX's tests of queues are missing, because `throughput`
-//! has rivals. Its tests of immutable events are missing, because LMAX does not time them.
+//! The sizes of rings and batches, the wait strategies of consumers, the definition of an operation and the sums are
+//! those of version 4.0. LMAX's tests of queues are missing, because `throughput` has rivals. Its tests of immutable
+//! events are missing, because LMAX does not time them.
 
-mod arguments; // the flags
 mod catalogue; // every test, by its name
 mod graphs; // one producer, three consumers
 mod large; // large events
 mod many; // three producers
+mod parts; // what several tests do
 mod ping_pong; // round trips
 mod raw; // sequences without events
-mod record; // the record of a test
-mod table; // the tables
 mod test; // the definition of a test
-#[cfg(test)]
-mod tests; // the format of the JSON and of the tables, a wrong sum
-mod trial; // a test that is timed
 mod value; // one producer, one consumer, events of one number
 
-pub(crate) use self::arguments::PerftestArguments;
-use self::record::Record;
-use self::test::PerfTest;
-use self::trial::Bench;
-use crate::commands::old_session::Session;
+use clap::Args;
+use lapwing_lab_stats::Percentiles;
+
+use self::ping_pong::{CORRECTED, PAUSE_NS, ROUND_TRIP};
+use self::test::{Delayed, Load, PerfTest, Work};
+use super::session::Session;
+use crate::flags::{ScheduleArguments, values};
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
-use crate::measure::harness;
 use crate::measure::progress::Progress;
-use crate::measure::schedule::Schedule;
+use crate::measure::runner::{self, Length, Measured, Row, Subject};
+use crate::record::{OWN, Record, figure};
+use crate::view::{Column, Table, View, column, no_charts};
 
-/// The name of this benchmark in a report.
-const BENCHMARK: &str = "perftest";
-/// Events per claim in the tests of batches.
-const BATCH: usize = 10;
+/// How its records are shown.
+pub(super) const VIEW: View = View {
+    experiment: "perftest",
+    title: "LMAX's performance tests",
+    lead: "The performance tests of the Disruptor's repository, by their names and with their parameters. Each test \
+           counts what LMAX counts, so a row can be compared with LMAX's figure for it, and not with another row.",
+    tables,
+    charts: no_charts,
+    notes,
+};
 
-/// Runs the benchmark as `arguments` request, and prints its report.
+/// The label of a cell that names the test.
+const TEST: &str = "test";
+
+/// The flags of `lapwing perftest`.
+#[derive(Args, Debug)]
+pub(crate) struct PerftestArguments {
+    /// Tests to run, by the names of LMAX's classes, separated by commas. Default: all
+    #[arg(long, value_delimiter = ',', value_name = "LIST", ignore_case = true)]
+    #[arg(value_parser = catalogue::parser())]
+    test: Vec<&'static PerfTest>,
+
+    /// Runs as many events as LMAX's tests: from 1 million to 2 billion
+    #[arg(long, conflicts_with_all = ["events", "seconds_per_run", "quick"])]
+    full: bool,
+
+    #[command(flatten)]
+    schedule: ScheduleArguments,
+}
+
+/// A test that is timed.
+struct Trial {
+    test: &'static PerfTest,
+    placement: Placement,
+    /// The right answers for the events of a run.
+    expected: Answers,
+}
+
+/// Runs the experiment as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -43,26 +76,165 @@ const BATCH: usize = 10;
 pub(crate) fn run(arguments: &PerftestArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
     let schedule = arguments.schedule.schedule();
-    let scheduled = |test: &PerfTest| match arguments.full {
-        true => Schedule { events: Some(test.lmax_events), ..schedule },
-        false => schedule,
+    let length = |test: &PerfTest| match arguments.full {
+        true => Length::Events(test.lmax_events),
+        false => schedule.length(),
     };
-    let benches = arguments.tests().into_iter().map(|test| Bench::new(test, scheduled(test)));
-    let records = measure(benches.collect(), schedule.runs, Progress::new)?;
-    session.end(&records, &[], |machine| table::of(&records, machine))
+    let tests = values::each_once(&arguments.test, &catalogue::ALL);
+    let rows = tests.into_iter().map(|test| row(test, schedule.placement, length(test)));
+    let records = runner::measure(rows.collect(), schedule.runs, Progress::new)?;
+    session.end(&VIEW, records, Vec::new())
 }
 
-/// Runs each of `benches` once in each of `rounds`.
-///
-/// # Errors
-///
-/// The first wrong answer or failed run.
-fn measure(
-    mut benches: Vec<Bench>,
-    rounds: u32,
-    progress: impl FnOnce(u64) -> Progress,
-) -> Result<Vec<Record>, Error> {
-    let progress = progress(harness::steps(benches.len(), rounds));
-    harness::measure(&mut benches, rounds, &progress)?;
-    Ok(benches.iter().filter(|bench| !bench.row.runs.is_empty()).map(Record::new).collect())
+fn row(test: &'static PerfTest, placement: Placement, length: Length) -> Row<Trial> {
+    Row::new(Trial { test, placement, expected: Answers::new() }, length)
+}
+
+impl Trial {
+    /// Runs once. The answer is not checked yet.
+    fn pass(&self, events: u32) -> Result<Delayed, RunError> {
+        let load = Load { events, ring: self.test.ring, placement: self.placement };
+        match self.test.work {
+            Work::Throughput(run) => Ok(Delayed { pass: run(load)?, delays: None }),
+            Work::Latency(run) => run(load),
+        }
+    }
+}
+
+impl Subject for Trial {
+    fn record(&self) -> Record {
+        let test = self.test;
+        let mut record = Record::new(VIEW.experiment, OWN, test.threads)
+            .in_cell(TEST, test.name)
+            .with_fact("shape", Some(test.shape))
+            .with_fact("ring", Some(test.ring))
+            .with_fact("event_bytes", Some(test.event_bytes))
+            .with_fact("lmax_events", Some(test.lmax_events))
+            .with_fact("operations_per_event", Some(test.operations_per_event));
+        record.wait = Some(test.wait.to_owned());
+        record.pinned = self.placement.pins(test.threads);
+        record
+    }
+
+    fn prepare(&mut self, events: u32) {
+        self.expected = (self.test.expected)(events);
+    }
+
+    fn run(&self, events: u32) -> Result<Measured, Error> {
+        let (topology, contender) = (self.test.name, OWN);
+        let failed = |source| Error::Run { topology, contender, source };
+        let Delayed { pass, delays } = self.pass(events).map_err(failed)?;
+        let pass = pass.checked(topology, contender, events, &self.expected)?;
+        let mut measured = Measured::speed(&pass, events, self.test.operations_per_event);
+        if let Some(delays) = delays {
+            let corrected = delays.clone_correct(PAUSE_NS);
+            measured.delays = vec![(ROUND_TRIP, delays), (CORRECTED, corrected)];
+        }
+        Ok(measured)
+    }
+}
+
+fn tables(records: &[&Record]) -> Vec<Table> {
+    let columns = vec![
+        column::label("test", TEST),
+        column::label("shape", "shape").leaves(4),
+        column::median("M ops/s", figure::PER_SECOND, column::millions),
+        column::range(figure::PER_SECOND, column::millions).leaves(1),
+        column::batch().leaves(3),
+        Column::numbers("batch %", |record| {
+            Some(format!("{:.2}", batch_percent(record.median(figure::BATCH)?)))
+        }),
+        column::cpus().leaves(2),
+        Column::numbers("threads", |record| Some(record.threads.to_string())),
+    ];
+    let delays = records.iter().flat_map(|record| &record.delays).collect::<Vec<_>>();
+    let mut tables = vec![Table::of("", records, columns)];
+    if !delays.is_empty() {
+        tables.push(round_trips(&delays));
+    }
+    tables
+}
+
+/// Returns the value that LMAX's tests print as `BatchPercent`: the share of the events that did not begin a batch.
+fn batch_percent(events_per_batch: f64) -> f64 {
+    100.0 * (1.0 - 1.0 / events_per_batch)
+}
+
+fn round_trips(delays: &[&Percentiles]) -> Table {
+    let numbers = ["count", "min", "mean", "50 %", "99 %", "99.9 %", "max"];
+    let mut table = Table::empty("round trips, nanoseconds", &["round trip"], &numbers);
+    for delays in delays {
+        let Percentiles { min_ns, mean_ns, p50_ns, p99_ns, p99_9_ns, max_ns, .. } = delays;
+        let times = [min_ns, mean_ns, p50_ns, p99_ns, p99_9_ns, max_ns];
+        let times = times.map(|time| format!("{time:.0}"));
+        let cells = [delays.name.clone(), delays.count.to_string()].into_iter().chain(times);
+        table.add(true, cells.collect());
+    }
+    table.leaving(&["count", "min", "99.9 %"])
+}
+
+fn notes(records: &[&Record]) -> Vec<String> {
+    let mut notes = vec![
+        "ops: as LMAX counts, each number of an array; batch %: its BatchPercent, 1 - batches / events".to_owned(),
+    ];
+    if records.iter().any(|record| record.delays_of(CORRECTED).is_some()) {
+        notes.push(format!("{CORRECTED}: as LMAX counts, with those that were not sent meanwhile"));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+    use crate::view::terminal;
+
+    /// Returns the records of `tests` over a few events.
+    fn records(tests: &[&'static PerfTest]) -> Result<Vec<Record>, Error> {
+        let rows = tests.iter().map(|test| row(test, Placement::Free, Length::Events(100)));
+        runner::measure(rows.collect(), 2, |_| Progress::Silent)
+    }
+
+    #[test]
+    fn a_wrong_sum_has_no_speed() {
+        let error = records(&[&value::ONE_TO_ONE, &catalogue::WRONG_SUM]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("wrong answer, so no speed: topology=WrongSum contender=lapwing"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_record_has_the_parameters_of_its_test_and_the_round_trips_that_count() {
+        let records = records(&[&large::LONG_ARRAY, &ping_pong::PING_PONG]).unwrap();
+        let [array, round_trips] = &records[..] else { panic!("{records:?}") };
+        assert_eq!(array.text(TEST), "OneToOneSequencedLongArrayThroughputTest");
+        assert_eq!((&*array.contender, array.wait.as_deref()), ("lapwing", Some("yielding")));
+        let facts = ["ring", "event_bytes", "events", "operations_per_event"];
+        let expected = [1_024.0, 16_384.0, 100.0, 2_048.0].map(Some);
+        assert_eq!(facts.map(|fact| array.number(fact)), expected);
+        assert!(array.runs.len() == 2 && array.rate() > 0.0 && array.delays.is_empty());
+
+        assert_eq!(round_trips.wait.as_deref(), Some("blocking"));
+        let measured = round_trips.delays_of(ROUND_TRIP).unwrap();
+        assert_eq!(measured.count, 200, "the runs that count, and no other");
+        assert!(round_trips.delays_of(CORRECTED).unwrap().count >= measured.count);
+    }
+
+    #[test]
+    fn the_tables_have_a_line_for_each_test_and_for_both_counts_of_round_trips() {
+        let records = records(&[&graphs::DIAMOND, &ping_pong::PING_PONG]).unwrap();
+        let text = terminal::render(&VIEW, &records, &[], &Machine::detect());
+        assert!(text.contains("OneToThreeDiamondSequencedThroughputTest"), "{text}");
+        assert!(text.contains("| round-trip-corrected |"), "{text}");
+        assert!(text.contains("all verified: 2 rows, 4 runs"), "{text}");
+        let throughput = &records[..1];
+        let text = terminal::render(&VIEW, throughput, &[], &Machine::detect());
+        assert!(!text.contains("round-trip"), "{text}");
+    }
+
+    #[test]
+    fn batch_percent_is_the_part_of_the_events_that_begin_no_batch() {
+        assert_eq!([1.0, 4.0].map(batch_percent), [0.0, 75.0]);
+    }
 }

@@ -4,15 +4,14 @@
 //! P1 --> EP1
 //! ```
 
+use lapwing::SingleProducer;
 use lapwing::error::RingError;
-use lapwing::wait::Yielding;
-use lapwing::{Disruptor, SingleProducer};
 
-use super::BATCH;
+use super::parts::{polled, publish_each};
 use super::test::{Load, PerfTest, Work};
-use crate::measure::crew::{Crew, Disconnected, RunError};
+use super::value::BATCH;
+use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
-use crate::rings::crew::{self, Feed};
 
 /// A claim per event.
 pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
@@ -26,12 +25,7 @@ pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
     operations_per_event: 1,
     expected: |events| vec![u64::from(events)],
     work: Work::Throughput(|load| {
-        run(load, |producer| {
-            (0..load.events).try_for_each(|_| {
-                let claimed = producer.claim().map_err(|_| Disconnected)?;
-                claimed.publish().map(drop).map_err(|_| Disconnected)
-            })
-        })
+        run(load, |producer| publish_each(producer, load.events, |(), _| {}))
     }),
 };
 
@@ -54,40 +48,28 @@ pub(super) const ONE_TO_ONE_BATCH: PerfTest = PerfTest {
     ..ONE_TO_ONE
 };
 
-/// Runs one thread that publishes by `publish_all` and another that waits and releases the
-/// available events.
+/// Runs one thread that publishes by `publish_all` and another that waits and releases the available events.
 fn run(
     load: Load,
-    mut publish_all: impl FnMut(&mut SingleProducer<()>) -> Result<(), Disconnected> + Send,
+    publish_all: impl FnMut(&mut SingleProducer<()>) -> Result<(), Disconnected> + Send,
 ) -> Result<Pass, RunError> {
-    let builder = Disruptor::single_producer(load.ring, || ()).wait(Yielding::default());
-    let built = builder.stage("consumer").poller().build();
-    let (producer, mut consumers) = built.map_err(Load::refused)?;
-    let mut poller = consumers.take_poller("consumer").map_err(Load::refused)?;
-
-    let mut batches = 0;
-    let mut crew = Crew::new(load.placement);
-    crew::enlist(
-        &mut crew,
-        vec![Feed::new("producer", producer, |producer| publish_all(producer))],
-    );
-    let counted = &mut batches;
-    // If the job fails, the poller is dropped with it, so that the producer does not wait for it.
-    crew.enlist("consumer", move || {
-        let mut seen = 0;
-        loop {
-            match poller.wait() {
-                Ok(mut batch) => {
-                    seen += batch.len() as u64;
-                    batch.consume_all();
-                    *counted += 1;
+    polled(
+        load,
+        || (),
+        publish_all,
+        |poller, batches| {
+            let mut seen = 0;
+            loop {
+                match poller.wait() {
+                    Ok(mut batch) => {
+                        seen += batch.len() as u64;
+                        batch.consume_all();
+                        *batches += 1;
+                    }
+                    Err(RingError::Closed) => return Ok(seen),
+                    Err(RingError::Halted(_)) => return Err(Disconnected),
                 }
-                Err(RingError::Closed) => return Ok(vec![seen]),
-                Err(RingError::Halted(_)) => return Err(Disconnected),
             }
-        }
-    });
-    let finish = crew.run()?;
-    let answers = finish.answers.clone();
-    Ok(Pass::in_batches(finish, answers, load.events, &[batches]))
+        },
+    )
 }

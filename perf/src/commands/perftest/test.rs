@@ -45,8 +45,8 @@ pub(super) enum Work {
 #[derive(Debug)]
 pub(super) struct Delayed {
     pub(super) pass: Pass,
-    /// In nanoseconds.
-    pub(super) delays: Histogram<u64>,
+    /// In nanoseconds. `None` if the test has no round trips.
+    pub(super) delays: Option<Histogram<u64>>,
 }
 
 /// The number of events and slots of one run, and the placement of its threads.
@@ -64,13 +64,6 @@ impl PartialEq for PerfTest {
     /// Tests are identified by their names.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
-    }
-}
-
-impl Load {
-    /// Returns an error of building a ring.
-    pub(super) fn refused(error: impl std::error::Error) -> RunError {
-        RunError::Build(error.to_string())
     }
 }
 

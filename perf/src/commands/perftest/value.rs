@@ -8,16 +8,16 @@
 use std::thread;
 
 use lapwing::error::PollError;
-use lapwing::producer::{Sequencer, Single};
-use lapwing::wait::Yielding;
-use lapwing::{Builder, Disruptor, Producer, SingleProducer};
+use lapwing::producer::Sequencer;
+use lapwing::{Producer, SingleProducer};
 
-use super::BATCH;
+use super::parts::{handled, polled, publish_each};
 use super::test::{Load, PerfTest, Work, sum_below};
-use crate::measure::crew::{Crew, Disconnected, RunError};
+use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
-use crate::rings::crew::{self, Feed};
-use crate::rings::tally::Tally;
+
+/// Events per claim in the tests of batches.
+pub(super) const BATCH: usize = 10;
 
 /// A claim per event, in two steps.
 pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
@@ -38,14 +38,14 @@ pub(super) const ONE_TO_ONE_BATCH: PerfTest = PerfTest {
     name: "OneToOneSequencedBatchThroughputTest",
     lmax_events: 1_000_000_000,
     expected: |events| vec![sum_of_batches(events)],
-    work: Work::Throughput(|load| handled(load, |producer| publish_batches(producer, load.events))),
+    work: Work::Throughput(|load| summed(load, |producer| publish_batches(producer, load.events))),
     ..ONE_TO_ONE
 };
 
 /// The consumer polls, and yields the CPU after a failed poll.
 pub(super) const ONE_TO_ONE_POLLER: PerfTest = PerfTest {
     name: "OneToOneSequencedPollerThroughputTest",
-    work: Work::Throughput(polled),
+    work: Work::Throughput(summed_by_poller),
     ..ONE_TO_ONE
 };
 
@@ -53,7 +53,7 @@ pub(super) const ONE_TO_ONE_POLLER: PerfTest = PerfTest {
 pub(super) const TRANSLATOR: PerfTest = PerfTest {
     name: "OneToOneTranslatorThroughputTest",
     work: Work::Throughput(|load| {
-        handled(load, |producer| {
+        summed(load, |producer| {
             (0..u64::from(load.events)).try_for_each(|argument| {
                 let published = producer.publish(|value| *value = argument);
                 published.map(drop).map_err(|_| Disconnected)
@@ -70,17 +70,12 @@ pub(super) fn sum_of_batches(events: u32) -> u64 {
     u64::from(batch) * sum_below(full) + u64::from(full) * u64::from(rest)
 }
 
-/// Claims, writes and publishes one event after the other.
-pub(super) fn publish_each<S: Sequencer>(
+/// Publishes one event after the other. The value of each is its number.
+pub(super) fn publish_numbers<S: Sequencer>(
     producer: &mut Producer<u64, S>,
     events: u32,
 ) -> Result<(), Disconnected> {
-    for value in 0..u64::from(events) {
-        let mut claim = producer.claim().map_err(|_| Disconnected)?;
-        *claim = value;
-        claim.publish().map_err(|_| Disconnected)?;
-    }
-    Ok(())
+    publish_each(producer, events, |value, number| *value = number)
 }
 
 /// Claims, writes and publishes ten events at a time, fewer at the end. The events of a batch have
@@ -108,62 +103,38 @@ pub(super) fn publish_batches<S: Sequencer>(
 ///
 /// [`RunError`] if the ring could not be built or a worker did not complete.
 pub(super) fn one_to_one(load: Load) -> Result<Pass, RunError> {
-    handled(load, |producer| publish_each(producer, load.events))
-}
-
-/// Creates a ring of numbers, without stages.
-fn ring<'env>(load: Load) -> Builder<'env, u64, Single> {
-    Disruptor::single_producer(load.ring, || 0).wait(Yielding::default())
+    summed(load, |producer| publish_numbers(producer, load.events))
 }
 
 /// Runs one thread that publishes by `publish_all` and a handler that adds up.
-fn handled(
+fn summed(
     load: Load,
-    mut publish_all: impl FnMut(&mut SingleProducer<u64>) -> Result<(), Disconnected> + Send,
+    publish_all: impl FnMut(&mut SingleProducer<u64>) -> Result<(), Disconnected> + Send,
 ) -> Result<Pass, RunError> {
-    let mut sum = Tally::<u64>::new();
-    let (producer, consumers) = ring(load)
-        .stage("consumer")
-        .read(|value, _, end_of_batch| {
-            sum.answer += value;
-            sum.count(end_of_batch);
-        })
-        .build()
-        .map_err(Load::refused)?;
-    let feed = Feed::new("producer", producer, |producer| publish_all(producer));
-    let finish = crew::run(vec![feed], consumers, load.placement)?;
-    Ok(Pass::in_batches(finish, vec![sum.answer], load.events, &[sum.batches]))
+    handled(load, || 0, publish_all, |sum, value| sum + value)
 }
 
 /// Runs one thread that publishes and another that polls.
-fn polled(load: Load) -> Result<Pass, RunError> {
-    let built = ring(load).stage("consumer").poller().build();
-    let (producer, mut consumers) = built.map_err(Load::refused)?;
-    let mut poller = consumers.take_poller("consumer").map_err(Load::refused)?;
-
-    let mut batches = 0;
-    let mut crew = Crew::new(load.placement);
-    let feed = Feed::new("producer", producer, |producer| publish_each(producer, load.events));
-    crew::enlist(&mut crew, vec![feed]);
-    let counted = &mut batches;
-    // If the job fails, the poller is dropped with it, so that the producer does not wait for it.
-    crew.enlist("consumer", move || {
-        let mut sum = 0;
-        loop {
-            match poller.poll() {
-                Ok(mut batch) => {
-                    sum += batch.iter().map(|(_, value)| value).sum::<u64>();
-                    *counted += 1;
+fn summed_by_poller(load: Load) -> Result<Pass, RunError> {
+    polled(
+        load,
+        || 0,
+        |producer| publish_numbers(producer, load.events),
+        |poller, batches| {
+            let mut sum = 0;
+            loop {
+                match poller.poll() {
+                    Ok(mut batch) => {
+                        sum += batch.iter().map(|(_, value)| value).sum::<u64>();
+                        *batches += 1;
+                    }
+                    Err(PollError::Empty) => thread::yield_now(),
+                    Err(PollError::Closed) => return Ok(sum),
+                    Err(PollError::Halted(_)) => return Err(Disconnected),
                 }
-                Err(PollError::Empty) => thread::yield_now(),
-                Err(PollError::Closed) => return Ok(vec![sum]),
-                Err(PollError::Halted(_)) => return Err(Disconnected),
             }
-        }
-    });
-    let finish = crew.run()?;
-    let answers = finish.answers.clone();
-    Ok(Pass::in_batches(finish, answers, load.events, &[batches]))
+        },
+    )
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //! slot of a ring, and records how late it releases the order.
 
 use super::hold::Hold;
-use super::{Role, Signals, TURN, Turn};
+use super::{Role, TURN, Turn};
 use crate::commands::dispatch::config::Config;
-use crate::commands::dispatch::hand_off::{Inlet, Outlet, Pressure, Sending};
-use crate::commands::dispatch::order::{Order, Segment};
+use crate::commands::dispatch::hand_off::{Inlet, Outlet, Port, Pressure};
+use crate::commands::dispatch::order::Segment;
 use crate::commands::dispatch::random::Random;
 use crate::load::paced::Clock;
 
@@ -15,11 +15,9 @@ const SEED: u64 = 0xD1CE_0000;
 const ROOM: f64 = 1.5;
 
 /// A gateway.
-pub(in crate::commands::dispatch) struct Gateway<'a, const PAD: usize, I, O> {
-    /// The inlet for orders.
-    inbox: I,
-    /// The outlet for orders.
-    completion: Sending<PAD, O>,
+pub(crate) struct Gateway<'a, const PAD: usize, O, I> {
+    /// Its hand-offs.
+    port: Port<PAD, O, I>,
     /// Orders at the venue.
     hold: Hold<PAD>,
     /// Delays.
@@ -30,53 +28,46 @@ pub(in crate::commands::dispatch) struct Gateway<'a, const PAD: usize, I, O> {
     d_range_ns: u64,
     /// The time.
     clock: &'a Clock,
-    /// Set when the run is over.
-    signals: &'a Signals,
 }
 
-impl<'a, const PAD: usize, I, O> Gateway<'a, PAD, I, O>
+impl<'a, const PAD: usize, O, I> Gateway<'a, PAD, O, I>
 where
-    I: Inlet<Order<PAD>>,
-    O: Outlet<Order<PAD>>,
+    O: Outlet<PAD>,
+    I: Inlet<PAD>,
 {
-    /// Creates the gateway of `venue`, between `(inbox, completion)`.
-    pub(in crate::commands::dispatch) fn new(
+    /// Creates the gateway of `venue` with these hand-offs.
+    pub(crate) fn new(
         venue: usize,
-        (inbox, completion): (I, O),
+        port: Port<PAD, O, I>,
         config: &Config,
         clock: &'a Clock,
-        signals: &'a Signals,
     ) -> Self {
         let room = config.expected_in_flight() / config.m_venues as f64 * ROOM;
         Self {
-            inbox,
-            completion: Sending::new(completion),
+            port,
             hold: Hold::with_room_for(room as usize),
             random: Random::new(SEED ^ venue as u64),
             d_min_ns: config.d_min_ns(),
             d_range_ns: config.d_max_ns() - config.d_min_ns(),
             clock,
-            signals,
         }
     }
 
     /// Returns its pressure as a sender.
-    pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
-        self.completion.pressure()
+    pub(crate) fn pressure(&self) -> Pressure {
+        self.port.out.pressure()
     }
 
     /// Returns the orders that are still here after every strategy has received all of its own.
-    pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
-        let mut arrived = 0;
-        while self.inbox.drain(usize::MAX, |_| arrived += 1) > 0 {}
-        arrived + (self.hold.len() + self.completion.left()) as u64
+    pub(crate) fn surplus(&mut self) -> u64 {
+        self.port.surplus() + self.hold.len() as u64
     }
 
     /// Takes orders in.
     fn take_in(&mut self) -> usize {
-        let Self { inbox, hold, random, clock, .. } = self;
+        let Self { port, hold, random, clock, .. } = self;
         let (shortest, range) = (self.d_min_ns, self.d_range_ns);
-        inbox.drain(TURN, |mut order| {
+        port.inlet.drain(TURN, |mut order| {
             let now = clock.now();
             order.pass(Segment::Dispatch, now);
             hold.insert(now + shortest + random.below(range + 1), order);
@@ -88,21 +79,19 @@ where
         for done in 0..TURN {
             let Some((due, mut order)) = self.hold.take_due(now) else { return done };
             order.leave_venue(due, self.clock.now());
-            self.completion.send(order);
+            self.port.out.send(order);
         }
         TURN
     }
 }
 
-impl<const PAD: usize, I, O> Role for Gateway<'_, PAD, I, O>
+impl<const PAD: usize, O, I> Role for Gateway<'_, PAD, O, I>
 where
-    I: Inlet<Order<PAD>>,
-    O: Outlet<Order<PAD>>,
+    O: Outlet<PAD>,
+    I: Inlet<PAD>,
 {
-    fn begin(&mut self, _: u64) {}
-
     fn turn(&mut self, now: u64) -> Turn {
-        let dealt_with = self.completion.retry(self.clock) + self.let_go(now) + self.take_in();
-        Turn { worked: dealt_with > 0, next_at: self.hold.next_due(), done: self.signals.is_over() }
+        let dealt_with = self.port.out.retry(self.clock) + self.let_go(now) + self.take_in();
+        Turn { worked: dealt_with > 0, next_at: self.hold.next_due() }
     }
 }

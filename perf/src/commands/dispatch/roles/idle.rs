@@ -21,7 +21,7 @@ const LONGEST_SLEEP_NS: u64 = 1_000_000;
 
 /// Wakes one thread.
 #[derive(Debug, Default)]
-pub(in crate::commands::dispatch) struct Bell {
+pub(crate) struct Bell {
     /// Whether the thread is parked or about to park. The thread writes it, and its senders read
     /// it.
     parks: AtomicBool,
@@ -53,7 +53,7 @@ impl Bell {
 
 /// The wait of a thread without work.
 #[derive(Debug)]
-pub(in crate::commands::dispatch) enum Idle<'a> {
+pub(crate) enum Idle<'a> {
     /// It polls again at once.
     Spin,
     /// It yields the CPU and polls again.
@@ -71,10 +71,7 @@ pub(in crate::commands::dispatch) enum Idle<'a> {
 
 impl<'a> Idle<'a> {
     /// Creates a wait that parks. `receivers` are the threads that it sends to.
-    pub(in crate::commands::dispatch) const fn park(
-        own: &'a Bell,
-        receivers: Vec<&'a Bell>,
-    ) -> Self {
+    pub(crate) const fn park(own: &'a Bell, receivers: Vec<&'a Bell>) -> Self {
         Self::Park { own, receivers, idle_since: None }
     }
 
@@ -126,7 +123,7 @@ fn rest(own: &Bell, idle_since: &mut Option<u64>, turn: Turn, now: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const NOTHING_SOON: Turn = Turn { worked: false, next_at: u64::MAX, done: false };
+    const NOTHING_SOON: Turn = Turn { worked: false, next_at: u64::MAX };
 
     #[test]
     fn thread_looks_once_more_between_its_note_and_its_sleep() {

@@ -26,28 +26,22 @@ pub(super) struct Turn {
     worked: bool,
     /// The time at which it has work even if no message arrives, or `u64::MAX` if there is none.
     next_at: u64,
-    /// Whether it has completed.
-    done: bool,
 }
 
 impl Turn {
     /// No work done and none due. The start value of a sum.
-    const NOTHING: Self = Self { worked: false, next_at: u64::MAX, done: true };
+    const NOTHING: Self = Self { worked: false, next_at: u64::MAX };
 
     /// Returns the sum of both.
     fn and(self, other: Self) -> Self {
-        Self {
-            worked: self.worked || other.worked,
-            next_at: self.next_at.min(other.next_at),
-            done: self.done && other.done,
-        }
+        Self { worked: self.worked || other.worked, next_at: self.next_at.min(other.next_at) }
     }
 }
 
 /// A role in the pipeline.
 pub(super) trait Role: Send {
-    /// Starts the run at `epoch`.
-    fn begin(&mut self, epoch: u64);
+    /// Starts the run at `epoch`. A role that has no time of its own has nothing to start.
+    fn begin(&mut self, _epoch: u64) {}
 
     /// Does a bounded amount of the available work. `now` is slightly in the past.
     fn turn(&mut self, now: u64) -> Turn;

@@ -1,16 +1,16 @@
 //! The orchestrator does its work for each order, sends it to a venue, and sends back what is done.
 //! Both directions alternate, each with a bounded number of orders.
 
-use super::{Role, Signals, TURN, Turn};
+use super::{Role, TURN, Turn};
 use crate::commands::dispatch::hand_off::{Pressure, Relay};
-use crate::commands::dispatch::order::{Order, Segment};
+use crate::commands::dispatch::order::Segment;
 use crate::commands::dispatch::work::Work;
 use crate::load::paced::Clock;
 
 /// The orchestrator.
-pub(in crate::commands::dispatch) struct Orchestrator<'a, const PAD: usize, D, R> {
+pub(crate) struct Orchestrator<'a, const PAD: usize, R> {
     /// From the strategies to the gateways.
-    dispatch: D,
+    dispatch: R,
     /// From the gateways to the strategies.
     returning: R,
     /// Its work for each order.
@@ -21,34 +21,27 @@ pub(in crate::commands::dispatch) struct Orchestrator<'a, const PAD: usize, D, R
     next_venue: u16,
     /// The time.
     clock: &'a Clock,
-    /// Set when the run is over.
-    signals: &'a Signals,
 }
 
-impl<'a, const PAD: usize, D, R> Orchestrator<'a, PAD, D, R>
-where
-    D: Relay<Order<PAD>>,
-    R: Relay<Order<PAD>>,
-{
+impl<'a, const PAD: usize, R: Relay<PAD>> Orchestrator<'a, PAD, R> {
     /// Creates the orchestrator between `dispatch` and `returning`.
-    pub(in crate::commands::dispatch) fn new(
-        (dispatch, returning): (D, R),
+    pub(crate) fn new(
+        (dispatch, returning): (R, R),
         venues: usize,
         work: Work,
         clock: &'a Clock,
-        signals: &'a Signals,
     ) -> Self {
-        Self { dispatch, returning, work, venues: venues as u16, next_venue: 0, clock, signals }
+        Self { dispatch, returning, work, venues: venues as u16, next_venue: 0, clock }
     }
 
     /// Returns its pressure as a sender.
-    pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
+    pub(crate) fn pressure(&self) -> Pressure {
         self.dispatch.pressure().and(self.returning.pressure())
     }
 
     /// Returns the orders that are still on their way to it after every strategy has received all
     /// of its own.
-    pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
+    pub(crate) fn surplus(&mut self) -> u64 {
         let mut left = 0;
         while self.pass_on() + self.pass_back() > 0 {
             left += 1;
@@ -80,15 +73,9 @@ where
     }
 }
 
-impl<const PAD: usize, D, R> Role for Orchestrator<'_, PAD, D, R>
-where
-    D: Relay<Order<PAD>>,
-    R: Relay<Order<PAD>>,
-{
-    fn begin(&mut self, _: u64) {}
-
+impl<const PAD: usize, R: Relay<PAD>> Role for Orchestrator<'_, PAD, R> {
     fn turn(&mut self, _: u64) -> Turn {
         let dealt_with = self.pass_on() + self.pass_back();
-        Turn { worked: dealt_with > 0, next_at: u64::MAX, done: self.signals.is_over() }
+        Turn { worked: dealt_with > 0, next_at: u64::MAX }
     }
 }

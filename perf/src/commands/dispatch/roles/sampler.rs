@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
 
-use super::{Role, Signals, Turn};
+use super::{Role, Turn};
 use crate::commands::dispatch::config::Config;
 
 /// Sent and returned orders of one strategy. The strategy writes them, and the sampler reads them.
 #[derive(Debug, Default)]
-pub(in crate::commands::dispatch) struct Flight {
+pub(crate) struct Flight {
     /// Orders sent.
     sent: AtomicU64,
     /// Orders that came back.
@@ -48,7 +48,7 @@ fn add_one(counter: &AtomicU64) {
 
 /// Counts the orders in flight.
 #[derive(Debug)]
-pub(in crate::commands::dispatch) struct Sampler<'a> {
+pub(crate) struct Sampler<'a> {
     /// The flights of each strategy.
     flights: &'a [CachePadded<Flight>],
     /// The interval between two samples.
@@ -64,17 +64,11 @@ pub(in crate::commands::dispatch) struct Sampler<'a> {
     steady_sum: u64,
     /// Number of counts in steady state.
     steady_counts: u64,
-    /// Set when the run is over.
-    signals: &'a Signals,
 }
 
 impl<'a> Sampler<'a> {
     /// Creates a sampler of `flights` as `config` says.
-    pub(in crate::commands::dispatch) const fn new(
-        flights: &'a [CachePadded<Flight>],
-        config: &Config,
-        signals: &'a Signals,
-    ) -> Self {
+    pub(crate) const fn new(flights: &'a [CachePadded<Flight>], config: &Config) -> Self {
         Self {
             flights,
             period: config.sample_us * 1_000,
@@ -83,18 +77,17 @@ impl<'a> Sampler<'a> {
             peak: 0,
             steady_sum: 0,
             steady_counts: 0,
-            signals,
         }
     }
 
     /// Returns the maximum number of orders in flight.
-    pub(in crate::commands::dispatch) const fn peak(&self) -> u64 {
+    pub(crate) const fn peak(&self) -> u64 {
         self.peak
     }
 
     /// Returns the mean of orders in flight in steady state, or `None` if the window ended before
     /// it.
-    pub(in crate::commands::dispatch) fn steady_mean(&self) -> Option<f64> {
+    pub(crate) fn steady_mean(&self) -> Option<f64> {
         let counts = self.steady_counts;
         (counts > 0).then(|| self.steady_sum as f64 / counts as f64)
     }
@@ -122,7 +115,7 @@ impl Role for Sampler<'_> {
             self.count(now);
             self.next_at = now + self.period;
         }
-        Turn { worked: false, next_at: self.next_at, done: self.signals.is_over() }
+        Turn { worked: false, next_at: self.next_at }
     }
 }
 
@@ -132,9 +125,9 @@ mod tests {
 
     #[test]
     fn mean_is_of_the_steady_state_and_the_peak_of_everything() {
-        let (flights, signals) = ([CachePadded::default()], Signals::new(1));
+        let flights = [CachePadded::default()];
         let config = Config { sample_us: 1, d_max_us: 10, window_ms: 1, ..Config::scaled() };
-        let mut sampler = Sampler::new(&flights, &config, &signals);
+        let mut sampler = Sampler::new(&flights, &config);
         sampler.begin(5_000);
         let send = |count: usize| (0..count).for_each(|_| flights[0].send());
 

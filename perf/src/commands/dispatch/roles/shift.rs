@@ -14,10 +14,10 @@ const LEAD_NS: u64 = 5_000_000;
 
 /// The shared state of the threads of a run.
 #[derive(Debug)]
-pub(in crate::commands::dispatch) struct Signals {
+pub(crate) struct Signals {
     /// The start of the run. The thread that starts first sets it.
     epoch: OnceLock<u64>,
-    /// Strategies that have not completed. When there are none, all other roles complete.
+    /// Strategies that have not completed. When there are none, the run is over.
     strategies: AtomicUsize,
     /// Set by a thread that panics, so that no thread waits for it.
     abandoned: AtomicBool,
@@ -25,7 +25,7 @@ pub(in crate::commands::dispatch) struct Signals {
 
 impl Signals {
     /// Creates the state of a run with this many strategies.
-    pub(in crate::commands::dispatch) const fn new(strategies: usize) -> Self {
+    pub(crate) const fn new(strategies: usize) -> Self {
         Self {
             epoch: OnceLock::new(),
             strategies: AtomicUsize::new(strategies),
@@ -35,12 +35,12 @@ impl Signals {
 
     /// Records that a strategy has completed.
     pub(super) fn strategy_is_done(&self) {
-        // Relaxed: it only allows others to complete. Their results are read after a join.
+        // Relaxed: it only ends the run. Their results are read after a join.
         self.strategies.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Returns whether every strategy has completed.
-    pub(super) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         // Relaxed: as in `strategy_is_done`.
         self.strategies.load(Ordering::Relaxed) == 0
     }
@@ -59,23 +59,23 @@ impl Drop for AbandonOnPanic<'_> {
 }
 
 /// A thread to be.
-pub(in crate::commands::dispatch) struct Shift<'a> {
+pub(crate) struct Shift<'a> {
     /// Name of the thread.
-    pub(in crate::commands::dispatch) name: String,
+    pub(crate) name: String,
     /// Its roles.
-    pub(in crate::commands::dispatch) roles: Vec<&'a mut dyn Role>,
+    pub(crate) roles: Vec<&'a mut dyn Role>,
     /// Its wait without work.
-    pub(in crate::commands::dispatch) idle: Idle<'a>,
+    pub(crate) idle: Idle<'a>,
 }
 
 impl Shift<'_> {
-    /// Runs the roles until all have completed. The answer is the longest time between two turns,
+    /// Runs the roles until every strategy has completed. The answer is the longest time between two turns,
     /// in nanoseconds, without its own sleeps.
     ///
     /// # Errors
     ///
     /// [`Disconnected`] if another thread panicked.
-    pub(in crate::commands::dispatch) fn play(
+    pub(crate) fn play(
         &mut self,
         clock: &Clock,
         signals: &Signals,
@@ -96,7 +96,7 @@ impl Shift<'_> {
 
             let turns = self.roles.iter_mut().map(|role| role.turn(now));
             let turn = turns.fold(Turn::NOTHING, Turn::and);
-            if turn.done {
+            if signals.is_over() {
                 return Ok(vec![longest_gap]);
             }
             expected_at = self.idle.wait(turn, now);

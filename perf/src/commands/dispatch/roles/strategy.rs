@@ -4,25 +4,25 @@
 use crossbeam_utils::CachePadded;
 
 use super::{Flight, Role, Signals, TURN, Turn};
-use crate::commands::dispatch::hand_off::{Inlet, Outlet, Pressure, Sending};
+use crate::commands::dispatch::hand_off::{Inlet, Outlet, Port, Pressure};
 use crate::commands::dispatch::order::{Order, Sample, Segment, saturated};
 use crate::load::paced::Clock;
 
 /// The returned orders of a strategy, and their errors.
 #[derive(Debug)]
-pub(in crate::commands::dispatch) struct Returns {
+pub(crate) struct Returns {
     /// The times of each correct order, in the order of their return.
-    pub(in crate::commands::dispatch) samples: Vec<Sample>,
+    pub(crate) samples: Vec<Sample>,
     /// The lateness of each sent order, in nanoseconds.
-    pub(in crate::commands::dispatch) lags: Vec<u32>,
+    pub(crate) lags: Vec<u32>,
     /// A bit for each returned order.
     seen: Vec<u64>,
     /// Returned orders, correct or not.
     arrivals: u64,
     /// Orders that returned a second time.
-    pub(in crate::commands::dispatch) doubled: u64,
+    pub(crate) doubled: u64,
     /// Orders that differ from what was sent, or that belong to another strategy.
-    pub(in crate::commands::dispatch) damaged: u64,
+    pub(crate) damaged: u64,
 }
 
 impl Returns {
@@ -57,17 +57,15 @@ impl Returns {
 }
 
 /// A strategy.
-pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
+pub(crate) struct Strategy<'a, const PAD: usize, O, I> {
     /// Its number.
     own: u16,
     /// The due times of its orders, relative to the start.
     moments: &'a [u64],
     /// Orders that it has sent.
     sent: usize,
-    /// The outlet for orders.
-    submit: Sending<PAD, O>,
-    /// The inlet for returned orders.
-    returned: I,
+    /// Its hand-offs.
+    port: Port<PAD, O, I>,
     /// The orders that came back.
     returns: Returns,
     /// Its orders in flight, for the sampler.
@@ -83,20 +81,19 @@ pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
     is_done: bool,
     /// The time.
     clock: &'a Clock,
-    /// Set when the run is over.
+    /// Tells the others that it has completed.
     signals: &'a Signals,
 }
 
 impl<'a, const PAD: usize, O, I> Strategy<'a, PAD, O, I>
 where
-    O: Outlet<Order<PAD>>,
-    I: Inlet<Order<PAD>>,
+    O: Outlet<PAD>,
+    I: Inlet<PAD>,
 {
-    /// Creates strategy `own`, which sends at `moments` and communicates through `(submit,
-    /// returned)`.
-    pub(in crate::commands::dispatch) fn new(
+    /// Creates strategy `own` with these hand-offs, which sends at `moments`.
+    pub(crate) fn new(
         own: usize,
-        (submit, returned): (O, I),
+        port: Port<PAD, O, I>,
         (moments, flight): (&'a [u64], &'a CachePadded<Flight>),
         patience_ns: u64,
         (clock, signals): (&'a Clock, &'a Signals),
@@ -105,8 +102,7 @@ where
             own: own as u16,
             moments,
             sent: 0,
-            submit: Sending::new(submit),
-            returned,
+            port,
             returns: Returns::of(moments.len()),
             flight,
             epoch: 0,
@@ -119,19 +115,17 @@ where
     }
 
     /// Returns its pressure as a sender.
-    pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
-        self.submit.pressure()
+    pub(crate) fn pressure(&self) -> Pressure {
+        self.port.out.pressure()
     }
 
-    /// Returns the number of orders that returned after all had returned.
-    pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
-        let mut late = 0;
-        while self.returned.drain(usize::MAX, |_| late += 1) > 0 {}
-        late
+    /// Returns the orders that are still here after all have returned.
+    pub(crate) fn surplus(&mut self) -> u64 {
+        self.port.surplus()
     }
 
     /// Returns the orders that came back.
-    pub(in crate::commands::dispatch) fn into_returns(self) -> Returns {
+    pub(crate) fn into_returns(self) -> Returns {
         self.returns
     }
 
@@ -144,7 +138,7 @@ where
             }
             let sent_at = self.clock.now();
             self.returns.lags.push(saturated(sent_at.saturating_sub(due)));
-            self.submit.send(Order::new(self.own, self.sent as u32, sent_at));
+            self.port.out.send(Order::new(self.own, self.sent as u32, sent_at));
             self.sent += 1;
             self.flight.send();
         }
@@ -153,8 +147,8 @@ where
 
     /// Receives returned orders.
     fn take_in(&mut self) -> usize {
-        let Self { own, returned, returns, sent, clock, flight, .. } = self;
-        returned.drain(TURN, |mut order| {
+        let Self { own, port, returns, sent, clock, flight, .. } = self;
+        port.inlet.drain(TURN, |mut order| {
             order.pass(Segment::Return, clock.now());
             returns.enter(*own, *sent, &order);
             flight.come_back();
@@ -180,8 +174,8 @@ where
 
 impl<const PAD: usize, O, I> Role for Strategy<'_, PAD, O, I>
 where
-    O: Outlet<Order<PAD>>,
-    I: Inlet<Order<PAD>>,
+    O: Outlet<PAD>,
+    I: Inlet<PAD>,
 {
     fn begin(&mut self, epoch: u64) {
         self.epoch = epoch;
@@ -190,14 +184,14 @@ where
 
     fn turn(&mut self, now: u64) -> Turn {
         let before = self.returns.arrivals;
-        let sent = self.submit.retry(self.clock) + self.fire(now);
+        let sent = self.port.out.retry(self.clock) + self.fire(now);
         let looked_at = self.take_in();
         if sent > 0 || self.returns.arrivals > before {
             self.last_sign_at = now;
         }
         let next_due = self.next_due();
         self.end_if_due(now, next_due);
-        Turn { worked: sent + looked_at > 0, next_at: next_due, done: self.signals.is_over() }
+        Turn { worked: sent + looked_at > 0, next_at: next_due }
     }
 }
 

@@ -1,30 +1,26 @@
 //! The techniques, which carry orders at the contended hand-offs.
 //!
 //! ```text
-//! OverQueues<Q>    submit, completion: Q, a queue with several senders; inboxes, returns: rtrb
-//!                  Q: std_mpsc, crossbeam_channel, crossbeam_array_queue, spsc_mux, lapwing_ring
+//! OverQueues<Q>    submit, completion: Q, a queue with several senders; the other two hand-offs: rtrb
+//!                  Q: StdMpsc, CrossbeamChannel, CrossbeamArrayQueue, SpscMux, LapwingRing
 //! LapwingGraphs    two rings for all four hand-offs
 //! ```
 //!
-//! Another queue needs one file that implements [`Mpsc`], a [`TechniqueName`] and its arm in
-//! `play`.
+//! Another queue implements [`Mpsc`] in `queues`, and has a [`TechniqueName`] and its arm in `play`.
 
-mod crossbeam_array_queue; // one lock-free ring
-mod crossbeam_channel; // a bounded channel
-mod lapwing_graphs; // two rings, everything in place
-mod lapwing_ring; // a ring as a queue
+mod lapwing; // a ring as a queue, and two rings for everything
 mod over_queues; // a queue at both contended hand-offs, rtrb at the others
-mod spsc; // rtrb, a ring with one sender
-mod spsc_mux; // a ring for each sender
-mod std_mpsc; // an unbounded channel
+mod queues; // the original's queues
 #[cfg(test)]
 mod tests; // every technique returns every order; one that loses them is refused
 mod wrong_answer; // a technique that confuses two orders
 
 use clap::ValueEnum;
-use serde::{Serialize, Serializer};
 
+use self::lapwing::{LapwingGraphs, LapwingRing};
 use self::over_queues::OverQueues;
+use self::queues::{CrossbeamArrayQueue, CrossbeamChannel, SpscMux, StdMpsc};
+use self::wrong_answer::WrongAnswer;
 use super::config::Config;
 use super::hand_off::{Inlet, Outlet, Relay};
 use super::order::{LARGE, Order, Payload, SMALL};
@@ -84,24 +80,14 @@ impl TechniqueName {
     /// panicked.
     pub(super) fn play(self, payload: Payload, setting: &Setting<'_>) -> Result<Played, RunError> {
         match self {
-            Self::StdMpsc => sized::<OverQueues<std_mpsc::StdMpsc>>(payload, setting),
-            Self::CrossbeamChannel => {
-                sized::<OverQueues<crossbeam_channel::CrossbeamChannel>>(payload, setting)
-            }
-            Self::CrossbeamArrayQueue => {
-                sized::<OverQueues<crossbeam_array_queue::CrossbeamArrayQueue>>(payload, setting)
-            }
-            Self::SpscMux => sized::<OverQueues<spsc_mux::SpscMux>>(payload, setting),
-            Self::LapwingRing => sized::<OverQueues<lapwing_ring::LapwingRing>>(payload, setting),
-            Self::LapwingGraphs => sized::<lapwing_graphs::LapwingGraphs>(payload, setting),
-            Self::WrongAnswer => sized::<OverQueues<wrong_answer::WrongAnswer>>(payload, setting),
+            Self::StdMpsc => sized::<OverQueues<StdMpsc>>(payload, setting),
+            Self::CrossbeamChannel => sized::<OverQueues<CrossbeamChannel>>(payload, setting),
+            Self::CrossbeamArrayQueue => sized::<OverQueues<CrossbeamArrayQueue>>(payload, setting),
+            Self::SpscMux => sized::<OverQueues<SpscMux>>(payload, setting),
+            Self::LapwingRing => sized::<OverQueues<LapwingRing>>(payload, setting),
+            Self::LapwingGraphs => sized::<LapwingGraphs>(payload, setting),
+            Self::WrongAnswer => sized::<OverQueues<WrongAnswer>>(payload, setting),
         }
-    }
-}
-
-impl Serialize for TechniqueName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -116,50 +102,71 @@ where
     }
 }
 
-/// All hand-offs of the pipeline.
+/// A technique as it carries one direction of the pipeline: several senders, the orchestrator, several receivers.
 pub(super) trait Technique<const PAD: usize> {
-    /// The outlet of a strategy.
-    type Submit: Outlet<Order<PAD>>;
-    /// The inlet through which a strategy receives its orders.
-    type Returned: Inlet<Order<PAD>>;
-    /// The orchestrator's direction from the strategies to the gateways.
-    type Dispatch: Relay<Order<PAD>>;
-    /// The orchestrator's direction from the gateways to the strategies.
-    type Return: Relay<Order<PAD>>;
-    /// The inlet through which a gateway receives its orders.
-    type Inbox: Inlet<Order<PAD>>;
-    /// The outlet of a gateway.
-    type Complete: Outlet<Order<PAD>>;
+    /// The outlet of a sender.
+    type Sender: Outlet<PAD>;
+    /// The orchestrator between them.
+    type Relay: Relay<PAD>;
+    /// The inlet of a receiver.
+    type Receiver<D: Destination>: Inlet<PAD>;
 
-    /// Creates the hand-offs for `config`, whose memory has been touched.
+    /// Creates the hand-offs of one direction, whose memory has been touched.
     ///
     /// # Errors
     ///
     /// [`RunError::Build`] if one of them cannot be created.
-    fn build(config: &Config) -> Result<Ends<PAD, Self>, RunError>;
+    fn direction<D: Destination>(
+        senders: usize,
+        receivers: usize,
+        config: &Config,
+    ) -> Result<Direction<PAD, Self, D>, RunError>;
 }
 
-/// The ends of the hand-offs of one pipeline.
-pub(super) struct Ends<const PAD: usize, T: Technique<PAD> + ?Sized> {
-    /// For each strategy.
-    pub(super) strategies: Vec<(T::Submit, T::Returned)>,
-    /// For the orchestrator: towards the gateways.
-    pub(super) dispatch: T::Dispatch,
-    /// For the orchestrator: the way back to the strategies.
-    pub(super) returning: T::Return,
-    /// For each gateway.
-    pub(super) gateways: Vec<(T::Inbox, T::Complete)>,
+/// The ends of the hand-offs of one direction.
+pub(super) struct Direction<const PAD: usize, T: Technique<PAD> + ?Sized, D: Destination> {
+    /// For each sender.
+    pub(super) senders: Vec<T::Sender>,
+    /// For the orchestrator.
+    pub(super) relay: T::Relay,
+    /// For each receiver.
+    pub(super) receivers: Vec<T::Receiver<D>>,
+}
+
+/// Which receivers a direction has.
+pub(super) trait Destination: Send {
+    /// Returns the receiver of `order`.
+    fn of<const PAD: usize>(order: &Order<PAD>) -> u16;
+}
+
+/// Orders on their way to a venue.
+pub(super) struct ToVenue;
+
+impl Destination for ToVenue {
+    #[inline]
+    fn of<const PAD: usize>(order: &Order<PAD>) -> u16 {
+        order.venue
+    }
+}
+
+/// Orders on their way back.
+pub(super) struct ToStrategy;
+
+impl Destination for ToStrategy {
+    #[inline]
+    fn of<const PAD: usize>(order: &Order<PAD>) -> u16 {
+        order.strategy
+    }
 }
 
 /// A queue with several senders and one receiver: the tested hand-off.
 trait Mpsc<const PAD: usize> {
     /// The end of one sender.
-    type Sender: Outlet<Order<PAD>>;
+    type Sender: Outlet<PAD>;
     /// The end of the receiver.
-    type Receiver: Inlet<Order<PAD>>;
+    type Receiver: Inlet<PAD>;
 
-    /// Creates a queue for `senders`: with `config.shared_cap` slots, or `config.spsc_cap` for each
-    /// sender.
+    /// Creates a queue for `senders`: with `config.shared_cap` slots, or `config.spsc_cap` for each sender.
     ///
     /// # Errors
     ///
@@ -169,15 +176,3 @@ trait Mpsc<const PAD: usize> {
 
 /// The ends of a queue.
 type Queue<const PAD: usize, Q> = (Vec<<Q as Mpsc<PAD>>::Sender>, <Q as Mpsc<PAD>>::Receiver);
-
-/// Passes the results of `next` to `each`, at most `most` times, and returns the number of calls.
-#[inline]
-fn take<T>(most: usize, mut next: impl FnMut() -> Option<T>, mut each: impl FnMut(T)) -> usize {
-    for taken in 0..most {
-        match next() {
-            Some(message) => each(message),
-            None => return taken,
-        }
-    }
-    most
-}

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use rtrb::{Consumer, Producer};
 
-use super::{Ends, Mpsc, Technique, spsc};
+use super::{Destination, Direction, Mpsc, Technique, queues};
 use crate::commands::dispatch::config::Config;
 use crate::commands::dispatch::hand_off::{Inlet, Pressure, Relay, Sending};
 use crate::commands::dispatch::order::Order;
@@ -16,25 +16,19 @@ use crate::measure::crew::RunError;
 pub(super) struct OverQueues<Q>(PhantomData<Q>);
 
 impl<const PAD: usize, Q: Mpsc<PAD>> Technique<PAD> for OverQueues<Q> {
-    type Submit = Q::Sender;
-    type Returned = Consumer<Order<PAD>>;
-    type Dispatch = QueueRelay<PAD, Q::Receiver>;
-    type Return = QueueRelay<PAD, Q::Receiver>;
-    type Inbox = Consumer<Order<PAD>>;
-    type Complete = Q::Sender;
+    type Sender = Q::Sender;
+    type Relay = QueueRelay<PAD, Q::Receiver>;
+    type Receiver<D: Destination> = Consumer<Order<PAD>>;
 
-    fn build(config: &Config) -> Result<Ends<PAD, Self>, RunError> {
-        let (submits, submitted) = Q::build(config.n_strategies, config)?;
-        let (completes, completed) = Q::build(config.m_venues, config)?;
-        let rings = |count: usize| (0..count).map(|_| spsc::ring(config.spsc_cap));
-        let (to_gateways, inboxes) = rings(config.m_venues).unzip::<_, _, Vec<_>, Vec<_>>();
-        let (to_strategies, returned) = rings(config.n_strategies).unzip::<_, _, Vec<_>, Vec<_>>();
-        Ok(Ends {
-            strategies: submits.into_iter().zip(returned).collect(),
-            dispatch: QueueRelay::new(submitted, to_gateways),
-            returning: QueueRelay::new(completed, to_strategies),
-            gateways: inboxes.into_iter().zip(completes).collect(),
-        })
+    fn direction<D: Destination>(
+        senders: usize,
+        receivers: usize,
+        config: &Config,
+    ) -> Result<Direction<PAD, Self, D>, RunError> {
+        let (senders, queue) = Q::build(senders, config)?;
+        let rings = (0..receivers).map(|_| queues::rtrb_ring(config.spsc_cap));
+        let (outlets, receivers) = rings.unzip::<_, _, Vec<_>, Vec<_>>();
+        Ok(Direction { senders, relay: QueueRelay::new(queue, outlets), receivers })
     }
 }
 
@@ -53,7 +47,7 @@ impl<const PAD: usize, I> QueueRelay<PAD, I> {
     }
 }
 
-impl<const PAD: usize, I: Inlet<Order<PAD>>> Relay<Order<PAD>> for QueueRelay<PAD, I> {
+impl<const PAD: usize, I: Inlet<PAD>> Relay<PAD> for QueueRelay<PAD, I> {
     #[inline]
     fn relay(
         &mut self,

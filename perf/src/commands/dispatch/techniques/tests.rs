@@ -6,8 +6,8 @@ use std::sync::mpsc::Receiver;
 use super::*;
 use crate::commands::dispatch::config::ModeName;
 use crate::commands::dispatch::layout::Layout;
-use crate::commands::dispatch::run::{Run, WrongOrders};
 use crate::commands::dispatch::schedule::Schedule;
+use crate::commands::dispatch::trial::{self, WrongOrders};
 use crate::commands::dispatch::work::Pace;
 use crate::load::paced::Clock;
 
@@ -27,12 +27,12 @@ fn config() -> Config {
     }
 }
 
-/// Calls `play` with the setting of `config`, and checks the result.
+/// Calls `play` with the setting of `config`, and returns the result if it is right.
 fn check(
     config: &Config,
     patience_ns: u64,
     play: impl Fn(&Setting<'_>) -> Result<Played, RunError>,
-) -> Result<Run, WrongOrders> {
+) -> Result<Played, WrongOrders> {
     let (clock, schedule, layout) = (Clock::new(), Schedule::new(config), Layout::new(config, 2));
     let setting = Setting {
         config,
@@ -43,7 +43,8 @@ fn check(
         orch_work_ns: 10,
         patience_ns,
     };
-    Run::checked("test", config, &play(&setting).unwrap())
+    let played = play(&setting).unwrap();
+    trial::check("test", config, &played).map(|()| played)
 }
 
 /// Long enough for any scheduler.
@@ -65,7 +66,7 @@ fn every_technique_returns_every_order_with_a_thread_for_each_role() {
     let config = Config { mode: ModeName::Threads, ..config() };
     for technique in TechniqueName::ALL {
         let run = check(&config, PATIENT_NS, |setting| technique.play(Payload::Small, setting));
-        assert!(run.is_ok(), "{technique:?}: {run:?}");
+        assert!(run.is_ok(), "{technique:?}: {}", run.unwrap_err());
     }
 }
 
@@ -100,7 +101,7 @@ impl<const PAD: usize> Mpsc<PAD> for Lossy {
 /// Passes on all orders but number 7.
 struct Dropping<I>(I);
 
-impl<const PAD: usize, I: Inlet<Order<PAD>>> Inlet<Order<PAD>> for Dropping<I> {
+impl<const PAD: usize, I: Inlet<PAD>> Inlet<PAD> for Dropping<I> {
     fn drain(&mut self, most: usize, mut each: impl FnMut(Order<PAD>)) -> usize {
         self.0.drain(most, |order| {
             if order.number != 7 {

@@ -28,7 +28,7 @@ impl<const PAD: usize> Mpsc<PAD> for WrongAnswer {
 /// Returns order 0 in place of another.
 pub(super) struct Mistaken<I>(I);
 
-impl<const PAD: usize, I: Inlet<Order<PAD>>> Inlet<Order<PAD>> for Mistaken<I> {
+impl<const PAD: usize, I: Inlet<PAD>> Inlet<PAD> for Mistaken<I> {
     fn drain(&mut self, most: usize, mut each: impl FnMut(Order<PAD>)) -> usize {
         self.0.drain(most, |order| {
             let is_victim = order.number == VICTIM;

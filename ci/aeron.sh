@@ -41,6 +41,6 @@ if ((status == 77)); then cannot_run 'the jar of Aeron is missing'; fi
 ./tools.sh cargo test --release --doc
 "$target/release/examples/two_processes"
 # The program that starts and checks them is the one that `ci/test.sh` has built.
-(cd .. && source ci/lib/programs.sh && build_programs)
+(cd .. && cargo build --workspace --bins --examples)
 "${CARGO_TARGET_DIR:-../target}/debug/exchange" replicated --seconds 1
 if [[ ${AERON:-quick} == long ]]; then "$target/release/examples/speed"; fi

@@ -12,8 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CLIPPY="${CLIPPY:-all}"
 export BOOK="${BOOK:-all}"
 export PACKAGE="${PACKAGE:-all}"
-export PORTABLE="${PORTABLE:-all}"
-export PLAIN="${PLAIN:-all}"
+export BUILDS="${BUILDS:-all}"
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 export MUTANTS="${MUTANTS:-all}"
 export LAPWING_SCHEDULES="${LAPWING_SCHEDULES:-130000}"
@@ -28,16 +27,12 @@ export FUZZ_SECONDS="${FUZZ_SECONDS:-3600}"
 export MIRI_TESTS="${MIRI_TESTS:-all}"
 export MIRI_SEEDS="${MIRI_SEEDS:-0..16}"
 export MIRI_SECONDS="${MIRI_SECONDS:-14400}"
-export LABORATORY="${LABORATORY:-long}"
-export JOURNAL="${JOURNAL:-long}"
-export EXCHANGE="${EXCHANGE:-long}"
 export POWER_CUT="${POWER_CUT:-all}"
 export AERON="${AERON:-long}"
-export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
 if (($# == 0)); then
-    set -- clippy book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
-        sanitizers miri fuzz processors laboratory journal exchange power_cut aeron examples
+    set -- lint docs builds properties power_cut models models_plain schedules hardware miri package sanitizers fuzz \
+        processors programs aeron
 fi
 exec bash .ci/run "$@"

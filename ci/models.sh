@@ -4,7 +4,11 @@
 # preemptions. Fails if no model ran, or if a row of the table names a model that did not pass.
 #
 # The models of the core prove the laws of the protocol, and those of the library what is built on it.
-# MODELS_OF=lapwing-core runs only the former, without the check of the table.
+# MODELS_OF=lapwing-core runs only the former, without the check of the table and of the edits. MODELS=plain runs them on
+# the protocol without its tuning.
+#
+# A model that cannot fail proves nothing. So each edit of ci/mutants_list.py then breaks one ordering, fence or re-check,
+# and its models must fail. MUTANTS=all also checks that no model sees a survivor, which takes hours.
 #
 # Each model runs in its own process: loom maps new thread stacks for each schedule, and the threads of one process
 # would contend for that.
@@ -18,7 +22,8 @@ if [[ $build_kind == plain ]]; then flags+=" --cfg lapwing_plain"; fi
 # Two preemptions find most faults, three nearly all. Each further preemption takes several times as long.
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}"
 # The flags differ from those of other checks, so this needs its own target directory.
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-loom"
+folder="${CARGO_TARGET_DIR:-target}"
+export CARGO_TARGET_DIR="$folder-loom"
 if [[ $build_kind == plain ]]; then CARGO_TARGET_DIR+=-plain; fi
 packages="${MODELS_OF:-lapwing-core lapwing}"
 table=lapwing/src/docs/memory_ordering.rs
@@ -84,3 +89,8 @@ for model in $named; do
 done
 if ((missing)); then exit 1; fi
 echo "$verdict"
+if [[ $build_kind == plain ]]; then exit; fi
+
+export CARGO_TARGET_DIR="$folder" # the program adds the suffix itself
+python3 ci/mutants.py
+if [[ ${MUTANTS:-} == all ]]; then python3 ci/mutants.py --search survivors; fi

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-shuttle" # shared with clippy.sh
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-shuttle" # shared with lint.sh
 mkdir -p "$CARGO_TARGET_DIR"
 log="$CARGO_TARGET_DIR/schedules.log"
 # Shuttle cannot block a thread on a futex, hence the portable path.

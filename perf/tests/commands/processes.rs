@@ -1,0 +1,103 @@
+//! Processes that a command starts: busy threads, compilers of rivals, the tools of Aeron.
+#![cfg(unix)]
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::{env, thread};
+
+use tempfile::TempDir;
+
+use crate::{complaint, lapwing, printed};
+
+fn folder() -> TempDir {
+    TempDir::new().expect("there is a temporary folder")
+}
+
+/// A folder with a g++ that says its version, and compiles nothing.
+fn folder_of_a_broken_compiler() -> TempDir {
+    let folder = folder();
+    let compiler = folder.path().join("g++");
+    let script =
+        "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\necho 'error: it is broken' >&2\nexit 1\n";
+    fs::write(&compiler, script).expect("the folder can be written");
+    fs::set_permissions(&compiler, Permissions::from_mode(0o755)).expect("it is ours");
+    folder
+}
+
+/// A measurement of a rival that `compilers` has to build first, kept in `cache`.
+fn with_a_rival_to_build(compilers: &TempDir, cache: &Path) -> Command {
+    let arguments = "throughput --topology=unicast --runs=1 --events=100";
+    let mut command = lapwing(&format!("{arguments} --contender std-mpsc,cpp-mutex-queue"));
+    command.env("PATH", compilers.path()).env("XDG_CACHE_HOME", cache);
+    command
+}
+
+#[test]
+fn a_rival_without_its_tools_is_a_line_that_says_so() {
+    let rivals = "--contender=std-mpsc,lmax,array-blocking-queue,moodycamel";
+    let arguments = format!("throughput --topology=unicast --runs=1 --events=100 {rivals}");
+    let report = printed(lapwing(&arguments).env("PATH", ""));
+    assert_eq!(report.matches("javac is not installed").count(), 2, "{report}");
+    assert_eq!(report.matches("g++ is not installed").count(), 1, "{report}");
+}
+
+#[test]
+fn a_rival_that_does_not_compile_is_a_line_that_says_so() {
+    let (compilers, cache) = (folder_of_a_broken_compiler(), folder());
+    let report = printed(&mut with_a_rival_to_build(&compilers, cache.path()));
+    assert!(report.contains("not run: cpp-mutex-queue: "), "{report}");
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_named() {
+    let compilers = folder_of_a_broken_compiler();
+    let file = compilers.path().join("g++");
+    for cache in [file.as_path(), Path::new("/proc/no-such-folder")] {
+        let table = printed(&mut with_a_rival_to_build(&compilers, cache));
+        let expected = format!("cannot write {}: ", cache.join("lapwing").display());
+        assert!(table.contains(&expected), "expected {expected:?} in {table}");
+    }
+}
+
+#[test]
+fn aeron_without_its_tools_says_what_is_missing() {
+    let bash_only = folder();
+    let paths = env::var_os("PATH").expect("a path");
+    let bash = env::split_paths(&paths).map(|path| path.join("bash")).find(|bash| bash.is_file());
+    symlink(bash.expect("bash is installed"), bash_only.path().join("bash")).expect("it is ours");
+    let mut command = lapwing("aeron --rounds=1");
+    let output = command.env("PATH", bash_only.path()).output().expect("the binary starts");
+    let complaint = complaint(&output);
+    assert_eq!(output.status.code(), Some(77), "{complaint}");
+    assert!(complaint.contains("clang, a C compiler or libbsd is missing"), "{complaint}");
+}
+
+/// The process of busy threads, once all of them run.
+fn busy_threads() -> Child {
+    let mut command = lapwing("busy-threads 1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the binary starts");
+    let mut line = String::new();
+    let output = child.stdout.as_mut().expect("it is a pipe");
+    BufReader::new(output).read_line(&mut line).expect("the threads run");
+    assert_eq!(line, "\n");
+    child
+}
+
+#[test]
+fn busy_threads_end_when_their_input_is_closed() {
+    let mut child = busy_threads();
+    drop(child.stdin.take());
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn busy_threads_end_with_the_thread_that_started_them() {
+    let mut child = thread::spawn(busy_threads).join().expect("it starts");
+    let status = child.wait().expect("it ends");
+    assert!(!status.success(), "killed by the system: {status}");
+}

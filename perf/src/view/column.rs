@@ -48,11 +48,12 @@ pub(crate) fn label<'a>(name: &str, key: &'a str) -> Column<'a> {
     Column::words(name, move |record| record.text(key))
 }
 
-/// Returns the column of a label of the cell, or of a fact, in numbers.
+/// Returns the column of a label of the cell, or of a fact, in numbers. A count is shown with all its digits.
 pub(crate) fn number<'a>(name: &str, key: &'a str) -> Column<'a> {
     Column::numbers(name, move |record| match record.label(key)? {
+        Label::Number(number) => Some(text::rounded(*number)),
         Label::Count(count) => Some(count.to_string()),
-        label => label.number().map(text::rounded),
+        Label::Word(_) => None,
     })
 }
 

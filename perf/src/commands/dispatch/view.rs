@@ -68,11 +68,11 @@ fn spread(records: &[&Record]) -> Table {
 /// Returns whether the load was what it should be.
 fn load(records: &[&Record]) -> Table {
     let whole = |number: f64| format!("{number:.0}");
-    let columns = vec![
+    let mut columns = vec![
         work(),
         technique(),
         Column::numbers("peak", move |record| record.median(PEAK).map(whole)),
-        Column::numbers("max", move |record| longest(record, PEAK).map(whole)).leaves(2),
+        Column::numbers("max", move |record| longest(record, PEAK).map(whole)),
         Column::numbers("mean", move |record| record.median(STEADY_MEAN).map(whole)),
         Column::numbers("expected", move |record| record.number(EXPECTED_IN_FLIGHT).map(whole)),
         Column::numbers("stalled", |record| {
@@ -80,12 +80,12 @@ fn load(records: &[&Record]) -> Table {
         }),
         Column::numbers("gap, us", |record| Some(microseconds(longest(record, LONGEST_GAP_NS)))),
         Column::numbers("full", move |record| Some(whole(full(record)))),
-        Column::numbers("wait, us", |record| {
-            let wait = longest(record, LONGEST_WAIT_NS).filter(|_| full(record) > 0.0);
-            Some(microseconds(wait))
-        })
-        .leaves(1),
     ];
+    if records.iter().any(|record| full(record) > 0.0) {
+        columns.push(Column::numbers("wait, us", |record| {
+            Some(microseconds(longest(record, LONGEST_WAIT_NS)))
+        }));
+    }
     Table::of("orders in flight, stalls and full hand-offs", records, columns)
 }
 

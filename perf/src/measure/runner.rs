@@ -16,6 +16,7 @@ use hdrhistogram::Histogram;
 use lapwing_lab_stats::{Percentiles, median};
 
 use crate::machine::busy_threads::BusyThreads;
+use crate::machine::switches::Switches;
 use crate::measure::calibration::{self, Verdict};
 use crate::measure::error::Error;
 use crate::measure::interrupt;
@@ -135,6 +136,15 @@ impl Measured {
 pub(crate) fn known<'a>(figures: impl IntoIterator<Item = (&'a str, Option<f64>)>) -> Figures {
     let named = |(name, value): (&str, Option<f64>)| Some((name.to_owned(), value?));
     figures.into_iter().filter_map(named).collect()
+}
+
+/// Returns the context switches of this process per second, over a run that began with `before`.
+pub(crate) fn switches(before: Option<Switches>, elapsed: Duration) -> Figures {
+    let rates = Switches::rates(before, elapsed);
+    known([
+        (figure::VOLUNTARY, rates.map(|rates| rates.voluntary)),
+        (figure::INVOLUNTARY, rates.map(|rates| rates.involuntary)),
+    ])
 }
 
 impl<S: Subject> Row<S> {

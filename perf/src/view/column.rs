@@ -2,7 +2,7 @@
 
 use super::table::Heading;
 use super::{notes, text};
-use crate::record::{Record, figure};
+use crate::record::{Label, Record, figure};
 
 /// A column of a table of records.
 pub(crate) struct Column<'a> {
@@ -48,7 +48,10 @@ pub(crate) fn label<'a>(name: &str, key: &'a str) -> Column<'a> {
 
 /// Returns the column of a label of the cell, or of a fact, in numbers.
 pub(crate) fn number<'a>(name: &str, key: &'a str) -> Column<'a> {
-    Column::numbers(name, move |record| record.number(key).map(text::rounded))
+    Column::numbers(name, move |record| match record.label(key)? {
+        Label::Number(number) => Some(text::rounded(*number)),
+        count => Some(count.to_string()),
+    })
 }
 
 /// Returns the column of the contenders.

@@ -22,7 +22,7 @@ pub(crate) use self::chart::{Axis, Bar, Bars, Chart, Lines, Series};
 pub(crate) use self::column::Column;
 pub(crate) use self::page::{ReportArguments, run};
 pub(crate) use self::table::Table;
-use crate::record::Record;
+use crate::record::{Record, by};
 
 /// How the records of one experiment are shown.
 #[derive(Debug)]
@@ -39,6 +39,18 @@ pub(crate) struct View {
     pub(crate) charts: fn(&[&Record]) -> Vec<Chart>,
     /// What a reader must know about these numbers, beyond what holds for every table.
     pub(crate) notes: fn(&[&Record]) -> Vec<String>,
+}
+
+/// Returns `records` by their captions, such as [`text::placement`]. If all have the same one, it is left blank.
+pub(crate) fn by_caption<'a>(
+    records: &[&'a Record],
+    caption: impl Fn(&Record) -> String,
+) -> Vec<(String, Vec<&'a Record>)> {
+    let mut groups = by(records, caption);
+    if let [(caption, _)] = &mut groups[..] {
+        caption.clear();
+    }
+    groups
 }
 
 /// Returns nothing: an experiment without charts.

@@ -27,7 +27,10 @@ fn both_commands_write_files_that_the_report_reads() {
     let cells = ["neighbours", "--topology=unicast", "--ring=64", "--busy=0,1", "--run-ms=2"];
     let rounds = ["--rounds=1", "--contender=lapwing,std-mpsc", "--json", &neighbours];
     let text = tables(&[&cells[..], &rounds[..]].concat());
-    assert!(text.contains("lapwing adaptive auto: first in"), "{text}");
+    assert!(
+        text.contains("lapwing adaptive auto: at least as fast as the best rival in"),
+        "{text}"
+    );
 
     tables(&["report", &folder.display().to_string()]);
     let html = fs::read_to_string(folder.join("report.html")).expect("the page is written");

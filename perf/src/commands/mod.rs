@@ -27,4 +27,11 @@ pub(crate) mod throughput; // the benchmark of the paper's five configurations
 use crate::view::View;
 
 /// How the records of each experiment are shown, in the order of the page.
-pub(crate) const VIEWS: &[View] = &[throughput::VIEW, neighbours::VIEW];
+pub(crate) const VIEWS: &[View] = &[
+    throughput::VIEW,
+    neighbours::VIEW,
+    oversubscribed::VIEW,
+    channels::VIEW,
+    ping_pong::VIEW,
+    contention::VIEW,
+];

@@ -24,7 +24,7 @@ use crate::commands::ping_pong::PingPongArguments;
 use crate::commands::soak::{SoakArguments, SoakChildArguments};
 use crate::commands::sweep::SweepArguments;
 use crate::commands::throughput::ThroughputArguments;
-use crate::report::html::ReportArguments;
+use crate::view::ReportArguments;
 
 /// The performance laboratory of Lapwing.
 ///

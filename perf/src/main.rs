@@ -4,13 +4,14 @@
 //! cli --> commands --> flags --> contenders --> foreign   (rivals in Java and C++, as processes)
 //!            |                       |     \--> rings     (ends of Lapwing's rings)
 //!            |                       \--> load            (what is moved, and through which graph)
-//!            \--> report                           \--> measure (rounds, runs, threads) --> machine
+//!            |                                     \--> measure (rounds, runs, threads) --> machine
+//!            \--> view --> record    (how results are shown, and what they are)
 //! ```
 //!
 //! An arrow is an import; none goes back.
 //!
-//! A further benchmark is a folder in `commands`: its flags, what it times (a `measure::row::Subject`, or a
-//! `measure::harness::Timed` if it is no table of speeds), its record, its table.
+//! A further experiment is a file in `commands`: its flags, what its rows run (a `measure::runner::Subject`), and how
+//! their records are shown (a `view::View`, named in `commands::VIEWS`).
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 // `contenders::lapwing_plain` compiles the adapter of `contenders::lapwing` for a second library.
 #![allow(clippy::duplicate_mod)]
@@ -25,7 +26,6 @@ mod machine; // where the numbers are measured, and who else was there
 mod measure; // rounds, rows, runs, threads and the clock
 mod output; // what is printed
 mod record; // what a measurement leaves behind
-mod report; // table, JSON, page
 mod rings; // threads for the ends of Lapwing's rings
 mod view; // how records are shown
 
@@ -72,7 +72,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Soak(arguments) => commands::soak::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::SoakChild(arguments) => commands::soak::serve(&arguments),
-        Command::Report(arguments) => report::html::run(&arguments),
+        Command::Report(arguments) => view::run(&arguments),
         Command::All(arguments) => {
             commands::campaign::run(&arguments, |line| run(Cli::parse_from(line)))
         }

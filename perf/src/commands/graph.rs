@@ -1,15 +1,13 @@
 //! A contender in one of the paper's configurations: the runs of `throughput` and of `neighbours`.
 
-use std::time::Duration;
-
 use crate::contenders::{Contender, Entry};
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::machine::switches::Switches;
 use crate::measure::crew::Answers;
 use crate::measure::error::Error;
-use crate::measure::runner::{Measured, Subject, known};
-use crate::record::{Missing, Record, figure};
+use crate::measure::runner::{Measured, Subject, switches};
+use crate::record::{Missing, Record};
 use crate::view::Column;
 
 /// One contender in one configuration.
@@ -98,15 +96,6 @@ impl Subject for GraphRun<'_> {
         measured.figures.extend(switches(before, pass.elapsed));
         Ok(measured)
     }
-}
-
-/// Returns the context switches per second since `before`.
-fn switches(before: Option<Switches>, elapsed: Duration) -> crate::record::Figures {
-    let rates = Switches::rates(before, elapsed);
-    known([
-        (figure::VOLUNTARY, rates.map(|rates| rates.voluntary)),
-        (figure::INVOLUNTARY, rates.map(|rates| rates.involuntary)),
-    ])
 }
 
 /// Returns those of `entries` that do not take part in one of `topologies` with a ring of one of these sizes.

@@ -14,7 +14,6 @@ pub(crate) mod journal; // what is in a journal
 pub(crate) mod latency; // delays at a given rate
 pub(crate) mod limits; // the limits of this machine
 pub(crate) mod neighbours; // graphs beside busy threads of another process
-mod old_session;
 pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back
@@ -31,9 +30,13 @@ pub(crate) const VIEWS: &[View] = &[
     throughput::VIEW,
     latency::VIEW,
     sweep::VIEW,
+    oversubscribed::VIEW,
+    channels::VIEW,
     neighbours::VIEW,
     idle::VIEW,
+    ping_pong::VIEW,
     limits::VIEW,
+    contention::VIEW,
     dispatch::VIEW,
     perftest::VIEW,
 ];

@@ -176,12 +176,7 @@ fn tables(records: &[&Record]) -> Vec<Table> {
 }
 
 fn charts(records: &[&Record]) -> Vec<Chart> {
-    let bar = |record: &&Record| Bar {
-        name: format!("{} {}", record.contender, record.setting()),
-        value: record.rate() / 1e6,
-        range: record.range(figure::PER_SECOND).map(|(low, high)| (low / 1e6, high / 1e6)),
-        is_own: record.is_own(),
-    };
+    let bar = |record: &&Record| Bar::of(record, column::millions);
     let group = |cell: &Vec<&Record>| {
         let pinned = if cell[0].pinned { ", pinned" } else { "" };
         (graph::heading(&cell[0].text("topology")) + pinned, cell.iter().map(bar).collect())

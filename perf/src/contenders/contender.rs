@@ -8,7 +8,6 @@ use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 use crate::record::Record;
-use crate::report::settings;
 
 /// A rival that can run every topology.
 pub(crate) trait Contender {
@@ -22,11 +21,6 @@ pub(crate) trait Contender {
     /// rivals, which have no such choice.
     fn placement(&self) -> Option<String> {
         None
-    }
-
-    /// Returns the wait and the placement for one cell.
-    fn setting(&self) -> String {
-        settings::setting(self.wait(), self.placement().as_deref())
     }
 
     /// Returns its record in `experiment`, with its setting and no runs.

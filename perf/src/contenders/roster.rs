@@ -4,7 +4,7 @@
 use super::contender::Contender;
 use super::{ContenderName, Setting};
 use crate::load::topologies::Topology;
-use crate::report::Missing;
+use crate::record::Missing;
 
 /// A contender that takes part, with its only setting or with several. The fastest of several is
 /// measured.

@@ -193,7 +193,7 @@ fn lapwing_shares_events_wherever_its_workers_run() {
     let sharing = Sharing { crowd, events: EVENTS, ring: 64, placement: Placement::Free };
     for contender in present(ContenderName::Lapwing, &placements()) {
         let pass = contender.sharing().unwrap().share(&sharing).unwrap();
-        assert_eq!(pass.answers, sharing.expected(), "{}", contender.setting());
+        assert_eq!(pass.answers, sharing.expected(), "{}", contender.name());
     }
 }
 

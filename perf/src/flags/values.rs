@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::report::distinct;
-
 /// The largest ring, in slots. Lapwing has the same limit.
 const MAX_RING_SLOTS: usize = 1 << 30;
 /// The longest time that a flag accepts, in seconds.
@@ -14,8 +12,13 @@ pub(crate) const MAX_RATE: u32 = 1_000_000_000;
 
 /// Returns each value of `asked` once, in order, or `all` if `asked` is empty.
 pub(crate) fn each_once<T: Copy + PartialEq>(asked: &[T], all: &[T]) -> Vec<T> {
-    let source = if asked.is_empty() { all } else { asked };
-    distinct(source.iter().copied())
+    let mut once = Vec::new();
+    for value in if asked.is_empty() { all } else { asked } {
+        if !once.contains(value) {
+            once.push(*value);
+        }
+    }
+    once
 }
 
 /// Parses the number of slots of a ring.

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::ValueEnum;
 use crossbeam_utils::CachePadded;
-use serde::{Serialize, Serializer};
 
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Crew, RunError};
@@ -162,12 +161,6 @@ impl Case {
                 },
             ),
         }
-    }
-}
-
-impl Serialize for Case {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

@@ -22,11 +22,18 @@ use crate::load::value::Value;
 use crate::machine::placement::Placement;
 use crate::machine::switches::Switches;
 use crate::measure::crew::{Crew, Disconnected, RunError};
-use crate::measure::sample::Sample;
+use crate::measure::runner::{known, switches};
+use crate::record::{Figures, figure};
 
 /// The number of the last value of each sender. It is necessary because channels report the end of
 /// senders in different ways.
 const END: u64 = 0;
+
+/// The longest time of one send, in nanoseconds. Only runs that time each send have this figure.
+pub(crate) const LONGEST_SEND_NS: &str = "longest_send_ns";
+/// Values of the sender that sent the fewest divided by those of the sender that sent the most. A run with one sender
+/// does not have this figure.
+pub(crate) const FAIRNESS: &str = "fairness";
 
 /// The time for which senders send, and whether each send is timed.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +47,10 @@ pub(crate) struct Timing {
 /// A completed run.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Traffic {
+    /// The time from the release of all threads to the end of the last one.
+    pub(crate) elapsed: Duration,
     /// The figures of the run.
-    pub(crate) sample: Sample,
+    pub(crate) figures: Figures,
     /// The number of sent values, and the sum of their numbers.
     pub(crate) sent: [u64; 2],
     /// The number of received values, and the sum of their numbers.
@@ -176,16 +185,16 @@ fn finished(crew: Crew<'_>, senders: usize) -> Result<Traffic, RunError> {
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     let seconds = finish.elapsed.as_secs_f64();
     let count = counts().sum::<u64>();
-    let sample = Sample {
-        per_second: count as f64 / seconds,
-        cpus: finish.cpu_time.map(|time| time.as_secs_f64() / seconds),
-        voluntary_per_second: None,
-        involuntary_per_second: None,
-        longest_send_ns: (longest > 0).then_some(longest as f64),
-        fairness: (senders > 1).then_some(least as f64 / most.max(1) as f64),
-    };
+    let mut figures = known([
+        (figure::PER_SECOND, Some(count as f64 / seconds)),
+        (figure::CPUS, finish.cpu_time.map(|time| time.as_secs_f64() / seconds)),
+        (LONGEST_SEND_NS, (longest > 0).then_some(longest as f64)),
+        (FAIRNESS, (senders > 1).then_some(least as f64 / most.max(1) as f64)),
+    ]);
+    figures.extend(switches(before, finish.elapsed));
     Ok(Traffic {
-        sample: sample.with_switches(Switches::rates(before, finish.elapsed)),
+        elapsed: finish.elapsed,
+        figures,
         sent: [count, counts().map(sum_up_to).fold(0, u64::wrapping_add)],
         received: [received[0], received[1]],
     })
@@ -216,7 +225,8 @@ mod tests {
     fn what_is_sent_comes() {
         let traffic = one_way::<String, _>(StdMpsc, 4, 3, TIMING).unwrap();
         assert_eq!(traffic.sent, traffic.received);
-        assert!(traffic.sample.longest_send_ns.is_some() && traffic.sample.fairness.is_some());
+        assert!(traffic.figures[LONGEST_SEND_NS] > 0.0);
+        assert!((0.0..=1.0).contains(&traffic.figures[FAIRNESS]));
     }
 
     #[test]
@@ -225,7 +235,8 @@ mod tests {
         let traffic = round_trips::<u64, _>(StdMpsc, 1, timing).unwrap();
         assert_eq!(traffic.sent, traffic.received);
         assert!(traffic.sent[0] > 0);
-        assert_eq!((traffic.sample.longest_send_ns, traffic.sample.fairness), (None, None));
+        let has = |name: &str| traffic.figures.contains_key(name);
+        assert!(has(figure::PER_SECOND) && !has(LONGEST_SEND_NS) && !has(FAIRNESS));
     }
 
     #[test]

@@ -1,8 +1,6 @@
-//! One run: the result of a contender, and its figures after the check of its answer.
+//! One run: the result of a contender, before and after the check of its answer.
 
 use std::time::Duration;
-
-use serde::Serialize;
 
 use crate::measure::crew::{Answers, Finish};
 use crate::measure::error::Error;
@@ -58,48 +56,5 @@ impl Pass {
         }
         let (expected, found) = (expected.clone(), self.answers);
         Err(Error::WrongAnswer { topology, contender, events, expected, found })
-    }
-}
-
-/// One timed run.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Run {
-    /// Events of all producers, per second of the whole run. The benchmark defines what an event
-    /// counts for.
-    pub(crate) events_per_second: f64,
-    /// Mean number of events that a consumer receives at once.
-    pub(crate) events_per_batch: f64,
-    /// Mean number of CPUs in use, or `None` if the system does not report CPU time.
-    pub(crate) cpus: Option<f64>,
-}
-
-impl Run {
-    /// Returns the figures of a run of `events`, each of which counts for `operations_per_event`.
-    pub(crate) fn new(events: u32, operations_per_event: u32, pass: &Pass) -> Self {
-        let seconds = pass.elapsed.as_secs_f64();
-        let operations = f64::from(events) * f64::from(operations_per_event);
-        Self {
-            events_per_second: operations / seconds,
-            events_per_batch: pass.events_per_batch,
-            cpus: pass.cpu_time.map(|time| time.as_secs_f64() / seconds),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_counts_for_its_operations() {
-        let pass = Pass {
-            elapsed: Duration::from_secs(2),
-            cpu_time: Some(Duration::from_secs(3)),
-            answers: Answers::new(),
-            events_per_batch: 1.0,
-        };
-        let run = Run::new(10, 2, &pass);
-        assert_eq!((run.events_per_second, run.cpus), (10.0, Some(1.5)));
-        assert_eq!(Run::new(10, 1, &pass).events_per_second, 5.0);
     }
 }

@@ -16,6 +16,7 @@ use hdrhistogram::Histogram;
 use lapwing_lab_stats::{Percentiles, median};
 
 use crate::machine::busy_threads::BusyThreads;
+use crate::machine::switches::Switches;
 use crate::measure::calibration::{self, Verdict};
 use crate::measure::error::Error;
 use crate::measure::interrupt;
@@ -135,6 +136,15 @@ impl Measured {
 pub(crate) fn known<'a>(figures: impl IntoIterator<Item = (&'a str, Option<f64>)>) -> Figures {
     let named = |(name, value): (&str, Option<f64>)| Some((name.to_owned(), value?));
     figures.into_iter().filter_map(named).collect()
+}
+
+/// Returns the context switches of this process per second, over a run that began with `before`.
+pub(crate) fn switches(before: Option<Switches>, elapsed: Duration) -> Figures {
+    let rates = Switches::rates(before, elapsed);
+    known([
+        (figure::VOLUNTARY, rates.map(|rates| rates.voluntary)),
+        (figure::INVOLUNTARY, rates.map(|rates| rates.involuntary)),
+    ])
 }
 
 impl<S: Subject> Row<S> {
@@ -415,6 +425,19 @@ mod tests {
             takes_part: *cell != "out",
         };
         cells.iter().map(|cell| Row::new(clocked(cell), length)).collect()
+    }
+
+    #[test]
+    fn an_event_counts_for_its_operations() {
+        let pass = Pass {
+            elapsed: Duration::from_secs(2),
+            cpu_time: Some(Duration::from_secs(3)),
+            answers: Vec::new(),
+            events_per_batch: 1.0,
+        };
+        let run = Measured::speed(&pass, 10, 2);
+        assert_eq!((run.figures[figure::PER_SECOND], run.figures[figure::CPUS]), (10.0, 1.5));
+        assert_eq!(Measured::speed(&pass, 10, 1).figures[figure::PER_SECOND], 5.0);
     }
 
     #[test]

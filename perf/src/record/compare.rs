@@ -35,12 +35,15 @@ pub(crate) fn in_rounds(record: &Record, other: &Record) -> Vec<f64> {
     rounds.map(|(own, other)| own / other).collect()
 }
 
+/// Selects the contender `name`, if it ran.
+pub(crate) fn named(name: &str) -> impl Fn(&[&Record]) -> Option<usize> {
+    move |cell| cell.iter().position(|record| record.contender == name)
+}
+
 /// Selects the contender `name`, or the last one of the cell if it did not run.
 pub(crate) fn named_or_last(name: &str) -> impl Fn(&[&Record]) -> Option<usize> {
-    move |cell| {
-        let named = cell.iter().position(|record| record.contender == name);
-        named.or_else(|| cell.len().checked_sub(1))
-    }
+    let named = named(name);
+    move |cell| named(cell).or_else(|| cell.len().checked_sub(1))
 }
 
 /// Selects the contender with the highest median rate.
@@ -69,6 +72,8 @@ mod tests {
         assert_eq!(records[1].ratio.as_ref().unwrap().median, 2.0);
         compare(&mut records, named_or_last("absent"));
         assert_eq!(records[0].ratio.as_ref().unwrap().to, "other");
+        compare(&mut records, named("absent"));
+        assert!(records[0].ratio.is_none());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use lapwing_lab_stats::{Percentiles, median, quartiles, range};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::compare::{compare, fastest, in_rounds, named_or_last};
+pub(crate) use self::compare::{compare, fastest, in_rounds, named, named_or_last};
 pub(crate) use self::file::{File, Missing};
 pub(crate) use self::label::Label;
 
@@ -204,14 +204,23 @@ pub(crate) fn of<'a>(all: &'a [Record], experiment: &str) -> Vec<&'a Record> {
 
 /// Returns `records` by their cells, in the order in which the cells first occur.
 pub(crate) fn by_cell<'a>(records: &[&'a Record]) -> Vec<Vec<&'a Record>> {
-    let mut cells: Vec<Vec<&Record>> = Vec::new();
+    by(records, |record| record.cell.clone()).into_iter().map(|(_, records)| records).collect()
+}
+
+/// Returns `records` by what `key` says about them, in the order in which the keys first occur.
+pub(crate) fn by<'a, K: PartialEq>(
+    records: &[&'a Record],
+    key: impl Fn(&Record) -> K,
+) -> Vec<(K, Vec<&'a Record>)> {
+    let mut groups = Vec::<(K, Vec<&Record>)>::new();
     for record in records {
-        match cells.iter_mut().find(|cell| cell[0].cell == record.cell) {
-            Some(cell) => cell.push(record),
-            None => cells.push(vec![record]),
+        let key = key(record);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(record),
+            None => groups.push((key, vec![record])),
         }
     }
-    cells
+    groups
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color, Palette, Palette99, RGBColor, TextStyle, WHITE};
 
 use super::text;
+use crate::record::{Record, figure};
 
 /// The width of a chart, in pixels.
 const WIDTH: u32 = 900;
@@ -96,6 +97,19 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
     /// Whether it is Lapwing's.
     pub(crate) is_own: bool,
+}
+
+impl Bar {
+    /// Creates the bar of the median rate of `record` and of the range of its runs, both converted to a unit.
+    pub(crate) fn of(record: &Record, unit: fn(f64) -> f64) -> Self {
+        let range = record.range(figure::PER_SECOND).map(|(one, other)| (unit(one), unit(other)));
+        Self {
+            name: format!("{} {}", record.contender, record.setting()),
+            value: unit(record.rate()),
+            range: range.map(|(one, other)| (one.min(other), one.max(other))),
+            is_own: record.is_own(),
+        }
+    }
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

@@ -22,7 +22,7 @@ pub(crate) use self::chart::{Axis, Bar, Bars, Chart, Lines, Series};
 pub(crate) use self::column::Column;
 pub(crate) use self::page::{ReportArguments, run};
 pub(crate) use self::table::Table;
-use crate::record::Record;
+use crate::record::{Record, by};
 
 /// How the records of one experiment are shown.
 #[derive(Debug)]
@@ -41,12 +41,19 @@ pub(crate) struct View {
     pub(crate) notes: fn(&[&Record]) -> Vec<String>,
 }
 
-/// Returns nothing: an experiment without charts.
-pub(crate) fn no_charts(_: &[&Record]) -> Vec<Chart> {
-    Vec::new()
+/// Returns `records` by their captions, such as [`text::placement`]. If all have the same one, it is left blank.
+pub(crate) fn by_caption<'a>(
+    records: &[&'a Record],
+    caption: impl Fn(&Record) -> String,
+) -> Vec<(String, Vec<&'a Record>)> {
+    let mut groups = by(records, caption);
+    if let [(caption, _)] = &mut groups[..] {
+        caption.clear();
+    }
+    groups
 }
 
-/// Returns nothing: an experiment whose numbers need no explanation.
-pub(crate) fn no_notes(_: &[&Record]) -> Vec<String> {
+/// Returns nothing: an experiment without charts.
+pub(crate) fn no_charts(_: &[&Record]) -> Vec<Chart> {
     Vec::new()
 }

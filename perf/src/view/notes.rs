@@ -2,7 +2,7 @@
 
 use lapwing_lab_stats::median;
 
-use crate::record::{OWN, Record, by_cell, fastest, figure, in_rounds};
+use crate::record::{OWN, Record, by, by_cell, fastest, figure, in_rounds};
 
 /// A cell whose ratio to the best rival is at least this counts as close.
 const CLOSE: f64 = 0.9;
@@ -62,6 +62,20 @@ pub(crate) fn stalled_share(record: &Record) -> f64 {
     stalled.count() as f64 / record.runs.len().max(1) as f64
 }
 
+/// Returns how many runs of each contender stalled, over all of its rows, if any did.
+pub(crate) fn stalled(records: &[&Record]) -> Option<String> {
+    let of_contender = |(contender, rows): (String, Vec<&Record>)| {
+        let runs = rows.iter().map(|record| record.runs.len()).sum::<usize>();
+        let stalled =
+            rows.iter().map(|record| stalled_share(record) * record.runs.len() as f64).sum::<f64>();
+        (stalled > 0.5).then(|| format!("{contender} {stalled:.0} of {runs}"))
+    };
+    let contenders = by(records, |record| record.contender.clone());
+    let stalled = contenders.into_iter().filter_map(of_contender).collect::<Vec<_>>();
+    (!stalled.is_empty())
+        .then(|| format!("runs below a tenth of the median of their row: {}", stalled.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +113,11 @@ mod tests {
 
     #[test]
     fn a_run_below_a_tenth_of_the_median_is_stalled() {
-        assert_eq!(stalled_share(&record(OWN, "adaptive", &[10.0, 0.9, 10.0, 12.0])), 0.25);
+        let (one, other) =
+            (record("kanal", "park", &[10.0, 0.9, 10.0, 12.0]), record(OWN, "adaptive", &[1.0]));
+        assert_eq!(stalled_share(&one), 0.25);
+        let text = stalled(&[&one, &other, &one]).unwrap();
+        assert_eq!(text, "runs below a tenth of the median of their row: kanal 2 of 8");
+        assert_eq!(stalled(&[&other]), None);
     }
 }

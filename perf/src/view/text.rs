@@ -37,6 +37,11 @@ pub(crate) fn time(ns: f64) -> String {
     }
 }
 
+/// Returns where the threads of a row run.
+pub(crate) fn placement(pinned: bool) -> &'static str {
+    if pinned { "each thread on its own CPU" } else { "threads on any CPU" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -99,7 +99,7 @@ fn command_line(channel: Channel, load: &Load) -> Vec<String> {
 ///
 /// A failed run, or a system that cannot bind a thread to one CPU.
 pub(crate) fn serve(arguments: &OneCpuArguments) -> Result<(), Error> {
-    let (topology, contender) = (super::BENCHMARK, arguments.contender.name());
+    let (topology, contender) = (super::VIEW.experiment, arguments.contender.name());
     let failed = |source| Error::Run { topology, contender, source };
     child::end_with_parent()?;
     if !placement::confine_to_one_cpu() {

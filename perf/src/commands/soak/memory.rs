@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::measure::statistics::median;
+use lapwing_lab_stats::median;
 
 /// What growth cannot be told from noise: pages of the program that are used for the first
 /// time, and parts of the heap.

@@ -46,8 +46,8 @@ mod world; // what one ring shares
 pub(crate) use self::arguments::{SoakArguments, SoakChildArguments};
 use self::child::Task;
 use self::report::Record;
-use super::old_session::Session;
 use crate::machine::child::end_with_parent;
+use crate::machine::{Machine, Neighbours};
 use crate::measure::error::Error;
 use crate::output;
 
@@ -60,21 +60,27 @@ const SUBCOMMAND: &str = "soak-child";
 ///
 /// A violation, memory that grows, or a report that cannot be written.
 pub(crate) fn run(arguments: &SoakArguments) -> Result<(), Error> {
-    let session = Session::begin(arguments.json.as_deref())?;
+    let (mut machine, neighbours) = (Machine::detect(), Neighbours::watch());
+    output::print(&machine.to_string())?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..));
     output::print(&format!("soak: --seed {seed}"))?;
     let task = Task { seed, only: arguments.episode, time: arguments.minutes };
     let result = supervisor::run(&task)?;
-    let records = [Record::new(seed, &result)];
-    let ended = session
-        .end(&records, &[], |machine| report::table(seed, &result, machine.cpus_used_by_others));
+    machine.cpus_used_by_others = neighbours.cpus_used();
+    output::print(&report::table(seed, &result, machine.cpus_used_by_others))?;
+    if let Some(path) = &arguments.json {
+        let file =
+            serde_json::json!({ "machine": machine, "results": [Record::new(seed, &result)] });
+        let refused = |source| Error::Json { path: path.clone(), source };
+        std::fs::write(path, format!("{file:#}\n")).map_err(refused)?;
+    }
     if let Some(violation) = result.violation {
         return Err(Error::Soak(violation));
     }
     if report::leaks(&result.state) {
         return Err(Error::Soak(format!("memory grows; --seed {seed}")));
     }
-    ended
+    Ok(())
 }
 
 /// In the child: does what the parent asks for.

@@ -6,7 +6,6 @@
 pub(crate) mod wrong_answer; // a channel that loses a value
 
 use clap::ValueEnum;
-use serde::Serialize;
 
 use super::{WaitName, lapwing, queues};
 use crate::load::queue::Queue;
@@ -48,14 +47,12 @@ pub(crate) struct Channel {
 }
 
 /// The payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Payload {
     /// A number of 64 bits.
     Word,
     /// Eight of them: a cache line.
     #[value(name = "64-bytes")]
-    #[serde(rename = "64-bytes")]
     Line,
     /// A string that the sender allocates and the receiver frees.
     String,
@@ -125,9 +122,15 @@ impl Channel {
     /// Returns the reason why it does not take part in `shape` over this many slots, if there is
     /// one.
     pub(crate) fn refusal(self, shape: Shape, capacity: usize) -> Option<&'static str> {
-        let is_shared = matches!(shape, Shape::OneWay(2..));
-        (self.name == ChannelName::Gil && is_shared && capacity == 1)
-            .then_some("its channel of one slot loses values of several senders")
+        match (self.name, shape) {
+            (ChannelName::Gil, Shape::OneWay(2..)) if capacity == 1 => {
+                Some("its channel of one slot loses values of several senders")
+            }
+            (ChannelName::WrongAnswer, Shape::RoundTrips) => {
+                Some("both ends would wait for a value that is lost")
+            }
+            _ => None,
+        }
     }
 
     /// Runs once.
@@ -238,6 +241,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_lost_value_does_not_end_in_a_hang() {
+        let liar = Channel { name: ChannelName::WrongAnswer, wait: WaitName::Adaptive };
+        assert!(liar.refusal(Shape::RoundTrips, 4).is_some());
+        assert_eq!(liar.refusal(Shape::OneWay(2), 1), None);
     }
 
     #[test]

@@ -236,6 +236,9 @@ mod tests {
         }
         assert!(text.contains("all verified: 4 rows, 8 runs"), "{text}");
         assert!(text.contains("mode shared: the configuration says so"), "{text}");
+        let charts = (VIEW.charts)(&records.iter().collect::<Vec<_>>());
+        assert_eq!(charts.len(), 2);
+        assert!(charts.iter().all(|chart| chart.svg().unwrap().contains("lapwing-ring")));
     }
 
     #[test]

@@ -198,6 +198,9 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("all verified: 5 rows, 10 runs"), "{text}");
+        assert!(text.contains("|     8 |"), "a count has no decimals: {text}");
+        let [chart] = &charts(&records.iter().collect::<Vec<_>>())[..] else { panic!("one chart") };
+        assert!(chart.svg().unwrap().contains("stream, 256 bytes"));
         assert_eq!(gigabytes_per_second(&records[0]), None);
         let largest = records.last().unwrap();
         assert_eq!(gigabytes_per_second(largest), Some(largest.rate() * 256.0 / 1e9));

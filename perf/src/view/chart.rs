@@ -185,6 +185,7 @@ impl Bars {
         let mut mesh = chart.configure_mesh();
         mesh.disable_y_mesh()
             .disable_y_axis()
+            .x_max_light_lines(1)
             .x_desc(&self.unit)
             .x_label_formatter(&label)
             .draw()?;

@@ -72,7 +72,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Soak(arguments) => commands::soak::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::SoakChild(arguments) => commands::soak::serve(&arguments),
-        Command::Report(arguments) => view::run(&arguments),
+        Command::Report(arguments) => view::run(&arguments, commands::VIEWS),
         Command::All(arguments) => {
             commands::campaign::run(&arguments, |line| run(Cli::parse_from(line)))
         }

@@ -1,8 +1,9 @@
-//! The subcommands. Each has a folder with its flags, timed work, record and table.
+//! The subcommands. An experiment is a file, or a folder if it has mechanics of its own: its flags, what its rows run, and
+//! how their records are shown.
 
 #[cfg(unix)]
 pub(crate) mod aeron; // events through Aeron
-pub(crate) mod campaign; // every benchmark, and the report
+pub(crate) mod campaign; // every experiment, and the page
 pub(crate) mod channels; // bounded channels under load
 pub(crate) mod contention; // the cost of one increment, with and without contention
 mod delays; // a carrier of timed events

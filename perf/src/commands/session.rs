@@ -1,5 +1,6 @@
 //! The common parts of all experiments: the machine, the CPU time of other processes, the tables and the file.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::machine::{Machine, Neighbours};
@@ -24,7 +25,9 @@ impl Session {
     ///
     /// [`Error::Json`] if `json` cannot be written, [`Error::Print`] if standard output refuses.
     pub(crate) fn begin(json: Option<&Path>) -> Result<Self, Error> {
-        json.map_or(Ok(()), File::check)?;
+        if let Some(path) = json {
+            File::check(path).map_err(|source| unwritable(path, source))?;
+        }
         let machine = Machine::detect();
         output::print(&machine.to_string())?;
         interrupt::listen();
@@ -49,8 +52,13 @@ impl Session {
             output::print(&terminal::render(view, &results, &missing, &self.machine))?;
         }
         if let Some(path) = &self.json {
-            File { machine: self.machine, missing, complete, results }.write(path)?;
+            let file = File { machine: self.machine, missing, complete, results };
+            file.write(path).map_err(|source| unwritable(path, source))?;
         }
         if complete { Ok(()) } else { Err(Error::Interrupted) }
     }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> Error {
+    Error::Json { path: path.to_owned(), source }
 }

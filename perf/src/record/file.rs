@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Record;
 use crate::machine::Machine;
-use crate::measure::error::Error;
 
 /// The whole file.
 #[derive(Debug, Deserialize, Serialize)]
@@ -37,47 +36,34 @@ impl File {
     ///
     /// # Errors
     ///
-    /// [`Error::Json`] if it cannot be written.
-    pub(crate) fn check(path: &Path) -> Result<(), Error> {
-        let opened = OpenOptions::new().append(true).create(true).open(path);
-        opened.map(drop).map_err(|source| error(path, source))
+    /// That of the system, if it cannot be written.
+    pub(crate) fn check(path: &Path) -> io::Result<()> {
+        OpenOptions::new().append(true).create(true).open(path).map(drop)
     }
 
     /// Writes it to `path`.
     ///
     /// # Errors
     ///
-    /// [`Error::Json`] if the system refuses.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
-        let text =
-            serde_json::to_string_pretty(self).map_err(|source| error(path, source.into()))?;
-        fs::write(path, text + "\n").map_err(|source| error(path, source))
+    /// That of the system.
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        fs::write(path, serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// Reads the file `path`.
     ///
     /// # Errors
     ///
-    /// [`Error::Report`] with the path and the reason, if it cannot be read, is not of this form, or has a record that
-    /// cannot be shown.
-    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let refused = |reason: String| Error::Report(format!("{}: {reason}", path.display()));
+    /// The path and the reason, if it cannot be read, is not of this form, or has a record that cannot be shown.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let refused = |reason: String| format!("{}: {reason}", path.display());
         let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
         let file: Self = serde_json::from_str(&text)
             .map_err(|error| refused(format!("not a report of lapwing: {error}")))?;
-        let faulty = file
-            .results
-            .iter()
-            .enumerate()
-            .find_map(|(index, record)| Some((index, record.fault()?)));
-        match faulty {
+        let mut records = file.results.iter().enumerate();
+        match records.find_map(|(index, record)| Some((index, record.fault()?))) {
             None => Ok(file),
             Some((index, fault)) => Err(refused(format!("record {index}: {fault}"))),
         }
     }
-}
-
-/// Returns the error of writing to `path`.
-fn error(path: &Path, source: io::Error) -> Error {
-    Error::Json { path: path.to_owned(), source }
 }

@@ -11,7 +11,6 @@ use minijinja::{Environment, context};
 use serde::Serialize;
 
 use super::{Table, View, terminal};
-use crate::commands::VIEWS;
 use crate::measure::error::Error;
 use crate::output;
 use crate::record::{self, File, Missing, Record};
@@ -86,16 +85,16 @@ fn page_name(text: &str) -> Result<PathBuf, String> {
     if is_page { Ok(path) } else { Err("expected a name that ends in `.html`".to_owned()) }
 }
 
-/// Reads the folder, writes the page and its charts, and prints the names of the written files.
+/// Reads the folder, writes the page of all `views` and its charts, and prints the names of the written files.
 ///
 /// # Errors
 ///
 /// [`Error::Report`] if a file cannot be read or shown, or if there is none; [`Error::Print`] if standard output is
 /// closed.
-pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Error> {
+pub(crate) fn run(arguments: &ReportArguments, views: &[View]) -> Result<(), Error> {
     let default = arguments.folder.join(PAGE);
     let path = arguments.output.as_ref().unwrap_or(&default);
-    let page = page(&read(&arguments.folder)?)?;
+    let page = page(views, &read(&arguments.folder)?)?;
     write(path, &page.render()?)?;
     for chart in page.sections.iter().flat_map(|section| &section.charts) {
         write(&path.with_file_name(&chart.file), &chart.svg)?;
@@ -118,7 +117,7 @@ fn read(folder: &Path) -> Result<Vec<(String, File)>, Error> {
     paths.sort();
     let named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok((name, File::read(path)?))
+        Ok((name, File::read(path).map_err(Error::Report)?))
     };
     let files = paths.iter().map(named).collect::<Result<Vec<_>, Error>>()?;
     if files.iter().all(|(_, file)| file.results.is_empty()) {
@@ -131,11 +130,11 @@ fn read(folder: &Path) -> Result<Vec<(String, File)>, Error> {
 }
 
 /// Returns the page about `files`.
-fn page(files: &[(String, File)]) -> Result<Page, Error> {
+fn page(views: &[View], files: &[(String, File)]) -> Result<Page, Error> {
     let all = files.iter().flat_map(|(_, file)| file.results.iter().cloned()).collect::<Vec<_>>();
     let mut sections = Vec::new();
     let mut absent = Vec::new();
-    for view in VIEWS {
+    for view in views {
         match record::of(&all, view.experiment) {
             records if records.is_empty() => absent.push(view.experiment),
             records => sections.push(section(view, &records)?),
@@ -217,6 +216,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::VIEWS;
     use crate::machine::Machine;
     use crate::record::{Figures, figure};
 
@@ -233,7 +233,7 @@ mod tests {
 
     /// Returns the page about one file of `results`.
     fn rendered(results: Vec<Record>) -> Page {
-        page(&[("throughput.json".to_owned(), file(results))]).unwrap()
+        page(VIEWS, &[("throughput.json".to_owned(), file(results))]).unwrap()
     }
 
     #[test]

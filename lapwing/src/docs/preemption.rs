@@ -43,7 +43,7 @@
 //! and names the cause:
 //!
 //! ```
-//! use lapwing::{Disruptor, error::TryPublishError, monitor::Culprit};
+//! use lapwing::{Disruptor, error::TryPublishError, monitor::Part};
 //!
 //! let (mut slow, mut consumers) =
 //!     Disruptor::multi_producer(4, || 0_u64).stage("book").poller().build()?;
@@ -58,7 +58,7 @@
 //! assert_eq!(quick.try_publish(|_| {}), Err(TryPublishError::Full)); // one lap after the claim
 //! let _ = monitor.snapshot();
 //! let stall = monitor.stall().unwrap(); // nothing has moved since the snapshot
-//! assert_eq!((stall.culprit, stall.sequence), (Culprit::Claim, 1));
+//! assert_eq!((stall.culprit, stall.sequence), (Part::Claim, 1));
 //! *claim = 2;
 //! claim.publish()?; // the thread runs again
 //! assert_eq!(book.poll()?.iter().map(|(_, event)| *event).collect::<Vec<_>>(), [2, 3, 3]);

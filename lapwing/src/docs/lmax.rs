@@ -14,7 +14,7 @@
 //! |---|---|---|
 //! | `RingBuffer` | [`Disruptor`] builds one | An event is accessible only through a claim, a handler or a batch, for the time of the borrow. No code can access an arbitrary slot. The capacity is a power of two, including 1. |
 //! | `createSingleProducer`, `createMultiProducer`, `ProducerType` | [`Disruptor::single_producer`], [`Disruptor::multi_producer`] | The choice is a type: a [`SingleProducer`] cannot be cloned, so publishing from a second thread does not compile. |
-//! | `EventFactory` | the closure passed to either; [`Disruptor::single_producer_indexed`] passes the slot to it | |
+//! | `EventFactory` | the closure passed to either | |
 //! | `next`, `next(n)` | [`Producer::claim`], [`Producer::claim_batch`] | A claim is a guard: publish it, or drop it and no consumer waits for it. Claiming waits with a strategy, which may park, and ends on a close or a halt. [`Producer::claim_timeout`] and the other `_timeout` calls wait for a limited time; [`Producer::claim_up_to`] takes what is free. |
 //! | `tryNext`, `tryNext(n)` | [`Producer::try_claim`], [`Producer::try_claim_batch`] | A small enum instead of an exception. A count that can never be granted is a separate error. |
 //! | `publish(sequence)`, `publish(lo, hi)` | [`Claim::publish`], [`ClaimBatch::publish`] | Consumes the claim, so an event is published once, and only if it was claimed. |

@@ -12,10 +12,14 @@ use lapwing::error::{PollError, PublishError, RingError};
 const PRODUCERS: u64 = 4;
 
 #[test]
-fn indexed_factories_get_the_index_of_their_slot() {
-    let build = Disruptor::single_producer_indexed(8, |slot| slot).stage("poller").poller().build();
+fn a_factory_makes_the_events_from_the_first_slot_to_the_last() {
+    let count = || {
+        let mut slots = 0..8;
+        move || slots.next().expect("one event for each slot")
+    };
+    let build = Disruptor::single_producer(8, count()).stage("poller").poller().build();
     let (mut single, _pollers) = build.unwrap();
-    let build = Disruptor::multi_producer_indexed(8, |slot| slot).stage("poller").poller().build();
+    let build = Disruptor::multi_producer(8, count()).stage("poller").poller().build();
     let (mut multi, _other_pollers) = build.unwrap();
     for slot in 0..8 {
         let claim = single.claim().unwrap();

@@ -26,7 +26,7 @@ use lapwing_core::{Claims, Control};
 pub use batch::ClaimBatch;
 pub use claim::Claim;
 pub use offer::WhenFull;
-pub use sequencer::{Cloneable, Multi, Sequencer, Single};
+pub use sequencer::{Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 
 use wait::Waits;
@@ -340,7 +340,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 }
 
-impl<E, S: Cloneable> Clone for Producer<E, S> {
+impl<E, S: Sequencer + Clone> Clone for Producer<E, S> {
     fn clone(&self) -> Self {
         Self::new(self.ring(), self.waits.strategy())
     }

@@ -14,7 +14,7 @@
 //! | acknowledge events | [`AcknowledgeError`] |
 //! | take a seat | [`SeatError`] |
 //! | resize a worker group | [`ResizeError`] |
-//! | read from a tap | [`TapError`], [`TapTimeoutError`] |
+//! | read from a tap | [`TapError`] |
 //!
 //! A publishing call that returns an error has published nothing and holds no slot. No consumer has
 //! handled its event, and none ever will. [`docs::errors`](crate::docs::errors) lists every case.
@@ -50,7 +50,7 @@ pub use offer::OfferError;
 pub use placement::PlacementError;
 pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 pub use seat::SeatError;
-pub use tap::{TapError, TapTimeoutError};
+pub use tap::TapError;
 
 /// The end of a ring: it is closed or halted.
 ///

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::error::{PollError, PublishTimeoutError, TryPublishError, WaitTimeoutError};
+use crate::error::{PollError, PublishTimeoutError, TryPublishError};
 
 const NO_RECEIVER: &str = "the channel is disconnected: no receiver is left";
 const NO_SENDER: &str = "the channel is disconnected and every value has been received";
@@ -315,10 +315,10 @@ pub enum RecvTimeoutError {
 
 impl RecvTimeoutError {
     /// The error of a call with a timeout, for the ring's `error`.
-    pub(super) fn new(error: WaitTimeoutError) -> Self {
+    pub(super) fn new(error: PollError) -> Self {
         match error {
-            WaitTimeoutError::TimedOut => Self::Timeout,
-            WaitTimeoutError::Closed | WaitTimeoutError::Halted(_) => Self::Disconnected,
+            PollError::Empty => Self::Timeout,
+            PollError::Closed | PollError::Halted(_) => Self::Disconnected,
         }
     }
 }

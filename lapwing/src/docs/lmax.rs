@@ -35,7 +35,7 @@
 //! | `MultiProducerSequencer` | [`Multi`] | Claims by compare-and-swap, never more than the ring holds: a producer that dies while it waits leaves no gap, and `try_` calls do not starve behind a waiting one. |
 //! | `getHighestPublishedSequence` | none | Private; a downstream stage checks for claims that were given up only if there are any. |
 //! | `SequenceBarrier` | none; [`Poller::wait`] waits | One per stage, never shared. A state of the ring ends a wait, not an alert that must be cleared. |
-//! | `InsufficientCapacityException`, `AlertException`, `TimeoutException` | [`TryPublishError`], [`RingError`], [`WaitTimeoutError`] | |
+//! | `InsufficientCapacityException`, `AlertException`, `TimeoutException` | [`TryPublishError`], [`RingError`], [`PollError`] | |
 //! | `NoOpEventProcessor` | a [`Poller`] | [`Batch::consume_all`](crate::consumer::Batch::consume_all) releases events without reading them. |
 //! | `Util`, `ThreadHints`, `DaemonThreadFactory` | none | The standard library has them; [`Running::detach`] leaves a thread running. |
 //!
@@ -232,7 +232,7 @@ use crate::{
     Action, Builder, Consumers, Disruptor, EventHandler, Poller, Producer, Report, Running,
     Sequence, SingleProducer, Stage,
     consumer::{Acknowledger, Consumer, Failure, FailurePolicy, Retries, StopHandle},
-    error::{BatchError, BuildError, PollError, RingError, TryPublishError, WaitTimeoutError},
+    error::{BatchError, BuildError, PollError, RingError, TryPublishError},
     graph::{Graph, Placement, Seats, Side, Workers},
     lifecycle::WorkerGroup,
     monitor::{Monitor, Snapshot, StageSnapshot, Stall},

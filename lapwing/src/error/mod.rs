@@ -10,7 +10,7 @@
 //! | offer one event | [`OfferError`] |
 //! | fill the slots of a batch | [`LengthError`] |
 //! | publish a claim | [`RingError`] |
-//! | poll or wait for events | [`PollError`], [`RingError`], [`WaitTimeoutError`] |
+//! | poll or wait for events | [`PollError`], [`RingError`] |
 //! | acknowledge events | [`AcknowledgeError`] |
 //! | take a seat | [`SeatError`] |
 //! | resize a worker group | [`ResizeError`] |
@@ -42,7 +42,7 @@ use std::fmt;
 use lapwing_core::error::Ended;
 
 pub use build::BuildError;
-pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
+pub use consume::{AcknowledgeError, PollError};
 pub use halt::HaltCause;
 pub use length::LengthError;
 pub use lifecycle::{ResizeError, StartError, TakeError};

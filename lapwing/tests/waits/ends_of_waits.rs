@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Kind, MOMENT, PATIENCE, ProducerOf, wait_until, watched};
 use lapwing::consumer::Outcome;
-use lapwing::error::{HaltCause, PublishTimeoutError, RingError, WaitTimeoutError};
+use lapwing::error::{HaltCause, PollError, PublishTimeoutError, RingError};
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Step, WaitStrategy, Waited, Waiting,
     Yielding,
@@ -234,14 +234,14 @@ impl<K: Kind> Rest<'_, K> {
 
 fn wait_for_event(poller: &mut Poller<u64>, limit: Option<Duration>) -> End {
     let result = match limit {
-        None => poller.wait().map(drop).map_err(WaitTimeoutError::from),
+        None => poller.wait().map(drop).map_err(PollError::from),
         Some(limit) => poller.wait_timeout(limit).map(drop),
     };
     match result {
         Ok(()) => End::There,
-        Err(WaitTimeoutError::TimedOut) => End::TimedOut,
-        Err(WaitTimeoutError::Closed) => End::Stopped(RingError::Closed),
-        Err(WaitTimeoutError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
+        Err(PollError::Empty) => End::TimedOut,
+        Err(PollError::Closed) => End::Stopped(RingError::Closed),
+        Err(PollError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::common::{
 };
 use lapwing::channel;
 use lapwing::consumer::{Consumer, Failure, Outcome};
-use lapwing::error::{PublishTimeoutError, WaitTimeoutError};
+use lapwing::error::{PollError, PublishTimeoutError};
 use lapwing::wait::{Pacing, Step, WaitStrategy, Waited, Waiting};
 use lapwing::{Action, EventHandler, Poller, Sequence, Stage};
 
@@ -123,7 +123,7 @@ fn finish(poller: &mut Poller<u64>) -> usize {
 
 /// Waits for no time, in vain.
 fn expire(poller: &mut Poller<u64>) {
-    assert_eq!(poller.wait_timeout(NO_TIME).err(), Some(WaitTimeoutError::TimedOut));
+    assert_eq!(poller.wait_timeout(NO_TIME).err(), Some(PollError::Empty));
 }
 
 fn miri_a_poll_of_a_consumer_takes_its_event<K: Kind>() {
@@ -176,7 +176,7 @@ fn miri_polls_go_on_without_another_question<K: Kind>() {
         batch.consume_all();
     });
     let end = poller.wait_timeout(Duration::from_millis(1)).err();
-    assert_eq!(end, Some(WaitTimeoutError::TimedOut));
+    assert_eq!(end, Some(PollError::Empty));
     producer.publish(|_| {}).unwrap();
     let end = producer.publish_timeout(Duration::from_millis(1), |_| {});
     assert_eq!(end, Err(PublishTimeoutError::TimedOut));
@@ -238,7 +238,7 @@ fn the_end_of_a_wait_is_reported_before_the_next_wait<K: Kind>() {
     publish::<K>(&producer);
     poller.poll().unwrap().consume_all();
     assert_eq!(scripted.take(), []);
-    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
+    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(PollError::Empty));
     let calls = scripted.take();
     assert_eq!(calls[0], Call::Ended { is_expired: false, has_slept: true });
     assert!(matches!(calls[1], Call::Pace(1..=2)) && calls[2] == Call::Next(0), "{calls:?}");
@@ -246,7 +246,7 @@ fn the_end_of_a_wait_is_reported_before_the_next_wait<K: Kind>() {
     publish::<K>(&producer);
     assert_eq!(finish(&mut poller), 1);
     assert_eq!(scripted.take(), [], "it has not waited");
-    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
+    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(PollError::Empty));
     let ended = Call::Ended { is_expired: true, has_slept: true };
     assert_eq!(scripted.take()[..3], [ended, Call::Pace(1), Call::Next(0)]);
     drop(producer.lock().unwrap().take());
@@ -605,7 +605,7 @@ fn passes_a_panic_on(poller: &mut Poller<u64>) -> bool {
     let waiting = AssertUnwindSafe(|| poller.wait_timeout(NO_TIME).map(drop));
     match catch_unwind(waiting) {
         Ok(end) => {
-            assert_eq!(end, Err(WaitTimeoutError::TimedOut));
+            assert_eq!(end, Err(PollError::Empty));
             false
         }
         Err(_) => true,

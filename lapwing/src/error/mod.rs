@@ -6,9 +6,8 @@
 //! | take a poller, an acknowledger or a handler | [`TakeError`] |
 //! | start the stages | [`StartError`] |
 //! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`PublishTimeoutError`] |
-//! | publish, claim or offer several events | [`BatchError`] |
+//! | publish, claim or offer several events, or copy them into a batch | [`BatchError`] |
 //! | offer one event | [`OfferError`] |
-//! | fill the slots of a batch | [`LengthError`] |
 //! | publish a claim | [`RingError`] |
 //! | poll or wait for events | [`PollError`], [`RingError`] |
 //! | acknowledge events | [`AcknowledgeError`] |
@@ -24,7 +23,6 @@
 //! errors of a [`channel`](crate::channel) contain the value.
 
 mod halt;
-mod length;
 mod lifecycle;
 mod placement;
 mod tap;
@@ -44,7 +42,6 @@ use lapwing_core::error::Ended;
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError};
 pub use halt::HaltCause;
-pub use length::LengthError;
 pub use lifecycle::{ResizeError, StartError, TakeError};
 pub use offer::OfferError;
 pub use placement::PlacementError;

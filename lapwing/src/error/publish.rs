@@ -224,11 +224,17 @@ impl From<PublishError> for PublishTimeoutError {
     }
 }
 
-/// Error of the batch calls of a producer. None of the events was published.
+/// Error of the batch calls of a producer, and of the copies into a batch. None of the events was
+/// published.
 ///
 /// The calls are [`publish_batch`](crate::Producer::publish_batch),
 /// [`claim_batch`](crate::Producer::claim_batch), [`claim_up_to`](crate::Producer::claim_up_to),
-/// their `try_` and `_timeout` variants, and [`offer_batch`](crate::Producer::offer_batch).
+/// their `try_` and `_timeout` variants, and [`offer_batch`](crate::Producer::offer_batch). With
+/// their errors, nothing is claimed.
+///
+/// [`Slots::copy_from_slice`](crate::producer::Slots::copy_from_slice) and
+/// [`Slots::clone_from_slice`](crate::producer::Slots::clone_from_slice) return only
+/// [`Length`](Self::Length), and the claim is still held.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BatchError};
@@ -255,6 +261,30 @@ pub enum BatchError {
         /// Slots of the ring, the largest batch.
         capacity: usize,
     },
+    /// A slice does not have one event for each slot of the batch. Only from the copies: no slot
+    /// was written, and the claim can be filled in another way.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
+    /// let mut batch = producer.claim_batch(3)?;
+    /// let error = batch.slots().copy_from_slice(&[7, 8]).unwrap_err();
+    /// assert_eq!(error, BatchError::Length { events: 2, slots: 3 });
+    /// let text = "a slice must have one event for each slot: events=2, slots=3";
+    /// assert_eq!(error.to_string(), text);
+    /// batch.slots().copy_from_slice(&[7, 8, 9])?;
+    /// assert_eq!(batch.publish()?, 0..3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    Length {
+        /// Number of events in the slice.
+        events: usize,
+        /// Number of slots in the batch.
+        slots: usize,
+    },
     /// Too few slots are free. Only from the `try_` calls, and from `offer_batch` with
     /// [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,
@@ -277,6 +307,10 @@ impl fmt::Display for BatchError {
             Self::TooLarge { requested, capacity } => {
                 write!(f, "a batch must fit the ring: requested={requested}, capacity={capacity}")
             }
+            Self::Length { events, slots } => write!(
+                f,
+                "a slice must have one event for each slot: events={events}, slots={slots}"
+            ),
             Self::Full => f.write_str("the ring has too few free slots"),
             Self::TimedOut => f.write_str("the ring had too few free slots until the timeout"),
             Self::WouldDeadlock => f.write_str(WOULD_DEADLOCK),

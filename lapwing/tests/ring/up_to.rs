@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::common::{Kind, Lcg, MOMENT, PATIENCE, ProducerOf, repeats, watched};
-use lapwing::error::{BatchError, HaltCause, LengthError};
+use lapwing::error::{BatchError, HaltCause};
 use lapwing::graph::StartAt;
 use lapwing::producer::{ClaimBatch, Sequencer};
 use lapwing::{Disruptor, Poller};
@@ -235,7 +235,7 @@ fn slice_of_another_length_is_not_copied<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     let mut batch = producer.claim_batch(3).unwrap();
     for events in [&[][..], &[1], &[1, 2], &[1, 2, 3, 4]] {
-        let error = LengthError { events: events.len(), slots: 3 };
+        let error = BatchError::Length { events: events.len(), slots: 3 };
         assert_eq!(batch.slots().copy_from_slice(events), Err(error));
         assert_eq!(batch.slots().clone_from_slice(events), Err(error));
     }

@@ -5,7 +5,6 @@ use std::fmt;
 
 use lapwing_core::error::MemoryError;
 
-use super::PlacementError;
 use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build), of [`tap`](crate::tap::tap) and of the calls
@@ -72,9 +71,54 @@ pub enum BuildError {
         /// The stage that neither runs before it nor after it.
         other: String,
     },
-    /// The stages cannot run on the threads that they, or the ring's
-    /// [`Placement`](crate::graph::Placement), ask for.
-    Placement(PlacementError),
+    /// [`Placement::threads`](crate::graph::Placement::threads) allows no thread.
+    ZeroThreads,
+    /// A [group](crate::graph::Placement::group) names a stage or a worker that the ring does not
+    /// have.
+    UnknownInGroup {
+        /// The thread of the group.
+        thread: String,
+        /// The name in the group.
+        stage: String,
+    },
+    /// A [group](crate::graph::Placement::group) names a poller, which runs on the thread that
+    /// polls it.
+    PollerInGroup {
+        /// The thread of the group.
+        thread: String,
+        /// The poller.
+        stage: String,
+    },
+    /// A stage or a worker is placed on two threads, by two
+    /// [groups](crate::graph::Placement::group), or by a group and by its own
+    /// [`on_thread`](crate::Stage::on_thread).
+    TwoThreads {
+        /// The stage, or the worker.
+        stage: String,
+        /// The two threads.
+        threads: (String, String),
+    },
+    /// Another stage or worker is placed on the thread of a [blocking](crate::Stage::blocking)
+    /// stage.
+    BlockingShares {
+        /// The thread.
+        thread: String,
+        /// The blocking stage, or a worker of it.
+        stage: String,
+    },
+    /// The [`Placement`](crate::graph::Placement) pins a thread that the ring does not have.
+    UnknownThread {
+        /// The name of the thread.
+        thread: String,
+    },
+    /// A thread is pinned to two CPUs, by its stages or by the
+    /// [`Placement`](crate::graph::Placement).
+    TwoPins {
+        /// The thread.
+        thread: String,
+        /// The two CPUs.
+        cpus: (usize, usize),
+    },
     /// The batches of a stage are limited to zero events.
     ZeroMaxBatch {
         /// The stage.
@@ -161,7 +205,13 @@ impl fmt::Display for BuildError {
                 "a stage with exclusive access must run before or after each other stage: \
                  exclusive={exclusive:?} and other={other:?} could run at the same time"
             ),
-            Self::Placement(error) => error.fmt(f),
+            Self::ZeroThreads
+            | Self::UnknownInGroup { .. }
+            | Self::PollerInGroup { .. }
+            | Self::TwoThreads { .. }
+            | Self::BlockingShares { .. }
+            | Self::UnknownThread { .. }
+            | Self::TwoPins { .. } => fmt_threads(self, f),
             Self::ZeroMaxBatch { stage } => {
                 write!(f, "max_batch must be at least 1: stage={stage:?}")
             }
@@ -180,6 +230,42 @@ impl fmt::Display for BuildError {
     }
 }
 
+/// Writes the message of an error about threads.
+fn fmt_threads(error: &BuildError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match error {
+        BuildError::ZeroThreads => {
+            f.write_str("a placement must have at least one thread: threads=0")
+        }
+        BuildError::UnknownInGroup { thread, stage } => write!(
+            f,
+            "a group names a stage that the ring does not have: stage={stage:?}, thread={thread:?}"
+        ),
+        BuildError::PollerInGroup { thread, stage } => write!(
+            f,
+            "a group cannot name a poller, which runs on the thread that polls it: \
+             stage={stage:?}, thread={thread:?}"
+        ),
+        BuildError::TwoThreads { stage, threads: (first, second) } => write!(
+            f,
+            "a stage must run on one thread: stage={stage:?}, first={first:?}, second={second:?}"
+        ),
+        BuildError::BlockingShares { thread, stage } => write!(
+            f,
+            "a blocking stage must not share its thread: \
+             stage={stage:?}, thread={thread:?}"
+        ),
+        BuildError::TwoPins { thread, cpus: (first, second) } => write!(
+            f,
+            "a thread must be pinned to one CPU: \
+             thread={thread:?}, first={first}, second={second}"
+        ),
+        BuildError::UnknownThread { thread } => {
+            write!(f, "the ring does not have the thread to pin: thread={thread:?}")
+        }
+        _ => unreachable!("the caller writes the other messages"),
+    }
+}
+
 /// Mentions the power of two only for a capacity in range. A channel rounds such a capacity up.
 fn fmt_capacity(requested: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let is_in_range = (1..=MAX_CAPACITY).contains(&requested);
@@ -188,9 +274,3 @@ fn fmt_capacity(requested: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 impl Error for BuildError {}
-
-impl From<PlacementError> for BuildError {
-    fn from(error: PlacementError) -> Self {
-        Self::Placement(error)
-    }
-}

@@ -2,7 +2,7 @@
 //!
 //! | operation | error |
 //! |---|---|
-//! | build a ring, a channel or a tap | [`BuildError`], with [`PlacementError`] |
+//! | build a ring, a channel or a tap | [`BuildError`] |
 //! | take a poller, an acknowledger or a handler | [`TakeError`] |
 //! | start the stages | [`StartError`] |
 //! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`PublishTimeoutError`] |
@@ -24,7 +24,6 @@
 
 mod halt;
 mod lifecycle;
-mod placement;
 mod tap;
 
 mod build;
@@ -44,7 +43,6 @@ pub use consume::{AcknowledgeError, PollError};
 pub use halt::HaltCause;
 pub use lifecycle::{ResizeError, StartError, TakeError};
 pub use offer::OfferError;
-pub use placement::PlacementError;
 pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 pub use seat::SeatError;
 pub use tap::TapError;

@@ -209,7 +209,7 @@ impl<T> From<SendError<T>> for SendTimeoutError<T> {
 /// sent has been received.
 ///
 /// These are [`recv`](super::Receiver::recv) and [`recv_batch`](super::Receiver::recv_batch) of
-/// both receivers, and [`BroadcastReceiver::recv_with`](super::BroadcastReceiver::recv_with).
+/// both receivers.
 ///
 /// ```
 /// use lapwing::channel::{self, RecvError};
@@ -235,8 +235,7 @@ impl Error for RecvError {}
 /// Error of the receiving calls that do not wait.
 ///
 /// These are [`try_recv`](super::Receiver::try_recv) and
-/// [`try_recv_batch`](super::Receiver::try_recv_batch) of both receivers, and
-/// [`BroadcastReceiver::try_recv_with`](super::BroadcastReceiver::try_recv_with).
+/// [`try_recv_batch`](super::Receiver::try_recv_batch) of both receivers.
 ///
 /// ```
 /// use lapwing::channel::{self, RecvError, TryRecvError};
@@ -288,8 +287,7 @@ impl From<RecvError> for TryRecvError {
 /// Error of the receiving calls with a timeout.
 ///
 /// These are [`recv_timeout`](super::Receiver::recv_timeout) and
-/// [`recv_batch_timeout`](super::Receiver::recv_batch_timeout) of both receivers, and
-/// [`BroadcastReceiver::recv_timeout_with`](super::BroadcastReceiver::recv_timeout_with).
+/// [`recv_batch_timeout`](super::Receiver::recv_batch_timeout) of both receivers.
 ///
 /// ```
 /// use std::time::Duration;

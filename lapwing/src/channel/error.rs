@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::error::{PollError, PublishTimeoutError, TryPublishError};
+use crate::error::{PollError, TryPublishError, WhenFullError};
 
 const NO_RECEIVER: &str = "the channel is disconnected: no receiver is left";
 const NO_SENDER: &str = "the channel is disconnected and every value has been received";
@@ -165,16 +165,14 @@ impl<T> SendTimeoutError<T> {
     }
 
     /// The error of a call with a timeout, for the ring's `error`.
-    pub(super) fn new(error: PublishTimeoutError, value: T) -> Self {
+    pub(super) fn new(error: WhenFullError, value: T) -> Self {
         match error {
             // A deadlock needs a handler, or a claim that the thread holds. A channel has neither:
             // its receivers are pollers.
-            PublishTimeoutError::TimedOut | PublishTimeoutError::WouldDeadlock => {
+            WhenFullError::Full | WhenFullError::TimedOut | WhenFullError::WouldDeadlock => {
                 Self::Timeout(value)
             }
-            PublishTimeoutError::Closed | PublishTimeoutError::Halted(_) => {
-                Self::Disconnected(value)
-            }
+            WhenFullError::Closed | WhenFullError::Halted(_) => Self::Disconnected(value),
         }
     }
 }

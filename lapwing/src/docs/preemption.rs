@@ -160,8 +160,8 @@
 //! - Use a larger ring: other threads can then continue for longer before they are held up.
 //! - Use one ring per producer where the order of different sources does not matter: a gap then
 //!   holds up no other producer.
-//! - Use [`offer`](crate::Producer::offer), `try_` and `_timeout` calls if a producer thread has
-//!   other work to do on a full ring.
+//! - Use [`publish_or`](crate::Producer::publish_or) with a time limit, or the `try_` calls, if a
+//!   producer thread has other work to do on a full ring.
 //! - Run a [`Monitor`](crate::monitor::Monitor) on a thread of its own. It shows how long a claim
 //!   has been held: [`claim_held_for`](crate::monitor::Snapshot::claim_held_for).
 //! - If you control the system, use threads with real-time priority (`SCHED_FIFO`), reserved CPUs

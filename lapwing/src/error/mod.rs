@@ -5,9 +5,8 @@
 //! | build a ring, a channel or a tap | [`BuildError`] |
 //! | take a poller, an acknowledger or a handler | [`TakeError`] |
 //! | start the stages | [`StartError`] |
-//! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`PublishTimeoutError`] |
-//! | publish, claim or offer several events, or copy them into a batch | [`BatchError`] |
-//! | offer one event | [`OfferError`] |
+//! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`WhenFullError`] |
+//! | publish or claim several events, or copy them into a batch | [`BatchError`] |
 //! | publish a claim | [`RingError`] |
 //! | poll or wait for events | [`PollError`], [`RingError`] |
 //! | acknowledge events | [`AcknowledgeError`] |
@@ -31,7 +30,7 @@ mod consume;
 mod publish;
 mod seat;
 
-mod offer;
+mod when_full;
 
 use std::error::Error;
 use std::fmt;
@@ -42,10 +41,10 @@ pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError};
 pub use halt::HaltCause;
 pub use lifecycle::{ResizeError, StartError, TakeError};
-pub use offer::OfferError;
-pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
+pub use publish::{BatchError, PublishError, TryPublishError};
 pub use seat::SeatError;
 pub use tap::TapError;
+pub use when_full::WhenFullError;
 
 /// The end of a ring: it is closed or halted.
 ///

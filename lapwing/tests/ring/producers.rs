@@ -8,6 +8,7 @@ use std::thread;
 use crate::common::{PATIENCE, repeats, watched};
 use lapwing::Disruptor;
 use lapwing::error::{PollError, PublishError, RingError};
+use lapwing::producer::WhenFull;
 
 const PRODUCERS: u64 = 4;
 
@@ -141,7 +142,7 @@ fn full_ring_is_full_for_every_producer_and_a_free_slot_goes_to_the_first() {
     let mut poller = consumers.take_poller("poller").unwrap();
     let mut second = first.clone();
     let claim = first.claim().unwrap();
-    let other_claim = second.claim_timeout(PATIENCE).unwrap();
+    let other_claim = second.claim_or(WhenFull::Timeout(PATIENCE)).unwrap().unwrap();
     assert_eq!(poller.poll().err(), Some(PollError::Empty));
     assert_eq!((claim.publish(), other_claim.publish()), (Ok(0), Ok(1)));
     assert!(first.try_claim().is_err() && second.try_claim().is_err());

@@ -446,7 +446,7 @@ fn what_was_dropped_in_between_is_counted<K: Kind>() {
     let mut earlier = monitor.snapshot();
     for dropped in [3, 5] {
         for _ in 0..5 {
-            producer.offer(lapwing::producer::WhenFull::DropNew, |_| {}).unwrap();
+            producer.publish_or(lapwing::producer::WhenFull::DropNew, |_| {}).unwrap();
         }
         let later = monitor.snapshot();
         let throughput = later.since(&earlier);

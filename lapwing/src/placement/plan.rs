@@ -60,7 +60,7 @@ impl Plan {
     /// # Errors
     ///
     /// - [`BuildError::InvalidName`] for a name that no thread can have.
-    /// - [`BuildError::Placement`] for a placement that is impossible, or that contradicts a stage.
+    /// - an error of [`BuildError`] about threads for a placement that is impossible, or that contradicts a stage.
     pub(crate) fn new(
         placement: &Placement,
         ring: &str,

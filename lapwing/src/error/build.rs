@@ -190,21 +190,13 @@ impl fmt::Display for BuildError {
             Self::NoConsumers => {
                 f.write_str("no consumer: a graph needs a stage, and a broadcast needs a receiver")
             }
-            Self::DuplicateName { stage } => write!(f, "two stages share a name: stage={stage:?}"),
-            Self::InvalidName { stage } => {
-                write!(
-                    f,
-                    "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
-                )
-            }
-            Self::UnknownStage { stage } => {
-                write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
-            }
-            Self::Overlap { exclusive, other } => write!(
-                f,
-                "a stage with exclusive access must run before or after each other stage: \
-                 exclusive={exclusive:?} and other={other:?} could run at the same time"
-            ),
+            Self::DuplicateName { .. }
+            | Self::InvalidName { .. }
+            | Self::UnknownStage { .. }
+            | Self::Overlap { .. }
+            | Self::ZeroMaxBatch { .. }
+            | Self::UnusedSetting { .. }
+            | Self::Workers { .. } => fmt_stages(self, f),
             Self::ZeroThreads
             | Self::UnknownInGroup { .. }
             | Self::PollerInGroup { .. }
@@ -212,21 +204,44 @@ impl fmt::Display for BuildError {
             | Self::BlockingShares { .. }
             | Self::UnknownThread { .. }
             | Self::TwoPins { .. } => fmt_threads(self, f),
-            Self::ZeroMaxBatch { stage } => {
-                write!(f, "max_batch must be at least 1: stage={stage:?}")
-            }
-            Self::UnusedSetting { stage, setting, needs } => write!(
-                f,
-                "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
-            ),
-            Self::Workers { stage, requested, max } => write!(
-                f,
-                "a group must have 1..={max} workers: stage={stage:?}, requested={requested}"
-            ),
             Self::Receivers { requested } => {
                 write!(f, "receivers must be in 1..={MAX_RECEIVERS}: requested={requested}")
             }
         }
+    }
+}
+
+/// Writes the message of an error about stages.
+fn fmt_stages(error: &BuildError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match error {
+        BuildError::DuplicateName { stage } => {
+            write!(f, "two stages share a name: stage={stage:?}")
+        }
+        BuildError::InvalidName { stage } => {
+            write!(
+                f,
+                "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
+            )
+        }
+        BuildError::UnknownStage { stage } => {
+            write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
+        }
+        BuildError::Overlap { exclusive, other } => write!(
+            f,
+            "a stage with exclusive access must run before or after each other stage: \
+             exclusive={exclusive:?} and other={other:?} could run at the same time"
+        ),
+        BuildError::ZeroMaxBatch { stage } => {
+            write!(f, "max_batch must be at least 1: stage={stage:?}")
+        }
+        BuildError::UnusedSetting { stage, setting, needs } => write!(
+            f,
+            "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
+        ),
+        BuildError::Workers { stage, requested, max } => {
+            write!(f, "a group must have 1..={max} workers: stage={stage:?}, requested={requested}")
+        }
+        _ => unreachable!("the caller writes the other messages"),
     }
 }
 

@@ -38,6 +38,7 @@ crate::common::for_both_producers! {
     sharing_the_thread_of_a_blocking_stage_is_an_error,
     faults_of_pins_are_errors,
     messages_contain_the_allowed_values,
+    messages_about_stages_name_the_stage,
     miri_threads_are_those_that_were_announced,
     failing_to_pin_a_thread_of_a_placement_leaves_no_thread,
     a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch,
@@ -372,6 +373,37 @@ fn messages_contain_the_allowed_values<K: Kind>() {
         (
             BuildError::UnknownThread { thread },
             "the ring does not have the thread to pin: thread=\"x\"",
+        ),
+    ];
+    for (error, message) in messages {
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+fn messages_about_stages_name_the_stage<K: Kind>() {
+    let stage = || "a".to_owned();
+    let messages = [
+        (BuildError::DuplicateName { stage: stage() }, "two stages share a name: stage=\"a\""),
+        (
+            BuildError::InvalidName { stage: stage() },
+            "the name of a stage or a thread must not be empty or contain a NUL: name=\"a\"",
+        ),
+        (
+            BuildError::UnknownStage { stage: stage() },
+            "a stage depends on a stage of another graph: stage=\"a\"",
+        ),
+        (
+            BuildError::Overlap { exclusive: stage(), other: "b".to_owned() },
+            "a stage with exclusive access must run before or after each other stage: exclusive=\"a\" and other=\"b\" could run at the same time",
+        ),
+        (BuildError::ZeroMaxBatch { stage: stage() }, "max_batch must be at least 1: stage=\"a\""),
+        (
+            BuildError::UnusedSetting { stage: stage(), setting: "pin", needs: "a handler" },
+            "the setting has no effect, because it needs a handler: stage=\"a\", setting=pin",
+        ),
+        (
+            BuildError::Workers { stage: stage(), requested: 9, max: 8 },
+            "a group must have 1..=8 workers: stage=\"a\", requested=9",
         ),
     ];
     for (error, message) in messages {

@@ -54,7 +54,7 @@ fn main() {
 }
 RUST
 
-explains '`Single: Cloneable`' 'which is required by `Producer<u64, Single>: Clone`' <<'RUST'
+explains '`Single: Clone`' 'which is required by `Producer<u64, Single>: Clone`' <<'RUST'
 fn main() {
     let (producer, _) = Disruptor::single_producer(8, || 0_u64).stage("a").poller().build().unwrap();
     let second = producer.clone();

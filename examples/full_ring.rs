@@ -15,7 +15,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::error::{OfferError, PublishError};
+use lapwing::error::{PublishError, WhenFullError};
 use lapwing::producer::WhenFull;
 use lapwing::wait::{BusySpin, Sleeping};
 use lapwing::{Disruptor, MultiProducer};
@@ -61,11 +61,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         // No event is booked yet: the first prices fill the ring, and the others are dropped.
         for _ in 0..PRICES {
             // The next price replaces this one.
-            prices.offer(WhenFull::DropNew, |message| *message = Message::Price)?;
+            prices.publish_or(WhenFull::DropNew, |message| *message = Message::Price)?;
         }
         let patience = WhenFull::Timeout(Duration::from_millis(1));
-        let late = replies.offer(patience, |message| *message = Message::Reply);
-        assert_eq!(late, Err(OfferError::TimedOut));
+        let late = replies.publish_or(patience, |message| *message = Message::Reply);
+        assert_eq!(late, Err(WhenFullError::TimedOut));
         open.send(())?;
         for _ in 0..ORDERS {
             orders.publish(|message| *message = Message::Order)?; // waits as long as necessary

@@ -53,15 +53,15 @@ impl Log for RingLogger {
         if !self.enabled(record.metadata()) {
             return;
         }
-        let is_offered = PRODUCER.try_with(|producer| {
+        let is_logged = PRODUCER.try_with(|producer| {
             let Ok(mut producer) = producer.try_borrow_mut() else { return false };
-            offer(&mut producer, record);
+            publish(&mut producer, record);
             true
         });
         // The producer is borrowed if a logged value itself logs. It is dropped if the thread is
         // ending.
-        if is_offered != Ok(true) {
-            offer(&mut ring().clone(), record);
+        if is_logged != Ok(true) {
+            publish(&mut ring().clone(), record);
         }
     }
 
@@ -71,7 +71,7 @@ impl Log for RingLogger {
 }
 
 /// Formats `record` into the next slot, if one is free.
-fn offer(producer: &mut MultiProducer<Line>, record: &Record<'_>) {
+fn publish(producer: &mut MultiProducer<Line>, record: &Record<'_>) {
     let fill = |line: &mut Line| {
         line.clear();
         let (level, target, text) = (record.level(), record.target(), record.args());
@@ -79,7 +79,7 @@ fn offer(producer: &mut MultiProducer<Line>, record: &Record<'_>) {
         let _ = write!(line, "{level:<5} {target}: {text}");
     };
     // The ring counts the lines that it drops. A closed ring refuses them.
-    let _ = producer.offer(WhenFull::DropNew, fill);
+    let _ = producer.publish_or(WhenFull::DropNew, fill);
 }
 
 /// A running logger. Dropping it also waits until the accepted lines are written, but only

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::Disruptor;
-use lapwing::monitor::{Bottleneck, Culprit, Monitor, StageState, Throughput};
+use lapwing::monitor::{Monitor, Part, StageState, Throughput};
 
 const ORDERS: u64 = 200;
 /// Number of writes that the disk answers before it stops.
@@ -31,7 +31,7 @@ const TOO_LONG: Duration = Duration::from_millis(20);
 /// Takes snapshots until two in a row name `stage` as the bottleneck. On a busy machine another
 /// stage may be waiting for a CPU, so this can take several snapshots.
 fn limited_by(stage: &str, monitor: &Monitor) -> Throughput {
-    let limit = Bottleneck::Stage { name: stage.to_owned() };
+    let limit = Part::Stage { name: stage.to_owned() };
     let mut earlier = monitor.snapshot();
     loop {
         thread::sleep(WRITE * 10);
@@ -88,8 +88,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     println!("{stall}\n\n{snapshot}\n\n{}", snapshot.to_mermaid());
-    let journal = Culprit::Stage { name: "journal".to_owned(), state: StageState::InHandler };
-    assert_eq!((stall.culprit, snapshot.free_slots), (journal, 0));
+    let journal = Part::Stage { name: "journal".to_owned() };
+    assert_eq!((stall.culprit, stall.stage_state), (journal, Some(StageState::InHandler)));
+    assert_eq!(snapshot.free_slots, 0);
 
     drop(repair);
     feed.join().map_err(|_| "the feed panicked")??;

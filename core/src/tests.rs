@@ -22,7 +22,7 @@ fn ring(is_multi: bool) -> Ring<Event> {
     let graph = Graph::new(vec![Box::default(), Box::from([0])]).with_seats(1, Some(0));
     let waits = Waits { parks: true, shares_threads: false };
     let room = Room::reserve(4, is_multi).unwrap();
-    room.into_ring(Factory::of(|_| Vec::new()), graph, 0, waits)
+    room.into_ring(Factory::of(Vec::new), graph, 0, waits)
 }
 
 fn reader(ring: &Ring<Event>, place: Place, is_exclusive: bool) -> Reader<Event, Plain> {

@@ -15,7 +15,7 @@ type Claims = MultiClaims<Plain>;
 fn full_ring() -> (Producer<u64, Claims>, Reader<u64, Plain>) {
     let room = Room::reserve(2, true).unwrap();
     let graph = Graph::new(vec![Box::default()]);
-    let ring = room.into_ring(Factory::of(|_| 0), graph, 0, Waits::default());
+    let ring = room.into_ring(Factory::of(|| 0), graph, 0, Waits::default());
     // SAFETY: I5: numbers are `Sync`.
     let reader = unsafe { Reader::new(ring.clone(), Place::Stage(0), false, UNLIMITED, Plain) };
     let mut producer = Producer::one_more(ring, Plain);

@@ -17,7 +17,7 @@ const CAPACITY: u64 = 4;
 
 fn ring(graph: Graph) -> Ring<u64> {
     let room = Room::reserve(CAPACITY as usize, false).unwrap();
-    room.into_ring(Factory::of(|_| 0), graph, 0, Waits::default())
+    room.into_ring(Factory::of(|| 0), graph, 0, Waits::default())
 }
 
 fn stages(upstream: &[&[StageIndex]]) -> Graph {

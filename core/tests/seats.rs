@@ -11,7 +11,7 @@ use lapwing_core::{
 fn ring(capacity: usize, seats: usize, is_multi: bool) -> Ring<u64> {
     let room = Room::reserve(capacity, is_multi).unwrap();
     let graph = Graph::new(vec![Box::default()]).with_seats(seats, None);
-    room.into_ring(Factory::of(|_| 0), graph, 0, Waits::default())
+    room.into_ring(Factory::of(|| 0), graph, 0, Waits::default())
 }
 
 fn reader(ring: &Ring<u64>, place: Place) -> Reader<u64, Plain> {

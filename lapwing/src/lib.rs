@@ -29,7 +29,7 @@
 //! | Build a ring | [`Disruptor`], [`Builder`] |
 //! | Add a stage | [`Stage`]; for a graph that is made at run time, [`Graph`](graph::Graph) |
 //! | Publish events | [`Producer`], [`Claim`](producer::Claim), [`ClaimBatch`](producer::ClaimBatch) |
-//! | Choose what happens if the ring is full | [`Producer::offer`], [`WhenFull`](producer::WhenFull) |
+//! | Choose what happens if the ring is full | [`Producer::publish_or`], [`WhenFull`](producer::WhenFull) |
 //! | Consume events | [`Stage::read`] and [`Stage::write`] with a closure, [`EventHandler`], [`Poller`] |
 //! | Continue after a failure | [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`](consumer::Retries) |
 //! | Share the events of a stage among workers | [`Stage::workers`], [`Workers::by_key`](graph::Workers::by_key), [`WorkerGroup`](lifecycle::WorkerGroup) |

@@ -84,7 +84,7 @@ impl Shared {
         use lapwing_core::{Factory, Room, Waits};
 
         let room = Room::reserve(capacity, is_multi).unwrap();
-        let ring = room.into_ring(Factory::of(|_| ()), shape, 0, Waits::default());
+        let ring = room.into_ring(Factory::of(|| ()), shape, 0, Waits::default());
         let description = Description::new(String::new(), [].into_iter());
         Self::new(Arc::clone(ring.control()), description, Vec::new())
     }

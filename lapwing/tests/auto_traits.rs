@@ -18,7 +18,7 @@ use lapwing::consumer::{
 use lapwing::error::{BatchError, BuildError, PublishError, StartError};
 use lapwing::graph::{Chain, Graph, Placement, Seat, Seats, Side, StageId, Unplaced, Workers};
 use lapwing::lifecycle::{Backlog, RunError, ShutdownError, WorkerGroup};
-use lapwing::monitor::{Culprit, Monitor, Snapshot, StageSnapshot, Stall};
+use lapwing::monitor::{Monitor, Part, Snapshot, StageSnapshot, Stall};
 use lapwing::producer::{Claim, ClaimBatch, Multi, Single, Slots, SlotsIter};
 use lapwing::{
     Action, Builder, Consumers, Disruptor, MultiProducer, Poller, Report, Running, SingleProducer,
@@ -62,7 +62,7 @@ assert_auto_traits! { send: true, sync: true:
     Consumer<'static>, Consumers<'static, u64>, Consumers<'static, Unshared>,
     Running<'static>, Report, Finished, RunError, ShutdownError, Backlog, Outcome,
     StopHandle, Acknowledger, WorkerGroup, Seats<u64>, Seat<u64>,
-    Monitor, Snapshot, StageSnapshot, Stall, Culprit,
+    Monitor, Snapshot, StageSnapshot, Stall, Part,
 }
 
 // Builders.

@@ -77,8 +77,9 @@ fn a_ring_of_large_events_is_built_and_used_on_a_small_stack() {
 #[test]
 fn a_ring_of_several_producers_is_built_and_cloned_into_on_a_small_stack() {
     on_a_small_stack(|| {
+        let mut numbers = 0..4;
         let (mut first, mut consumers) =
-            Disruptor::multi_producer_indexed(4, |index| large(index as u8))
+            Disruptor::multi_producer(4, || large(numbers.next().unwrap()))
                 .stage("all")
                 .poller()
                 .build()

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use common::watched;
 use lapwing::consumer::Consumer;
-use lapwing::error::PublishTimeoutError;
-use lapwing::producer::Multi;
+use lapwing::error::WhenFullError;
+use lapwing::producer::{Multi, WhenFull};
 use lapwing::{Disruptor, Poller, Producer};
 
 #[global_allocator]
@@ -63,11 +63,13 @@ fn publish(bytes: usize) {
     };
     // On a full ring this reads the list of stages that the thread runs, and then returns an error.
     let result = catch_unwind(AssertUnwindSafe(|| {
-        producer.publish_timeout(Duration::ZERO, |event| *event = bytes as u64).map(drop)
+        producer
+            .publish_or(WhenFull::Timeout(Duration::ZERO), |event| *event = bytes as u64)
+            .map(drop)
     }));
     let figure = match result {
         Ok(Ok(())) => &PUBLISHED,
-        Ok(Err(PublishTimeoutError::TimedOut | PublishTimeoutError::WouldDeadlock)) => &REFUSED,
+        Ok(Err(WhenFullError::TimedOut | WhenFullError::WouldDeadlock)) => &REFUSED,
         Ok(Err(error)) => panic!("the ring is open: {error}"),
         Err(_) => &PANICS,
     };

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use lapwing::error::{BatchError, RingError};
-use lapwing::producer::{ClaimBatch, Producer, Sequencer};
+use lapwing::producer::{ClaimBatch, Producer, Sequencer, WhenFull};
 
 use super::known::{Fit, Known};
 use super::unpack::{Undecodable, Unpack};
@@ -162,16 +162,13 @@ fn claim<E, S: Sequencer>(
     most: usize,
     patience: Duration,
 ) -> Result<ClaimBatch<'_, E, S>, Unfinished> {
-    let claimed = if patience.is_zero() {
-        producer.try_claim_up_to(most)
-    } else {
-        producer.claim_up_to_timeout(most, patience)
-    };
-    claimed.map_err(|error| match error {
-        BatchError::Closed => Unfinished::Stopped(RingError::Closed),
-        BatchError::Halted(cause) => Unfinished::Stopped(RingError::Halted(cause)),
+    let when_full = if patience.is_zero() { WhenFull::Refuse } else { WhenFull::Timeout(patience) };
+    match producer.claim_up_to_or(most, when_full) {
+        Ok(Some(claim)) => Ok(claim),
+        Err(BatchError::Closed) => Err(Unfinished::Stopped(RingError::Closed)),
+        Err(BatchError::Halted(cause)) => Err(Unfinished::Stopped(RingError::Halted(cause))),
         // `WouldDeadlock`: the caller handles an event of this ring, and the next poll may find a
         // slot.
-        _ => Unfinished::Full,
-    })
+        Ok(None) | Err(_) => Err(Unfinished::Full),
+    }
 }

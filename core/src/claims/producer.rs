@@ -262,7 +262,7 @@ mod tests {
     fn a_second_producer_that_was_refused_kept_the_ring_open() {
         let graph = Graph::new(vec![Box::default()]);
         let room = Room::<u64>::reserve(8, false).unwrap();
-        let ring = room.into_ring(Factory::of(|_| 0), graph, 0, Waits::default());
+        let ring = room.into_ring(Factory::of(|| 0), graph, 0, Waits::default());
         let make = || Producer::only(ring.clone(), Plain);
         let producer = make();
         assert!(catch_unwind(AssertUnwindSafe(make)).is_err());

@@ -61,7 +61,7 @@ pub(super) fn ring_of(capacity: usize, is_multi: bool, graph: Graph) -> Ring<u64
 /// A ring in which threads check for parked ones if any thread `parks`.
 pub(super) fn ring_with(capacity: usize, is_multi: bool, graph: Graph, parks: bool) -> Ring<u64> {
     let waits = Waits { parks, shares_threads: false };
-    Room::reserve(capacity, is_multi).unwrap().into_ring(Factory::of(|_| 0), graph, 0, waits)
+    Room::reserve(capacity, is_multi).unwrap().into_ring(Factory::of(|| 0), graph, 0, waits)
 }
 
 /// A ring with one producer.

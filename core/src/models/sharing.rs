@@ -17,7 +17,7 @@ use crate::{
 fn shared_ring(upstream: Upstream<'_>) -> (Publisher<Single>, Ring<u64>) {
     let waits = Waits { parks: true, shares_threads: true };
     let room = Room::reserve(1, false).unwrap();
-    let ring = room.into_ring(Factory::of(|_| 0), graph(upstream), 0, waits);
+    let ring = room.into_ring(Factory::of(|| 0), graph(upstream), 0, waits);
     (Publisher::only(&ring, Advice::default()), ring)
 }
 

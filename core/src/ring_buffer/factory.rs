@@ -4,15 +4,15 @@
 use std::ptr::NonNull;
 
 /// Makes the events of a ring, each in its slot.
-pub struct Factory<'env, E>(Box<dyn FnMut(usize, NonNull<E>) + 'env>);
+pub struct Factory<'env, E>(Box<dyn FnMut(NonNull<E>) + 'env>);
 
 impl<'env, E> Factory<'env, E> {
-    /// Creates a factory that writes what `make` returns for the index of each slot.
-    pub fn of(mut make: impl FnMut(usize) -> E + 'env) -> Self {
-        let make_in_place = move |index, slot: NonNull<E>| {
+    /// Creates a factory that writes what `make` returns to each slot.
+    pub fn of(mut make: impl FnMut() -> E + 'env) -> Self {
+        let make_in_place = move |slot: NonNull<E>| {
             // SAFETY: I18: only `make` calls this, and its caller provides the slot. Nothing
             // separates the call from the write, so the event is on the stack once.
-            unsafe { slot.write(make(index)) };
+            unsafe { slot.write(make()) };
         };
         // SAFETY: I3: the closure has written an event.
         unsafe { Self::in_place(make_in_place) }
@@ -24,16 +24,16 @@ impl<'env, E> Factory<'env, E> {
     ///
     /// When `make` returns, the place that it was given holds an event (I3). That place is room for
     /// one event and holds none before (I18).
-    pub unsafe fn in_place(make: impl FnMut(usize, NonNull<E>) + 'env) -> Self {
+    pub unsafe fn in_place(make: impl FnMut(NonNull<E>) + 'env) -> Self {
         Self(Box::new(make))
     }
 
-    /// Makes the event of the slot with this `index`.
+    /// Makes the event of `slot`.
     ///
     /// # Safety
     ///
     /// `slot` is room for one event and holds none yet (I18).
-    pub(super) unsafe fn make(&mut self, index: usize, slot: NonNull<E>) {
-        (self.0)(index, slot);
+    pub(super) unsafe fn make(&mut self, slot: NonNull<E>) {
+        (self.0)(slot);
     }
 }

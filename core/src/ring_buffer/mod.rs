@@ -71,9 +71,9 @@ impl<E> RingBuffer<E> {
     /// Fills the slots in the memory `reserved` with events from `factory`.
     #[allow(clippy::arc_with_non_send_sync)] // `Sync` is this type's to say, not the storage's
     pub(crate) fn new(reserved: Reserved<UnsafeCell<E>>, mut factory: Factory<'_, E>) -> Self {
-        let make = |index, slot: NonNull<UnsafeCell<E>>| {
+        let make = |_index, slot: NonNull<UnsafeCell<E>>| {
             // SAFETY: I18: the slot has room for a cell, and a cell has the layout of its event.
-            unsafe { factory.make(index, slot.cast()) };
+            unsafe { factory.make(slot.cast()) };
         };
         // SAFETY: I3: the factory writes an event there, which makes it an initialised cell.
         let slots = unsafe { reserved.fill_in_place(make) };

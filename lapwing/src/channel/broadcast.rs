@@ -26,7 +26,9 @@ use crate::consumer::{Batch, Poller, Shared};
 ///
 /// let longest = thread::spawn(move || {
 ///     let mut length = 0;
-///     while let Ok(()) = longest.recv_with(|line: &String| length = line.len().max(length)) {}
+///     while let Ok(mut lines) = longest.recv_batch() {
+///         lines.iter().for_each(|line: &String| length = line.len().max(length)); // no clones
+///     }
 ///     length
 /// });
 /// let all = thread::spawn(move || all.into_iter().collect::<Vec<String>>()); // clones
@@ -63,105 +65,11 @@ impl<T> BroadcastReceiver<T> {
         self.inbox.capacity()
     }
 
-    /// Lends the next value to `look`, waiting for it, and returns the result of `look`.
-    ///
-    /// The slot is released when `look` ends. If `look` panics, the panic is passed on and the
-    /// value counts as received.
-    ///
-    /// ```
-    /// use lapwing::channel::{self, RecvError};
-    ///
-    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
-    /// sender.send(vec![7; 1_000_000])?;
-    /// drop(sender);
-    /// assert_eq!(receivers[0].recv_with(|values| values.len()), Ok(1_000_000)); // no clone
-    /// assert_eq!(receivers[0].recv_with(|values| values.len()), Err(RecvError));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`] if no sender is left and everything has been received.
-    ///
-    /// # Blocking
-    ///
-    /// Waits until a value is sent or no sender is left. It uses the receiver's wait strategy.
-    /// [`try_recv_with`](Self::try_recv_with) does not wait.
-    #[inline]
-    pub fn recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, RecvError> {
-        Ok(lend_first(self.inbox.wait_first()?, look))
-    }
-
-    /// Lends the next value to `look` if there is one, without waiting, and returns the result of
-    /// `look`.
-    ///
-    /// [`recv_with`](Self::recv_with) waits for a value instead. If `look` panics, the panic is
-    /// passed on and the value counts as received.
-    ///
-    /// ```
-    /// use lapwing::channel::{self, TryRecvError};
-    ///
-    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
-    /// let length = |line: &String| line.len();
-    /// assert_eq!(receivers[0].try_recv_with(length), Err(TryRecvError::Empty));
-    /// sender.send(String::from("lapwing"))?;
-    /// assert_eq!(receivers[0].try_recv_with(length), Ok(7));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// - [`TryRecvError::Empty`] if no value is available.
-    /// - [`TryRecvError::Disconnected`] if no sender is left and everything has been received.
-    #[inline]
-    pub fn try_recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, TryRecvError> {
-        Ok(lend_first(self.inbox.poll_first()?, look))
-    }
-
-    /// Lends the next value to `look`, waiting for it at most `timeout`, and returns the result of
-    /// `look`.
-    ///
-    /// If `timeout` is too long for the clock, there is no limit. [`recv_with`](Self::recv_with)
-    /// waits without a limit. If `look` panics, the panic is passed on and the value counts as
-    /// received.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::channel::{self, RecvTimeoutError};
-    ///
-    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
-    /// let patience = Duration::from_millis(1);
-    /// let length = |line: &String| line.len();
-    /// let error = receivers[0].recv_timeout_with(patience, length).unwrap_err();
-    /// assert_eq!(error, RecvTimeoutError::Timeout);
-    /// sender.send(String::from("lapwing"))?;
-    /// assert_eq!(receivers[0].recv_timeout_with(patience, length), Ok(7));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// - [`RecvTimeoutError::Timeout`] if no value was sent in time.
-    /// - [`RecvTimeoutError::Disconnected`] if no sender is left and everything has been received.
-    ///
-    /// # Blocking
-    ///
-    /// Waits until a value is sent, no sender is left, or `timeout` has passed. The call can take
-    /// longer than `timeout` by the time that the system takes to wake the thread.
-    /// [`try_recv_with`](Self::try_recv_with) does not wait.
-    #[inline]
-    pub fn recv_timeout_with<O>(
-        &mut self,
-        timeout: Duration,
-        look: impl FnOnce(&T) -> O,
-    ) -> Result<O, RecvTimeoutError> {
-        Ok(lend_first(self.inbox.wait_first_timeout(timeout)?, look))
-    }
-
     /// Receives the available values as a batch that lends them, waiting for at least one.
     ///
     /// A batch ends at the last slot of the ring, even if more values are available. The next call
-    /// returns them, after the values that were not read from this batch.
+    /// returns them, after the values that were not read from this batch. If the code that reads a
+    /// value panics, the value counts as received.
     ///
     /// ```
     /// use lapwing::channel;
@@ -251,7 +159,7 @@ impl<T> BroadcastReceiver<T> {
 impl<T: Clone> BroadcastReceiver<T> {
     /// Receives a clone of the next value, waiting for it.
     ///
-    /// [`recv_with`](Self::recv_with) lends the value instead of cloning it. If `clone` panics, the
+    /// [`recv_batch`](Self::recv_batch) lends values instead of cloning them. If `clone` panics, the
     /// panic is passed on and the value counts as received.
     ///
     /// ```
@@ -271,7 +179,7 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.recv_with(T::clone)
+        Ok(clone_first(self.inbox.wait_first()?))
     }
 
     /// Receives a clone of the next value if there is one, without waiting.
@@ -295,7 +203,7 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// - [`TryRecvError::Disconnected`] if no sender is left and everything has been received.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        self.try_recv_with(T::clone)
+        Ok(clone_first(self.inbox.poll_first()?))
     }
 
     /// Receives a clone of the next value, waiting for it at most `timeout`.
@@ -327,7 +235,7 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_timeout_with(timeout, T::clone)
+        Ok(clone_first(self.inbox.wait_first_timeout(timeout)?))
     }
 
     /// Returns a blocking iterator over clones of the values. It ends when no sender is left and
@@ -372,9 +280,9 @@ impl<T> fmt::Debug for BroadcastReceiver<T> {
     }
 }
 
-/// Lends the first value to `look`, then releases its slot.
+/// Clones the first value, then releases its slot.
 #[inline]
-fn lend_first<T, O>(mut batch: Batch<'_, Letter<T>, Shared>, look: impl FnOnce(&T) -> O) -> O {
+fn clone_first<T: Clone>(mut batch: Batch<'_, Letter<T>, Shared>) -> T {
     let (_, slot) = batch.iter().next().expect("a batch has at least one event");
-    look(value_of(slot))
+    value_of(slot).clone()
 }

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::error::{PollError, PublishTimeoutError, TryPublishError, WaitTimeoutError};
+use crate::error::{PollError, TryPublishError, WhenFullError};
 
 const NO_RECEIVER: &str = "the channel is disconnected: no receiver is left";
 const NO_SENDER: &str = "the channel is disconnected and every value has been received";
@@ -165,16 +165,14 @@ impl<T> SendTimeoutError<T> {
     }
 
     /// The error of a call with a timeout, for the ring's `error`.
-    pub(super) fn new(error: PublishTimeoutError, value: T) -> Self {
+    pub(super) fn new(error: WhenFullError, value: T) -> Self {
         match error {
             // A deadlock needs a handler, or a claim that the thread holds. A channel has neither:
             // its receivers are pollers.
-            PublishTimeoutError::TimedOut | PublishTimeoutError::WouldDeadlock => {
+            WhenFullError::Full | WhenFullError::TimedOut | WhenFullError::WouldDeadlock => {
                 Self::Timeout(value)
             }
-            PublishTimeoutError::Closed | PublishTimeoutError::Halted(_) => {
-                Self::Disconnected(value)
-            }
+            WhenFullError::Closed | WhenFullError::Halted(_) => Self::Disconnected(value),
         }
     }
 }
@@ -209,7 +207,7 @@ impl<T> From<SendError<T>> for SendTimeoutError<T> {
 /// sent has been received.
 ///
 /// These are [`recv`](super::Receiver::recv) and [`recv_batch`](super::Receiver::recv_batch) of
-/// both receivers, and [`BroadcastReceiver::recv_with`](super::BroadcastReceiver::recv_with).
+/// both receivers.
 ///
 /// ```
 /// use lapwing::channel::{self, RecvError};
@@ -235,8 +233,7 @@ impl Error for RecvError {}
 /// Error of the receiving calls that do not wait.
 ///
 /// These are [`try_recv`](super::Receiver::try_recv) and
-/// [`try_recv_batch`](super::Receiver::try_recv_batch) of both receivers, and
-/// [`BroadcastReceiver::try_recv_with`](super::BroadcastReceiver::try_recv_with).
+/// [`try_recv_batch`](super::Receiver::try_recv_batch) of both receivers.
 ///
 /// ```
 /// use lapwing::channel::{self, RecvError, TryRecvError};
@@ -288,8 +285,7 @@ impl From<RecvError> for TryRecvError {
 /// Error of the receiving calls with a timeout.
 ///
 /// These are [`recv_timeout`](super::Receiver::recv_timeout) and
-/// [`recv_batch_timeout`](super::Receiver::recv_batch_timeout) of both receivers, and
-/// [`BroadcastReceiver::recv_timeout_with`](super::BroadcastReceiver::recv_timeout_with).
+/// [`recv_batch_timeout`](super::Receiver::recv_batch_timeout) of both receivers.
 ///
 /// ```
 /// use std::time::Duration;
@@ -315,10 +311,10 @@ pub enum RecvTimeoutError {
 
 impl RecvTimeoutError {
     /// The error of a call with a timeout, for the ring's `error`.
-    pub(super) fn new(error: WaitTimeoutError) -> Self {
+    pub(super) fn new(error: PollError) -> Self {
         match error {
-            WaitTimeoutError::TimedOut => Self::Timeout,
-            WaitTimeoutError::Closed | WaitTimeoutError::Halted(_) => Self::Disconnected,
+            PollError::Empty => Self::Timeout,
+            PollError::Closed | PollError::Halted(_) => Self::Disconnected,
         }
     }
 }

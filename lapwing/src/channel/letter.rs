@@ -82,7 +82,7 @@ impl<T> Letter<T> {
         T: 'env,
     {
         // SAFETY: I18: the caller has space for a letter there.
-        let begin = |_, letter| unsafe { Self::begin(letter) };
+        let begin = |letter| unsafe { Self::begin(letter) };
         // SAFETY: I3: `begin` makes a letter there.
         unsafe { Factory::in_place(begin) }
     }

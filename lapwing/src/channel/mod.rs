@@ -157,7 +157,7 @@ pub fn mpsc<T: Send>(capacity: usize) -> Result<(MultiSender<T>, Receiver<T>), B
 /// let (mut sender, mut receivers) = channel::broadcast(8, 2)?;
 /// sender.send(String::from("tick"))?;
 /// assert_eq!(receivers[0].recv().as_deref(), Ok("tick")); // a clone
-/// assert_eq!(receivers[1].recv_with(|line| line.len()), Ok(4)); // the same string, lent
+/// assert_eq!(receivers[1].recv_batch()?.iter().next().unwrap(), "tick"); // the string itself, lent
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

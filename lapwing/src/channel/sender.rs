@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::letter::{Keeping, Letter};
-use crate::producer::{Claim, Cloneable, Multi, Producer, Sequencer, Single};
+use crate::producer::{Claim, Multi, Producer, Sequencer, Single};
 
 /// The only sender of a channel. It cannot be cloned:
 ///
@@ -236,7 +236,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     }
 }
 
-impl<T, S: Cloneable> Clone for Sender<T, S> {
+impl<T, S: Sequencer + Clone> Clone for Sender<T, S> {
     fn clone(&self) -> Self {
         Self { producer: self.producer.clone(), keeping: self.keeping }
     }

@@ -19,7 +19,7 @@ use super::source::Source;
 use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::Doing;
-use crate::error::{PollError, RingError, WaitTimeoutError};
+use crate::error::{PollError, RingError};
 use crate::sync::now;
 
 /// The reading end of a stage without a handler.
@@ -167,9 +167,9 @@ impl<E, A: Access> Poller<E, A> {
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, RingError> {
         match self.wait_until(None) {
             Ok(range) => Ok(Batch::new(&mut self.source, range)),
-            Err(WaitTimeoutError::Closed) => Err(RingError::Closed),
-            Err(WaitTimeoutError::Halted(cause)) => Err(RingError::Halted(cause)),
-            Err(WaitTimeoutError::TimedOut) => unreachable!("a poller has no stop handle"),
+            Err(PollError::Closed) => Err(RingError::Closed),
+            Err(PollError::Halted(cause)) => Err(RingError::Halted(cause)),
+            Err(PollError::Empty) => unreachable!("a poller has no stop handle"),
         }
     }
 
@@ -181,13 +181,13 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::{Disruptor, error::WaitTimeoutError};
+    /// use lapwing::{Disruptor, error::PollError};
     ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// let timeout = Duration::from_millis(1);
-    /// assert_eq!(poller.wait_timeout(timeout).err(), Some(WaitTimeoutError::TimedOut));
+    /// assert_eq!(poller.wait_timeout(timeout).err(), Some(PollError::Empty));
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(poller.wait_timeout(timeout)?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -195,10 +195,9 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// # Errors
     ///
-    /// - [`WaitTimeoutError::TimedOut`] if no event is available when `timeout` is over.
-    /// - [`WaitTimeoutError::Closed`] if the ring is closed and this poller has consumed every
-    ///   event.
-    /// - [`WaitTimeoutError::Halted`] if the ring is halted, even if events are left.
+    /// - [`PollError::Empty`] if no event is available when `timeout` is over.
+    /// - [`PollError::Closed`] if the ring is closed and this poller has consumed every event.
+    /// - [`PollError::Halted`] if the ring is halted, even if events are left.
     ///
     /// # Blocking
     ///
@@ -208,7 +207,7 @@ impl<E, A: Access> Poller<E, A> {
     /// over. The system may take additional time to wake the thread. [`poll`](Self::poll) does not
     /// wait.
     #[inline]
-    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, PollError> {
         let deadline = now().checked_add(timeout);
         let range = self.wait_until(deadline)?;
         Ok(Batch::new(&mut self.source, range))
@@ -234,16 +233,8 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     #[inline]
-    fn wait_until(
-        &mut self,
-        deadline: Option<Instant>,
-    ) -> Result<Range<Sequence>, WaitTimeoutError> {
-        let range = self.source.wait(deadline);
-        range.inspect_err(|end| match end {
-            WaitTimeoutError::Closed => self.note_end(Doing::Drained),
-            WaitTimeoutError::Halted(_) => self.note_end(Doing::Halted),
-            WaitTimeoutError::TimedOut => {}
-        })
+    fn wait_until(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, PollError> {
+        self.source.wait(deadline).map_err(|end| self.noted(end))
     }
 
     /// Returns `why`, and notes it for monitors if it is final.
@@ -272,16 +263,16 @@ impl<E, A: Access> Poller<E, A> {
                 self.count_find();
                 Ok(())
             }
-            Err(WaitTimeoutError::Closed) => Err(RingError::Closed),
-            Err(WaitTimeoutError::Halted(cause)) => Err(RingError::Halted(cause)),
-            Err(WaitTimeoutError::TimedOut) => unreachable!("a poller has no stop handle"),
+            Err(PollError::Closed) => Err(RingError::Closed),
+            Err(PollError::Halted(cause)) => Err(RingError::Halted(cause)),
+            Err(PollError::Empty) => unreachable!("a poller has no stop handle"),
         }
     }
 
     /// Waits like [`wait_timeout`](Self::wait_timeout), and leaves what it finds to
     /// [`pass_known`](Self::pass_known).
     #[inline]
-    pub(crate) fn wait_known_timeout(&mut self, timeout: Duration) -> Result<(), WaitTimeoutError> {
+    pub(crate) fn wait_known_timeout(&mut self, timeout: Duration) -> Result<(), PollError> {
         let found = self.wait_until(now().checked_add(timeout));
         found.map(|_| self.count_find())
     }

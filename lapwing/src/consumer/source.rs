@@ -15,7 +15,7 @@ use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
-use crate::error::{PollError, RingError, WaitTimeoutError};
+use crate::error::PollError;
 use crate::group::{Group, KeyTransfer};
 use crate::ring::Shared;
 use crate::sync::Arc;
@@ -121,7 +121,7 @@ pub(crate) trait Source<E> {
     /// if there is one. The time is also over when this consumer [is asked to
     /// leave](Self::is_stopping) or [has keys to give or take](Self::has_transfer).
     #[inline]
-    fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
+    fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, PollError> {
         self.wait_with(deadline, |_| {})
     }
 
@@ -132,22 +132,22 @@ pub(crate) trait Source<E> {
         &mut self,
         deadline: Option<Instant>,
         mut found_nothing: impl FnMut(&mut Self),
-    ) -> Result<Range<Sequence>, WaitTimeoutError> {
+    ) -> Result<Range<Sequence>, PollError> {
         if self.is_stopping() {
-            return Err(WaitTimeoutError::TimedOut);
+            return Err(PollError::Empty);
         }
         self.pace();
         let (mut is_expired, mut has_begun) = (false, false);
         loop {
             match self.poll() {
                 Ok(range) => return Ok(range),
-                Err(PollError::Closed) => return Err(RingError::Closed.into()),
-                Err(PollError::Halted(cause)) => return Err(RingError::Halted(cause).into()),
+                Err(PollError::Closed) => return Err(PollError::Closed),
+                Err(PollError::Halted(cause)) => return Err(PollError::Halted(cause)),
                 Err(PollError::Empty) => {
                     found_nothing(self);
                     if is_expired || self.has_transfer() {
                         self.activity().set(Doing::Between);
-                        return Err(WaitTimeoutError::TimedOut);
+                        return Err(PollError::Empty);
                     }
                     if !mem::replace(&mut has_begun, true) {
                         // After a single event, only this poll has shown that it was the last.

@@ -15,24 +15,23 @@
 //!
 //! The variants have the same meaning in [`PublishError`](crate::error::PublishError),
 //! [`TryPublishError`](crate::error::TryPublishError),
-//! [`PublishTimeoutError`](crate::error::PublishTimeoutError),
-//! [`OfferError`](crate::error::OfferError), [`BatchError`](crate::error::BatchError) and
+//! [`WhenFullError`](crate::error::WhenFullError), [`BatchError`](crate::error::BatchError) and
 //! [`RingError`](crate::error::RingError). In each case the event is not published. A batch is
 //! published as a whole or not at all.
 //!
 //! | error | calls that return it | cause | has the closure run? | a later call |
 //! |---|---|---|---|---|
-//! | `Full` | `try_` calls; `offer` with [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse) | too few slots are free | no | can succeed |
-//! | `TimedOut` | `_timeout` calls; `offer` with [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout) | too few slots became free in time | no | can succeed |
+//! | `Full` | `try_` calls; calls with [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse) | too few slots are free | no | can succeed |
+//! | `TimedOut` | calls with [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout) | too few slots became free in time | no | can succeed |
 //! | `WouldDeadlock` | calls that wait | too few slots are free, and only this thread could free one | no | can succeed after this thread has gone on |
 //! | `Zero` | batch calls | the batch has no events | no | fails in the same way |
 //! | `TooLarge` | batch calls | the batch is larger than the ring | no | fails in the same way |
 //! | `Closed` | all | the ring was closed before the event was published | only if the ring has one producer and was closed while the closure ran | returns `Closed`, or `Halted` after a halt |
 //! | `Halted` | all | the ring was halted before the event was published, for the [`HaltCause`](crate::error::HaltCause) in the error | only if the ring was halted while the closure ran | fails in the same way |
 //!
-//! `Ok(None)` from [`offer`](crate::Producer::offer) means that the event was dropped, by
-//! [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew): it is not published, and the producer
-//! [counts](crate::Producer::dropped) it.
+//! `Ok(None)` from a call that takes a [`WhenFull`](crate::producer::WhenFull) means that the event
+//! was dropped, by [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew): it is not published,
+//! and the producer [counts](crate::Producer::dropped) it.
 //!
 //! If the closure panics, the panic passes through and the event is not published.
 //!

@@ -14,8 +14,8 @@
 //! |---|---|---|
 //! | `RingBuffer` | [`Disruptor`] builds one | An event is accessible only through a claim, a handler or a batch, for the time of the borrow. No code can access an arbitrary slot. The capacity is a power of two, including 1. |
 //! | `createSingleProducer`, `createMultiProducer`, `ProducerType` | [`Disruptor::single_producer`], [`Disruptor::multi_producer`] | The choice is a type: a [`SingleProducer`] cannot be cloned, so publishing from a second thread does not compile. |
-//! | `EventFactory` | the closure passed to either; [`Disruptor::single_producer_indexed`] passes the slot to it | |
-//! | `next`, `next(n)` | [`Producer::claim`], [`Producer::claim_batch`] | A claim is a guard: publish it, or drop it and no consumer waits for it. Claiming waits with a strategy, which may park, and ends on a close or a halt. [`Producer::claim_timeout`] and the other `_timeout` calls wait for a limited time; [`Producer::claim_up_to`] takes what is free. |
+//! | `EventFactory` | the closure passed to either | |
+//! | `next`, `next(n)` | [`Producer::claim`], [`Producer::claim_batch`] | A claim is a guard: publish it, or drop it and no consumer waits for it. Claiming waits with a strategy, which may park, and ends on a close or a halt. [`Producer::claim_or`] waits for a limited time; [`Producer::claim_up_to`] takes what is free. |
 //! | `tryNext`, `tryNext(n)` | [`Producer::try_claim`], [`Producer::try_claim_batch`] | A small enum instead of an exception. A count that can never be granted is a separate error. |
 //! | `publish(sequence)`, `publish(lo, hi)` | [`Claim::publish`], [`ClaimBatch::publish`] | Consumes the claim, so an event is published once, and only if it was claimed. |
 //! | `claim(sequence)`, `claimAndGetPreallocated`, `forcePublish`, `resetTo` | [`Builder::first_sequence`] | A ring may begin at any sequence. The cursor of a running ring cannot be moved. |
@@ -35,7 +35,7 @@
 //! | `MultiProducerSequencer` | [`Multi`] | Claims by compare-and-swap, never more than the ring holds: a producer that dies while it waits leaves no gap, and `try_` calls do not starve behind a waiting one. |
 //! | `getHighestPublishedSequence` | none | Private; a downstream stage checks for claims that were given up only if there are any. |
 //! | `SequenceBarrier` | none; [`Poller::wait`] waits | One per stage, never shared. A state of the ring ends a wait, not an alert that must be cleared. |
-//! | `InsufficientCapacityException`, `AlertException`, `TimeoutException` | [`TryPublishError`], [`RingError`], [`WaitTimeoutError`] | |
+//! | `InsufficientCapacityException`, `AlertException`, `TimeoutException` | [`TryPublishError`], [`RingError`], [`PollError`] | |
 //! | `NoOpEventProcessor` | a [`Poller`] | [`Batch::consume_all`](crate::consumer::Batch::consume_all) releases events without reading them. |
 //! | `Util`, `ThreadHints`, `DaemonThreadFactory` | none | The standard library has them; [`Running::detach`] leaves a thread running. |
 //!
@@ -51,7 +51,7 @@
 //! | bounds checks that claim nothing | [`BatchError::Zero`], [`BatchError::TooLarge`] | |
 //! | a translator that throws publishes its slot | a panic gives the claim up | No consumer sees the half-written event, and none waits for it. |
 //! | `EventPublisher` | [`Producer`] | |
-//! | none | [`Producer::offer`], [`WhenFull`] | An argument of the call decides what happens on a full ring: wait, wait for a limited time, refuse, or drop and count. |
+//! | none | [`Producer::publish_or`], [`WhenFull`] | An argument of the call decides what happens on a full ring: wait, wait for a limited time, refuse, or drop and count. |
 //!
 //! ## Waiting
 //!
@@ -66,7 +66,7 @@
 //! | `PhasedBackoffWaitStrategy`, `withLock`, `withLiteLock`, `withSleep` | [`PhasedBackoff`] | A halt ends each phase. |
 //! | `waitFor` and `signalAllWhenBlocking` of your own strategy | [`WaitStrategy::next`] | The strategy answers the next step. The library takes it, checks what ends the wait, and wakes parked threads. |
 //! | one strategy for a ring | [`Builder::wait`], [`Stage::wait`], [`Builder::producer_wait`], [`Producer::set_wait`] | One strategy per consumer and per producer. |
-//! | 1.x: an enum; 2.x: timeouts in every method | [`Poller::wait_timeout`], [`Producer::publish_timeout`] | |
+//! | 1.x: an enum; 2.x: timeouts in every method | [`Poller::wait_timeout`], [`WhenFull::Timeout`] | |
 //! | none | [`Adaptive`] | The default: spins or yields for as long as parking costs, then parks. On a stream of events it backs off for a learnt gap. |
 //!
 //! ## Consumers
@@ -121,7 +121,7 @@
 //! | `ConsumerBarrier`, `NoOpConsumer` | see `SequenceBarrier` and `NoOpEventProcessor` |
 //! | `SequenceBatch`, `BatchDescriptor` | [`ClaimBatch`] |
 //! | `ClaimStrategy`: single, low contention, several | [`Single`], [`Multi`] |
-//! | timeouts of `next` | [`Producer::claim_timeout`] |
+//! | timeouts of `next` | [`Producer::claim_or`] |
 //! | `Histogram`, OSGi metadata | none |
 //!
 //! # Scenarios
@@ -232,7 +232,7 @@ use crate::{
     Action, Builder, Consumers, Disruptor, EventHandler, Poller, Producer, Report, Running,
     Sequence, SingleProducer, Stage,
     consumer::{Acknowledger, Consumer, Failure, FailurePolicy, Retries, StopHandle},
-    error::{BatchError, BuildError, PollError, RingError, TryPublishError, WaitTimeoutError},
+    error::{BatchError, BuildError, PollError, RingError, TryPublishError},
     graph::{Graph, Placement, Seats, Side, Workers},
     lifecycle::WorkerGroup,
     monitor::{Monitor, Snapshot, StageSnapshot, Stall},

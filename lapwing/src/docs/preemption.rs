@@ -43,7 +43,7 @@
 //! and names the cause:
 //!
 //! ```
-//! use lapwing::{Disruptor, error::TryPublishError, monitor::Culprit};
+//! use lapwing::{Disruptor, error::TryPublishError, monitor::Part};
 //!
 //! let (mut slow, mut consumers) =
 //!     Disruptor::multi_producer(4, || 0_u64).stage("book").poller().build()?;
@@ -58,7 +58,7 @@
 //! assert_eq!(quick.try_publish(|_| {}), Err(TryPublishError::Full)); // one lap after the claim
 //! let _ = monitor.snapshot();
 //! let stall = monitor.stall().unwrap(); // nothing has moved since the snapshot
-//! assert_eq!((stall.culprit, stall.sequence), (Culprit::Claim, 1));
+//! assert_eq!((stall.culprit, stall.sequence), (Part::Claim, 1));
 //! *claim = 2;
 //! claim.publish()?; // the thread runs again
 //! assert_eq!(book.poll()?.iter().map(|(_, event)| *event).collect::<Vec<_>>(), [2, 3, 3]);
@@ -160,8 +160,8 @@
 //! - Use a larger ring: other threads can then continue for longer before they are held up.
 //! - Use one ring per producer where the order of different sources does not matter: a gap then
 //!   holds up no other producer.
-//! - Use [`offer`](crate::Producer::offer), `try_` and `_timeout` calls if a producer thread has
-//!   other work to do on a full ring.
+//! - Use [`publish_or`](crate::Producer::publish_or) with a time limit, or the `try_` calls, if a
+//!   producer thread has other work to do on a full ring.
 //! - Run a [`Monitor`](crate::monitor::Monitor) on a thread of its own. It shows how long a claim
 //!   has been held: [`claim_held_for`](crate::monitor::Snapshot::claim_held_for).
 //! - If you control the system, use threads with real-time priority (`SCHED_FIFO`), reserved CPUs

@@ -5,7 +5,6 @@ use std::fmt;
 
 use lapwing_core::error::MemoryError;
 
-use super::PlacementError;
 use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build), of [`tap`](crate::tap::tap) and of the calls
@@ -72,9 +71,54 @@ pub enum BuildError {
         /// The stage that neither runs before it nor after it.
         other: String,
     },
-    /// The stages cannot run on the threads that they, or the ring's
-    /// [`Placement`](crate::graph::Placement), ask for.
-    Placement(PlacementError),
+    /// [`Placement::threads`](crate::graph::Placement::threads) allows no thread.
+    ZeroThreads,
+    /// A [group](crate::graph::Placement::group) names a stage or a worker that the ring does not
+    /// have.
+    UnknownInGroup {
+        /// The thread of the group.
+        thread: String,
+        /// The name in the group.
+        stage: String,
+    },
+    /// A [group](crate::graph::Placement::group) names a poller, which runs on the thread that
+    /// polls it.
+    PollerInGroup {
+        /// The thread of the group.
+        thread: String,
+        /// The poller.
+        stage: String,
+    },
+    /// A stage or a worker is placed on two threads, by two
+    /// [groups](crate::graph::Placement::group), or by a group and by its own
+    /// [`on_thread`](crate::Stage::on_thread).
+    TwoThreads {
+        /// The stage, or the worker.
+        stage: String,
+        /// The two threads.
+        threads: (String, String),
+    },
+    /// Another stage or worker is placed on the thread of a [blocking](crate::Stage::blocking)
+    /// stage.
+    BlockingShares {
+        /// The thread.
+        thread: String,
+        /// The blocking stage, or a worker of it.
+        stage: String,
+    },
+    /// The [`Placement`](crate::graph::Placement) pins a thread that the ring does not have.
+    UnknownThread {
+        /// The name of the thread.
+        thread: String,
+    },
+    /// A thread is pinned to two CPUs, by its stages or by the
+    /// [`Placement`](crate::graph::Placement).
+    TwoPins {
+        /// The thread.
+        thread: String,
+        /// The two CPUs.
+        cpus: (usize, usize),
+    },
     /// The batches of a stage are limited to zero events.
     ZeroMaxBatch {
         /// The stage.
@@ -146,37 +190,94 @@ impl fmt::Display for BuildError {
             Self::NoConsumers => {
                 f.write_str("no consumer: a graph needs a stage, and a broadcast needs a receiver")
             }
-            Self::DuplicateName { stage } => write!(f, "two stages share a name: stage={stage:?}"),
-            Self::InvalidName { stage } => {
-                write!(
-                    f,
-                    "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
-                )
-            }
-            Self::UnknownStage { stage } => {
-                write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
-            }
-            Self::Overlap { exclusive, other } => write!(
-                f,
-                "a stage with exclusive access must run before or after each other stage: \
-                 exclusive={exclusive:?} and other={other:?} could run at the same time"
-            ),
-            Self::Placement(error) => error.fmt(f),
-            Self::ZeroMaxBatch { stage } => {
-                write!(f, "max_batch must be at least 1: stage={stage:?}")
-            }
-            Self::UnusedSetting { stage, setting, needs } => write!(
-                f,
-                "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
-            ),
-            Self::Workers { stage, requested, max } => write!(
-                f,
-                "a group must have 1..={max} workers: stage={stage:?}, requested={requested}"
-            ),
+            Self::DuplicateName { .. }
+            | Self::InvalidName { .. }
+            | Self::UnknownStage { .. }
+            | Self::Overlap { .. }
+            | Self::ZeroMaxBatch { .. }
+            | Self::UnusedSetting { .. }
+            | Self::Workers { .. } => fmt_stages(self, f),
+            Self::ZeroThreads
+            | Self::UnknownInGroup { .. }
+            | Self::PollerInGroup { .. }
+            | Self::TwoThreads { .. }
+            | Self::BlockingShares { .. }
+            | Self::UnknownThread { .. }
+            | Self::TwoPins { .. } => fmt_threads(self, f),
             Self::Receivers { requested } => {
                 write!(f, "receivers must be in 1..={MAX_RECEIVERS}: requested={requested}")
             }
         }
+    }
+}
+
+/// Writes the message of an error about stages.
+fn fmt_stages(error: &BuildError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match error {
+        BuildError::DuplicateName { stage } => {
+            write!(f, "two stages share a name: stage={stage:?}")
+        }
+        BuildError::InvalidName { stage } => {
+            write!(
+                f,
+                "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
+            )
+        }
+        BuildError::UnknownStage { stage } => {
+            write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
+        }
+        BuildError::Overlap { exclusive, other } => write!(
+            f,
+            "a stage with exclusive access must run before or after each other stage: \
+             exclusive={exclusive:?} and other={other:?} could run at the same time"
+        ),
+        BuildError::ZeroMaxBatch { stage } => {
+            write!(f, "max_batch must be at least 1: stage={stage:?}")
+        }
+        BuildError::UnusedSetting { stage, setting, needs } => write!(
+            f,
+            "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
+        ),
+        BuildError::Workers { stage, requested, max } => {
+            write!(f, "a group must have 1..={max} workers: stage={stage:?}, requested={requested}")
+        }
+        _ => unreachable!("the caller writes the other messages"),
+    }
+}
+
+/// Writes the message of an error about threads.
+fn fmt_threads(error: &BuildError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match error {
+        BuildError::ZeroThreads => {
+            f.write_str("a placement must have at least one thread: threads=0")
+        }
+        BuildError::UnknownInGroup { thread, stage } => write!(
+            f,
+            "a group names a stage that the ring does not have: stage={stage:?}, thread={thread:?}"
+        ),
+        BuildError::PollerInGroup { thread, stage } => write!(
+            f,
+            "a group cannot name a poller, which runs on the thread that polls it: \
+             stage={stage:?}, thread={thread:?}"
+        ),
+        BuildError::TwoThreads { stage, threads: (first, second) } => write!(
+            f,
+            "a stage must run on one thread: stage={stage:?}, first={first:?}, second={second:?}"
+        ),
+        BuildError::BlockingShares { thread, stage } => write!(
+            f,
+            "a blocking stage must not share its thread: \
+             stage={stage:?}, thread={thread:?}"
+        ),
+        BuildError::TwoPins { thread, cpus: (first, second) } => write!(
+            f,
+            "a thread must be pinned to one CPU: \
+             thread={thread:?}, first={first}, second={second}"
+        ),
+        BuildError::UnknownThread { thread } => {
+            write!(f, "the ring does not have the thread to pin: thread={thread:?}")
+        }
+        _ => unreachable!("the caller writes the other messages"),
     }
 }
 
@@ -188,9 +289,3 @@ fn fmt_capacity(requested: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 impl Error for BuildError {}
-
-impl From<PlacementError> for BuildError {
-    fn from(error: PlacementError) -> Self {
-        Self::Placement(error)
-    }
-}

@@ -6,8 +6,8 @@ use std::fmt;
 use super::{HaltCause, RingError};
 use crate::Sequence;
 
-/// Error of [`Poller::poll`](crate::Poller::poll) and
-/// [`Poller::poll_max`](crate::Poller::poll_max).
+/// Error of [`Poller::poll`](crate::Poller::poll), [`Poller::poll_max`](crate::Poller::poll_max) and
+/// [`Poller::wait_timeout`](crate::Poller::wait_timeout).
 ///
 /// ```
 /// use lapwing::{Disruptor, error::PollError};
@@ -25,7 +25,8 @@ use crate::Sequence;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollError {
-    /// No event is available now.
+    /// No event is available now. After [`wait_timeout`](crate::Poller::wait_timeout): none became
+    /// available in time.
     Empty,
     /// The ring is closed, and this consumer has finished every accepted event.
     Closed,
@@ -56,45 +57,7 @@ impl fmt::Display for PollError {
 
 impl Error for PollError {}
 
-/// Error of [`Poller::wait_timeout`](crate::Poller::wait_timeout).
-///
-/// ```
-/// use std::time::Duration;
-/// use lapwing::{Disruptor, error::WaitTimeoutError};
-///
-/// let (producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-/// let mut poller = consumers.take_poller("all")?;
-///
-/// let patience = Duration::from_millis(1);
-/// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));
-/// drop(producer);
-/// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::Closed));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitTimeoutError {
-    /// No event became available in time.
-    TimedOut,
-    /// The ring is closed, and this consumer has finished every accepted event.
-    Closed,
-    /// The ring is halted, for this cause.
-    Halted(HaltCause),
-}
-
-impl fmt::Display for WaitTimeoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TimedOut => "no event to read until the timeout",
-            Self::Closed => "the ring is closed and every event has been consumed",
-            Self::Halted(cause) => cause.text(),
-        })
-    }
-}
-
-impl Error for WaitTimeoutError {}
-
-impl From<RingError> for WaitTimeoutError {
+impl From<RingError> for PollError {
     fn from(stopped: RingError) -> Self {
         match stopped {
             RingError::Closed => Self::Closed,

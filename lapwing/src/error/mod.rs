@@ -2,19 +2,17 @@
 //!
 //! | operation | error |
 //! |---|---|
-//! | build a ring, a channel or a tap | [`BuildError`], with [`PlacementError`] |
+//! | build a ring, a channel or a tap | [`BuildError`] |
 //! | take a poller, an acknowledger or a handler | [`TakeError`] |
 //! | start the stages | [`StartError`] |
-//! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`PublishTimeoutError`] |
-//! | publish, claim or offer several events | [`BatchError`] |
-//! | offer one event | [`OfferError`] |
-//! | fill the slots of a batch | [`LengthError`] |
+//! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`WhenFullError`] |
+//! | publish or claim several events, or copy them into a batch | [`BatchError`] |
 //! | publish a claim | [`RingError`] |
-//! | poll or wait for events | [`PollError`], [`RingError`], [`WaitTimeoutError`] |
+//! | poll or wait for events | [`PollError`], [`RingError`] |
 //! | acknowledge events | [`AcknowledgeError`] |
 //! | take a seat | [`SeatError`] |
 //! | resize a worker group | [`ResizeError`] |
-//! | read from a tap | [`TapError`], [`TapTimeoutError`] |
+//! | read from a tap | [`TapError`] |
 //!
 //! A publishing call that returns an error has published nothing and holds no slot. No consumer has
 //! handled its event, and none ever will. [`docs::errors`](crate::docs::errors) lists every case.
@@ -24,9 +22,7 @@
 //! errors of a [`channel`](crate::channel) contain the value.
 
 mod halt;
-mod length;
 mod lifecycle;
-mod placement;
 mod tap;
 
 mod build;
@@ -34,7 +30,7 @@ mod consume;
 mod publish;
 mod seat;
 
-mod offer;
+mod when_full;
 
 use std::error::Error;
 use std::fmt;
@@ -42,15 +38,13 @@ use std::fmt;
 use lapwing_core::error::Ended;
 
 pub use build::BuildError;
-pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
+pub use consume::{AcknowledgeError, PollError};
 pub use halt::HaltCause;
-pub use length::LengthError;
 pub use lifecycle::{ResizeError, StartError, TakeError};
-pub use offer::OfferError;
-pub use placement::PlacementError;
-pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
+pub use publish::{BatchError, PublishError, TryPublishError};
 pub use seat::SeatError;
-pub use tap::{TapError, TapTimeoutError};
+pub use tap::TapError;
+pub use when_full::WhenFullError;
 
 /// The end of a ring: it is closed or halted.
 ///

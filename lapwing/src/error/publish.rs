@@ -1,4 +1,5 @@
-//! Why a producer got no slots. Not here: why an offer was refused (`offer`).
+//! Why a producer got no slots. Not here: errors of the calls that take a
+//! `WhenFull`, for one event (`when_full`).
 
 use std::error::Error;
 use std::fmt;
@@ -160,75 +161,16 @@ impl From<RingError> for TryPublishError {
     }
 }
 
-/// Error of [`publish_timeout`](crate::Producer::publish_timeout) and
-/// [`claim_timeout`](crate::Producer::claim_timeout). The event was not published.
-///
-/// ```
-/// use std::time::Duration;
-/// use lapwing::{Disruptor, error::PublishTimeoutError};
-///
-/// let (mut producer, _consumers) =
-///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-///
-/// let patience = Duration::from_millis(1);
-/// producer.publish(|event| *event = 7)?; // the one slot
-/// let error = producer.publish_timeout(patience, |event| *event = 8).unwrap_err();
-/// assert_eq!(error, PublishTimeoutError::TimedOut);
-/// producer.close();
-/// let error = producer.publish_timeout(patience, |event| *event = 8).unwrap_err();
-/// assert_eq!(error, PublishTimeoutError::Closed);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PublishTimeoutError {
-    /// No slot became free in time.
-    TimedOut,
-    /// The ring was closed before the event was published.
-    Closed,
-    /// The ring was halted before the event was published, for this cause.
-    Halted(HaltCause),
-    /// The ring is full, and only this thread could free a slot. The call returns at once.
-    /// [`PublishError::WouldDeadlock`] describes the cases.
-    WouldDeadlock,
-}
-
-impl fmt::Display for PublishTimeoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TimedOut => "the ring stayed full until the timeout",
-            Self::WouldDeadlock => WOULD_DEADLOCK,
-            Self::Closed => RingError::Closed.text(),
-            Self::Halted(cause) => cause.text(),
-        })
-    }
-}
-
-impl Error for PublishTimeoutError {}
-
-impl From<RingError> for PublishTimeoutError {
-    fn from(stopped: RingError) -> Self {
-        match stopped {
-            RingError::Closed => Self::Closed,
-            RingError::Halted(cause) => Self::Halted(cause),
-        }
-    }
-}
-
-impl From<PublishError> for PublishTimeoutError {
-    fn from(error: PublishError) -> Self {
-        match error {
-            PublishError::Closed => Self::Closed,
-            PublishError::Halted(cause) => Self::Halted(cause),
-            PublishError::WouldDeadlock => Self::WouldDeadlock,
-        }
-    }
-}
-
-/// Error of the batch calls of a producer. None of the events was published.
+/// Error of the batch calls of a producer, and of the copies into a batch. None of the events was
+/// published.
 ///
 /// The calls are [`publish_batch`](crate::Producer::publish_batch),
 /// [`claim_batch`](crate::Producer::claim_batch), [`claim_up_to`](crate::Producer::claim_up_to),
-/// their `try_` and `_timeout` variants, and [`offer_batch`](crate::Producer::offer_batch).
+/// and those of the same names with `try_` or `_or`. With their errors, nothing is claimed.
+///
+/// [`Slots::copy_from_slice`](crate::producer::Slots::copy_from_slice) and
+/// [`Slots::clone_from_slice`](crate::producer::Slots::clone_from_slice) return only
+/// [`Length`](Self::Length), and the claim is still held.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BatchError};
@@ -255,11 +197,35 @@ pub enum BatchError {
         /// Slots of the ring, the largest batch.
         capacity: usize,
     },
-    /// Too few slots are free. Only from the `try_` calls, and from `offer_batch` with
+    /// A slice does not have one event for each slot of the batch. Only from the copies: no slot
+    /// was written, and the claim can be filled in another way.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
+    /// let mut batch = producer.claim_batch(3)?;
+    /// let error = batch.slots().copy_from_slice(&[7, 8]).unwrap_err();
+    /// assert_eq!(error, BatchError::Length { events: 2, slots: 3 });
+    /// let text = "a slice must have one event for each slot: events=2, slots=3";
+    /// assert_eq!(error.to_string(), text);
+    /// batch.slots().copy_from_slice(&[7, 8, 9])?;
+    /// assert_eq!(batch.publish()?, 0..3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    Length {
+        /// Number of events in the slice.
+        events: usize,
+        /// Number of slots in the batch.
+        slots: usize,
+    },
+    /// Too few slots are free. Only from the `try_` calls, and with
     /// [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,
-    /// Too few slots became free in time. Only from the `_timeout` calls, and from `offer_batch`
-    /// with [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout).
+    /// Too few slots became free in time. Only with
+    /// [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout).
     TimedOut,
     /// The ring was closed before the events were published.
     Closed,
@@ -277,6 +243,10 @@ impl fmt::Display for BatchError {
             Self::TooLarge { requested, capacity } => {
                 write!(f, "a batch must fit the ring: requested={requested}, capacity={capacity}")
             }
+            Self::Length { events, slots } => write!(
+                f,
+                "a slice must have one event for each slot: events={events}, slots={slots}"
+            ),
             Self::Full => f.write_str("the ring has too few free slots"),
             Self::TimedOut => f.write_str("the ring had too few free slots until the timeout"),
             Self::WouldDeadlock => f.write_str(WOULD_DEADLOCK),
@@ -313,17 +283,6 @@ impl From<PublishError> for BatchError {
             PublishError::Closed => Self::Closed,
             PublishError::Halted(cause) => Self::Halted(cause),
             PublishError::WouldDeadlock => Self::WouldDeadlock,
-        }
-    }
-}
-
-impl From<PublishTimeoutError> for BatchError {
-    fn from(error: PublishTimeoutError) -> Self {
-        match error {
-            PublishTimeoutError::TimedOut => Self::TimedOut,
-            PublishTimeoutError::WouldDeadlock => Self::WouldDeadlock,
-            PublishTimeoutError::Closed => Self::Closed,
-            PublishTimeoutError::Halted(cause) => Self::Halted(cause),
         }
     }
 }

@@ -3,10 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// The message of [`TapError::Closed`] and [`TapTimeoutError::Closed`].
-const CLOSED: &str = "the tap is closed and no event is left";
-
-/// Error of [`TapReader::try_next`](crate::tap::TapReader::try_next) and
+/// Error of [`TapReader::try_next`](crate::tap::TapReader::try_next),
+/// [`TapReader::next_timeout`](crate::tap::TapReader::next_timeout) and
 /// [`TapReader::latest`](crate::tap::TapReader::latest).
 ///
 /// ```
@@ -27,7 +25,8 @@ const CLOSED: &str = "the tap is closed and no event is left";
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapError {
-    /// No event is available now, or the writer overwrote each event before it was copied.
+    /// No event is available now, or the writer overwrote each event before it was copied. After
+    /// [`next_timeout`](crate::tap::TapReader::next_timeout): this was so until the time had passed.
     Empty,
     /// The writer has closed the tap, and no event is left to read.
     Closed,
@@ -37,42 +36,9 @@ impl fmt::Display for TapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "the tap has no event to read now",
-            Self::Closed => CLOSED,
+            Self::Closed => "the tap is closed and no event is left",
         })
     }
 }
 
 impl Error for TapError {}
-
-/// Error of [`TapReader::next_timeout`](crate::tap::TapReader::next_timeout).
-///
-/// ```
-/// use std::time::Duration;
-/// use lapwing::{error::TapTimeoutError, tap::tap};
-///
-/// let (writer, mut reader) = tap::<u64>(8)?;
-/// let error = reader.next_timeout(Duration::ZERO).unwrap_err();
-/// assert_eq!(error, TapTimeoutError::TimedOut);
-/// assert_eq!(error.to_string(), "the tap had no event to read until the timeout");
-/// drop(writer);
-/// assert_eq!(reader.next_timeout(Duration::ZERO), Err(TapTimeoutError::Closed));
-/// # Ok::<(), lapwing::error::BuildError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TapTimeoutError {
-    /// No event became available in time.
-    TimedOut,
-    /// The writer has closed the tap, and no event is left to read.
-    Closed,
-}
-
-impl fmt::Display for TapTimeoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TimedOut => "the tap had no event to read until the timeout",
-            Self::Closed => CLOSED,
-        })
-    }
-}
-
-impl Error for TapTimeoutError {}

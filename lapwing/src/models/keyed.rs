@@ -8,7 +8,7 @@ use loom::thread;
 use super::workers::{read, ring_with, work, workers};
 use super::{PARK, SLEEP, check, check_less, check_up_to, check_without_fences};
 use crate::consumer::{Exclusive, SharedKeys, Source, StageReader, Worker};
-use crate::error::{PollError, WaitTimeoutError};
+use crate::error::PollError;
 use crate::group::{Group, KeyTransfer, MovedKeys, Router};
 use crate::sync::Arc;
 use crate::wait::WaitStrategy;
@@ -497,7 +497,7 @@ fn loom_a_worker_that_sleeps_gives_its_state() {
         first.group().resize(2);
         let (mut of_first, _) = known();
         let giver = thread::spawn(move || {
-            assert_eq!(first.wait(None), Err(WaitTimeoutError::TimedOut));
+            assert_eq!(first.wait(None), Err(PollError::Empty));
             first.hand_over(&mut of_first, false);
             assert!(!of_first.has_it);
             first
@@ -622,7 +622,7 @@ fn loom_park_until_keys_are_given() {
         let (mut of_first, mut of_second) = known();
         let taker = thread::spawn(move || {
             while let Err(error) = second.wait(None) {
-                assert_eq!(error, WaitTimeoutError::TimedOut);
+                assert_eq!(error, PollError::Empty);
                 second.hand_over(&mut of_second, false);
             }
             assert!(of_second.has_it);
@@ -641,7 +641,7 @@ fn leave_beside_the_last(workers: [Worker<u64>; 2], before: impl FnOnce() + Send
     let (mut of_first, mut of_second) = known();
     let last = thread::spawn(move || {
         before();
-        while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
+        while let Err(PollError::Empty) = second.wait(None) {
             second.hand_over(&mut of_second, false);
         }
         (of_second.has_it, second)
@@ -675,7 +675,7 @@ fn loom_what_a_worker_knew_is_with_the_last_one() {
         first.group().resize(2);
         let (mut of_first, mut of_second) = known();
         let last = thread::spawn(move || {
-            while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
+            while let Err(PollError::Empty) = second.wait(None) {
                 second.hand_over(&mut of_second, false);
             }
             (of_second.has_it, second)

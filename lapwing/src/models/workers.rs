@@ -58,7 +58,7 @@ fn ring(
     let words = graph.share(0, workers);
     let waits = Waits { parks, shares_threads: false };
     let room = Room::reserve(capacity, false).unwrap();
-    let core = room.into_ring(Factory::of(|_| 0), graph, 0, waits);
+    let core = room.into_ring(Factory::of(|| 0), graph, 0, waits);
     let description = Description::new(String::new(), iter::empty());
     let shared = Shared::new(Arc::clone(core.control()), description, Vec::new());
     (Ring::new(core, shared), words)

@@ -8,59 +8,10 @@
 //! ```
 
 use std::cmp::Reverse;
-use std::fmt;
 
+use super::part::Part;
 use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::state::RingState;
-
-/// What limits the throughput of a ring.
-///
-/// [`Snapshot::bottleneck`] and [`Throughput::bottleneck`] return it, and describe how they choose.
-///
-/// ```
-/// use lapwing::{Disruptor, monitor::Bottleneck};
-///
-/// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
-///     .stage("decode").poller()
-///     .stage("journal").poller()
-///     .build()?;
-/// let mut decode = consumers.take_poller("decode")?;
-/// producer.publish_batch(4, |_| {})?;
-/// decode.poll()?.consume_all();
-///
-/// let limit = producer.monitor().snapshot().bottleneck().unwrap(); // no slot is free
-/// assert_eq!(limit, Bottleneck::Stage { name: "journal".into() });
-/// assert_eq!(limit.to_string(), "stage \"journal\"");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// [`Throughput::bottleneck`]: crate::monitor::Throughput::bottleneck
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Bottleneck {
-    /// The producers: the stages keep up with the published events.
-    Producers,
-    /// A stage.
-    Stage {
-        /// Its name.
-        name: String,
-    },
-    /// The threads that [acknowledge](crate::consumer::Acknowledger) the events of a stage.
-    Acknowledgement {
-        /// Name of the stage.
-        stage: String,
-    },
-}
-
-impl fmt::Display for Bottleneck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Producers => f.write_str("the producers"),
-            Self::Stage { name } => write!(f, "stage {name:?}"),
-            Self::Acknowledgement { stage } => write!(f, "the acknowledgement of stage {stage:?}"),
-        }
-    }
-}
 
 impl Snapshot {
     /// Returns what limits the ring, as far as one snapshot shows it.
@@ -87,7 +38,7 @@ impl Snapshot {
     /// result.
     ///
     /// ```
-    /// use lapwing::{Disruptor, monitor::Bottleneck};
+    /// use lapwing::{Disruptor, monitor::Part};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
     ///     .side_by_side(|side| side.stage("journal").poller().stage("replica").poller())
@@ -99,12 +50,12 @@ impl Snapshot {
     /// assert_eq!(monitor.snapshot().bottleneck(), None); // a slot is free
     ///
     /// producer.publish(|event| *event = 7)?;
-    /// let limit = Bottleneck::Stage { name: "journal".into() };
+    /// let limit = Part::Stage { name: "journal".into() };
     /// assert_eq!(monitor.snapshot().bottleneck(), Some(limit));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn bottleneck(&self) -> Option<Bottleneck> {
+    pub fn bottleneck(&self) -> Option<Part> {
         limit_of(self, None)
     }
 
@@ -117,7 +68,7 @@ impl Snapshot {
 /// Returns what limits the ring of `later`, and of `earlier` if there are two snapshots. The rules
 /// are those of [`Throughput::bottleneck`](crate::monitor::Throughput::bottleneck) and
 /// [`Snapshot::bottleneck`].
-pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<Bottleneck> {
+pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<Part> {
     if later.state == RingState::Halted {
         return None;
     }
@@ -135,7 +86,7 @@ pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<B
     }
     let is_claim = is_up_to_stages && later.published < later.claimed;
     let has_flown = earlier.is_some_and(|earlier| later.published > earlier.published);
-    (is_claim || (has_flown && !is_closed)).then_some(Bottleneck::Producers)
+    (is_claim || (has_flown && !is_closed)).then_some(Part::Producers)
 }
 
 /// A part of the ring that has events waiting for it.
@@ -209,13 +160,13 @@ impl Suspect<'_> {
         (depth, Reverse(self.parks), Reverse(self.finished))
     }
 
-    fn name(&self, snapshot: &Snapshot) -> Bottleneck {
+    fn name(&self, snapshot: &Snapshot) -> Part {
         let name = &self.stage.name;
         if self.is_acknowledgement {
-            return Bottleneck::Acknowledgement { stage: name.clone() };
+            return Part::Acknowledgement { stage: name.clone() };
         }
         let name = thread_holder(snapshot, self.stage).map_or(name, |holder| &holder.name);
-        Bottleneck::Stage { name: name.clone() }
+        Part::Stage { name: name.clone() }
     }
 }
 

@@ -12,6 +12,7 @@
 //! (`activity`). Only this module reads the clock. A duration is known from two snapshots, so a
 //! monitor remembers the last one.
 
+mod part;
 mod state;
 mod text;
 
@@ -31,9 +32,9 @@ use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-pub use bottleneck::Bottleneck;
+pub use part::Part;
 pub use snapshot::{Snapshot, StageSnapshot, StageState};
-pub use stall::{Culprit, Stall};
+pub use stall::Stall;
 pub use state::RingState;
 pub use throughput::{StageThroughput, Throughput};
 
@@ -55,9 +56,9 @@ use look::Look;
 /// it took it. The durations that it reports are therefore lower bounds: "for at least". A clone
 /// starts with the same memory and then keeps its own.
 ///
-/// A monitor gives two verdicts. A [`Stall`] names what has stopped. A [`Bottleneck`] names what
-/// limits a ring that makes progress. [`Snapshot::since`] compares two snapshots and adds the
-/// events per second of each stage.
+/// A monitor gives two verdicts. A [`Stall`] names the [`Part`] that has stopped.
+/// [`Snapshot::bottleneck`] names the one that limits a ring that makes progress.
+/// [`Snapshot::since`] compares two snapshots and adds the events per second of each stage.
 ///
 /// ```
 /// use std::sync::mpsc;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::part::Part;
 use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::state::RingState;
 use super::table::waiting;
@@ -28,10 +29,10 @@ use crate::Sequence;
 /// The state is that of the snapshot. The duration is the time at the given sequence.
 ///
 /// A stage that is slow but makes progress is not a stall. It is a
-/// [`Bottleneck`](crate::monitor::Bottleneck).
+/// [bottleneck](Snapshot::bottleneck).
 ///
 /// ```
-/// use lapwing::{Disruptor, monitor::{Culprit, StageState}};
+/// use lapwing::{Disruptor, monitor::{Part, StageState}};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("decode").poller()
@@ -44,8 +45,8 @@ use crate::Sequence;
 /// let monitor = producer.monitor();
 /// let _ = monitor.snapshot();
 /// let stall = monitor.stall().unwrap(); // neither is polled, and "sum" is further behind
-/// let culprit = Culprit::Stage { name: "sum".into(), state: StageState::NotAsked };
-/// assert_eq!(stall.culprit, culprit);
+/// assert_eq!(stall.culprit, Part::Stage { name: "sum".into() });
+/// assert_eq!(stall.stage_state, Some(StageState::NotAsked));
 /// assert_eq!((stall.sequence, stall.lag, stall.others), (0, 3, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -57,7 +58,9 @@ pub struct Stall {
     /// Whether the ring accepts events.
     pub state: RingState,
     /// What holds it up.
-    pub culprit: Culprit,
+    pub culprit: Part,
+    /// If the culprit is a stage, its state in the snapshot.
+    pub stage_state: Option<StageState>,
     /// The next sequence that the culprit has to finish, acknowledge, publish or wait for.
     pub sequence: Sequence,
     /// Number of published events that the culprit has not finished, or not acknowledged. 0 for a
@@ -74,43 +77,6 @@ pub struct Stall {
     pub free_slots: usize,
     /// Number of producers that wait for free slots.
     pub waiting_producers: u64,
-}
-
-/// The part of a ring that a [`Stall`] names.
-///
-/// ```
-/// use lapwing::{Disruptor, monitor::Culprit};
-///
-/// let (mut producer, _consumers) =
-///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
-/// let monitor = producer.monitor();
-/// let claim = producer.claim()?;
-/// let _ = monitor.snapshot();
-/// let stall = monitor.stall().unwrap();
-/// assert_eq!((stall.culprit, stall.sequence), (Culprit::Claim, 0));
-/// drop(claim);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Culprit {
-    /// A stage.
-    Stage {
-        /// Its name.
-        name: String,
-        /// Its state in the snapshot.
-        state: StageState,
-    },
-    /// The threads that [acknowledge](crate::consumer::Acknowledger) the events of a stage.
-    Acknowledgement {
-        /// Name of the stage.
-        stage: String,
-    },
-    /// A claim of one of several producers that is neither published nor given up.
-    Claim,
-    /// Nothing: the ring is idle. Only [`Snapshot::idle`] and
-    /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) return it.
-    Nobody,
 }
 
 impl Snapshot {
@@ -139,7 +105,7 @@ impl Snapshot {
         let is_long = |cause: &Stall| cause.at_least >= at_least;
         let causes = self.stages.iter().flat_map(|stage| self.causes_in(stage));
         let claim = self.claim_held_for;
-        let claim = claim.map(|duration| self.stall_of(Culprit::Claim, self.published, duration));
+        let claim = claim.map(|duration| self.stall_of(Part::Claim, self.published, duration));
         let causes: Vec<_> = causes.chain(claim).filter(is_long).collect();
         let others = causes.len().saturating_sub(1);
         // Of causes at the same sequence, the one furthest upstream.
@@ -151,12 +117,12 @@ impl Snapshot {
     fn causes_in(&self, stage: &StageSnapshot) -> impl Iterator<Item = Stall> {
         let name = || stage.name.clone();
         let itself = stage.stuck_for.map(|duration| {
-            let culprit = Culprit::Stage { name: name(), state: stage.state };
-            self.stall_of(culprit, stage.sequence, duration)
+            let stall = self.stall_of(Part::Stage { name: name() }, stage.sequence, duration);
+            Stall { stage_state: Some(stage.state), ..stall }
         });
         let unacknowledged = stage.unacknowledged_for.zip(stage.acknowledged);
         let acknowledgement = unacknowledged.map(|(duration, sequence)| {
-            self.stall_of(Culprit::Acknowledgement { stage: name() }, sequence, duration)
+            self.stall_of(Part::Acknowledgement { stage: name() }, sequence, duration)
         });
         itself.into_iter().chain(acknowledgement)
     }
@@ -171,27 +137,28 @@ impl Snapshot {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::{Disruptor, monitor::Culprit};
+    /// use lapwing::{Disruptor, monitor::Part};
     ///
     /// let (producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
     /// assert!(monitor.snapshot().idle(Duration::ZERO).is_none()); // the first snapshot
     /// let idle = monitor.snapshot().idle(Duration::ZERO).unwrap();
-    /// assert_eq!((idle.culprit, idle.sequence), (Culprit::Nobody, 0));
+    /// assert_eq!((idle.culprit, idle.sequence), (Part::Producers, 0));
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn idle(&self, at_least: Duration) -> Option<Stall> {
         let duration = self.idle_for.filter(|duration| *duration >= at_least)?;
-        Some(self.stall_of(Culprit::Nobody, self.published, duration))
+        Some(self.stall_of(Part::Producers, self.published, duration))
     }
 
-    fn stall_of(&self, culprit: Culprit, sequence: Sequence, at_least: Duration) -> Stall {
+    fn stall_of(&self, culprit: Part, sequence: Sequence, at_least: Duration) -> Stall {
         Stall {
             ring: self.ring.clone(),
             state: self.state,
             culprit,
+            stage_state: None,
             sequence,
             lag: self.published.saturating_sub(sequence),
             at_least,
@@ -209,7 +176,7 @@ impl Stall {
         match self.state {
             RingState::Halted => "halted",
             RingState::Closed | RingState::Closing => "closed",
-            RingState::Open if self.culprit == Culprit::Nobody => "empty",
+            RingState::Open if self.culprit == Part::Producers => "empty",
             RingState::Open if self.free_slots == 0 => "full",
             RingState::Open if self.waiting_producers > 0 => "too full",
             RingState::Open => "held up",
@@ -222,20 +189,21 @@ impl fmt::Display for Stall {
         write!(f, "ring {:?} is {}: ", self.ring, self.matter())?;
         let (sequence, at_least) = (self.sequence, rounded_down(self.at_least));
         match &self.culprit {
-            Culprit::Nobody => write!(f, "waiting for a publication at sequence {sequence},")?,
-            Culprit::Claim => write!(f, "sequence {sequence} is claimed and not published,")?,
-            Culprit::Stage { name, state } => {
-                write!(f, "stage {name:?} {}, at sequence {sequence}", in_words(*state))?;
+            Part::Producers => write!(f, "waiting for a publication at sequence {sequence},")?,
+            Part::Claim => write!(f, "sequence {sequence} is claimed and not published,")?,
+            Part::Stage { name } => {
+                let state = self.stage_state.map_or("has stopped", in_words);
+                write!(f, "stage {name:?} {state}, at sequence {sequence}")?;
             }
-            Culprit::Acknowledgement { stage } => {
+            Part::Acknowledgement { stage } => {
                 write!(f, "stage {stage:?} is not acknowledged, at sequence {sequence}")?;
             }
         }
         write!(f, " for at least {at_least}")?;
         match self.culprit {
-            Culprit::Nobody => return Ok(()),
-            Culprit::Claim => {}
-            Culprit::Stage { .. } | Culprit::Acknowledgement { .. } => {
+            Part::Producers => return Ok(()),
+            Part::Claim => {}
+            Part::Stage { .. } | Part::Acknowledgement { .. } => {
                 write!(f, ", {}", counted(self.lag, "event behind", "events behind"))?;
             }
         }

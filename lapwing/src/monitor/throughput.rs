@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::bottleneck::{Bottleneck, limit_of};
+use super::bottleneck::limit_of;
+use super::part::Part;
 use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::table::write_table;
 use super::text::{counted, rounded_down, visible};
@@ -21,7 +22,7 @@ use super::text::{counted, rounded_down, visible};
 /// ```
 ///
 /// ```
-/// use lapwing::{Disruptor, monitor::Bottleneck};
+/// use lapwing::{Disruptor, monitor::Part};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(64, || 0_u64)
 ///     .side_by_side(|side| side.stage("replica").poller().stage("journal").poller())
@@ -38,7 +39,7 @@ use super::text::{counted, rounded_down, visible};
 ///
 /// assert!(throughput.stages[0].per_second() > throughput.stages[1].per_second());
 /// assert_eq!((throughput.stages[1].finished, throughput.stages[1].queue_depth), (2, 38));
-/// let limit = Bottleneck::Stage { name: "journal".into() };
+/// let limit = Part::Stage { name: "journal".into() };
 /// assert_eq!(throughput.bottleneck(), Some(&limit));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -58,7 +59,7 @@ pub struct Throughput {
     /// The stages that both snapshots show and that have not left the graph, upstream stages first.
     /// A consumer that took a [seat](crate::graph::Seats) in between is not included.
     pub stages: Vec<StageThroughput>,
-    bottleneck: Option<Bottleneck>,
+    bottleneck: Option<Part>,
 }
 
 /// The number of events that passed through a stage between two snapshots, in
@@ -198,7 +199,7 @@ impl Throughput {
     /// - A stage that has [stalled](Snapshot::stall) can also be the result.
     ///
     /// ```
-    /// use lapwing::{Disruptor, monitor::Bottleneck};
+    /// use lapwing::{Disruptor, monitor::Part};
     ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
@@ -208,13 +209,13 @@ impl Throughput {
     /// producer.publish_batch(3, |_| {})?;
     /// ticks.poll()?.consume_all();
     /// let later = monitor.snapshot();
-    /// let limit = Some(&Bottleneck::Producers); // the stage keeps up
+    /// let limit = Some(&Part::Producers); // the stage keeps up
     /// assert_eq!(later.since(&earlier).bottleneck(), limit);
     /// assert_eq!(later.since(&later).bottleneck(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn bottleneck(&self) -> Option<&Bottleneck> {
+    pub fn bottleneck(&self) -> Option<&Part> {
         self.bottleneck.as_ref()
     }
 }

@@ -146,7 +146,7 @@ impl Placement {
     /// stages, do not count.
     ///
     /// With a `count` of 0, [`build`](crate::Builder::build) returns
-    /// [`PlacementError::ZeroThreads`](crate::error::PlacementError::ZeroThreads). If `count` is at
+    /// [`BuildError::ZeroThreads`](crate::error::BuildError::ZeroThreads). If `count` is at
     /// least the number of the other stages and workers, each has a thread of its own.
     ///
     /// ```
@@ -232,9 +232,9 @@ impl Placement {
     /// [`build`](crate::Builder::build) checks the names. It returns
     /// [`InvalidName`](crate::error::BuildError::InvalidName) for a thread name that is empty or
     /// contains a NUL. For the names of stages, it returns
-    /// [`UnknownStage`](crate::error::PlacementError::UnknownStage),
-    /// [`Poller`](crate::error::PlacementError::Poller), or, if a stage is on another named thread,
-    /// [`TwoThreads`](crate::error::PlacementError::TwoThreads).
+    /// [`UnknownInGroup`](crate::error::BuildError::UnknownInGroup),
+    /// [`PollerInGroup`](crate::error::BuildError::PollerInGroup), or, if a stage is on another named thread,
+    /// [`TwoThreads`](crate::error::BuildError::TwoThreads).
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -267,11 +267,11 @@ impl Placement {
     /// only others there.
     ///
     /// [`build`](crate::Builder::build) returns
-    /// [`UnknownThread`](crate::error::PlacementError::UnknownThread) if there is no such thread,
-    /// and [`TwoPins`](crate::error::PlacementError::TwoPins) if it is also pinned to another CPU.
+    /// [`UnknownThread`](crate::error::BuildError::UnknownThread) if there is no such thread,
+    /// and [`TwoPins`](crate::error::BuildError::TwoPins) if it is also pinned to another CPU.
     ///
     /// ```
-    /// use lapwing::{Disruptor, error::{BuildError, PlacementError}, graph::Placement};
+    /// use lapwing::{Disruptor, error::BuildError, graph::Placement};
     ///
     /// let ring = |placement| {
     ///     Disruptor::single_producer(8, || 0_u64)
@@ -283,8 +283,7 @@ impl Placement {
     /// let (_producer, consumers) = ring(Placement::threads(1).pin("ring-0", 3))?;
     /// assert!(consumers.into_iter().all(|stage| stage.pin() == Some(3)));
     ///
-    /// let thread = "ring-1".to_owned();
-    /// let unknown = BuildError::Placement(PlacementError::UnknownThread { thread });
+    /// let unknown = BuildError::UnknownThread { thread: "ring-1".to_owned() };
     /// assert_eq!(ring(Placement::threads(1).pin("ring-1", 3)).err(), Some(unknown));
     /// # Ok::<(), BuildError>(())
     /// ```

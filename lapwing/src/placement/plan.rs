@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Placement;
 use super::spread::{Unit, spread};
-use crate::error::{BuildError, PlacementError};
+use crate::error::BuildError;
 
 /// The prefix of thread names in a ring whose own name no thread can have.
 const NAMELESS: &str = "ring";
@@ -60,7 +60,7 @@ impl Plan {
     /// # Errors
     ///
     /// - [`BuildError::InvalidName`] for a name that no thread can have.
-    /// - [`BuildError::Placement`] for a placement that is impossible, or that contradicts a stage.
+    /// - an error of [`BuildError`] about threads for a placement that is impossible, or that contradicts a stage.
     pub(crate) fn new(
         placement: &Placement,
         ring: &str,
@@ -147,7 +147,7 @@ impl<'a> Draft<'a> {
         let stage = self.wishes.iter().position(|wish| wish.stage == name);
         if stage.is_some_and(|stage| self.wishes[stage].consumers.is_empty()) {
             let (thread, stage) = place();
-            return Err(PlacementError::Poller { thread, stage }.into());
+            return Err(BuildError::PollerInGroup { thread, stage });
         }
         let is_named =
             |consumer: &&mut Consumer<'_>| Some(consumer.stage) == stage || consumer.name == name;
@@ -157,14 +157,14 @@ impl<'a> Draft<'a> {
             let first = consumer.thread.get_or_insert_with(|| thread.to_owned());
             if first != thread {
                 let threads = (first.clone(), thread.to_owned());
-                return Err(PlacementError::TwoThreads { stage: name.to_owned(), threads }.into());
+                return Err(BuildError::TwoThreads { stage: name.to_owned(), threads });
             }
         }
         if is_known {
             return Ok(());
         }
         let (thread, stage) = place();
-        Err(PlacementError::UnknownStage { thread, stage }.into())
+        Err(BuildError::UnknownInGroup { thread, stage })
     }
 
     /// The names of threads before the spread.
@@ -200,7 +200,7 @@ impl<'a> Draft<'a> {
         let named: BTreeSet<_> = busy.filter_map(|consumer| consumer.thread.as_deref()).collect();
         let threads = placement.threads_beside(named.len());
         if threads == Some(0) {
-            return Err(PlacementError::ZeroThreads.into());
+            return Err(BuildError::ZeroThreads);
         }
         let is_free = |consumer: &&mut Consumer<'_>| {
             consumer.thread.is_none() && wishes[consumer.stage].beside.is_none()
@@ -256,7 +256,7 @@ impl<'a> Draft<'a> {
             let is_beside = |mate: &Consumer<'_>| self.wishes[mate.stage].beside == Some(*stage);
             if self.wishes[*stage].is_blocking && !self.mates(at).all(is_beside) {
                 let (thread, stage) = (self.thread(at).to_owned(), (*name).to_owned());
-                return Err(PlacementError::BlockingShares { thread, stage }.into());
+                return Err(BuildError::BlockingShares { thread, stage });
             }
         }
         Ok(())
@@ -273,13 +273,13 @@ impl<'a> Draft<'a> {
         let mut pins = HashMap::new();
         for (thread, second) in of_consumers.chain(of_placement) {
             if !known.contains(thread) {
-                return Err(PlacementError::UnknownThread { thread: thread.to_owned() }.into());
+                return Err(BuildError::UnknownThread { thread: thread.to_owned() });
             }
             let first = *pins.entry(thread).or_insert(second);
             if first != second {
                 let thread = thread.to_owned();
                 let cpus = (first, second);
-                return Err(PlacementError::TwoPins { thread, cpus }.into());
+                return Err(BuildError::TwoPins { thread, cpus });
             }
         }
         Ok(pins)

@@ -1,6 +1,6 @@
-//! Claiming slots to publish later: one or a batch, with a wait, without one, or with a timeout.
-//! Not here: what a claim can do (`claim`, `batch`), claims of as many slots as are free (`up_to`),
-//! how a producer waits (`wait`).
+//! Claiming slots to publish later: one or a batch, with a wait or without one. Not here: what a
+//! claim can do (`claim`, `batch`), claims of as many slots as are free (`up_to`), claims by a
+//! policy (`when_full`), how a producer waits (`wait`).
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use lapwing_core::{Claims, Granted};
 
 use super::wait::Refused;
 use super::{Claim, ClaimBatch, Producer, Sequencer};
-use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
+use crate::error::{BatchError, PublishError, TryPublishError, WhenFullError};
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the next slot. Fill and publish it, or drop the claim to give it up.
@@ -42,13 +42,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
     /// closed or halted. It uses the producer's wait strategy. [`try_claim`](Self::try_claim) does
-    /// not wait.
+    /// not wait, and [`claim_or`](Self::claim_or) waits for a limited time.
     ///
     /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
     /// advance during the wait, and the call may never return.
     #[inline]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
-        self.claim_or(|refused| refused.wait())
+        self.claim_with(|refused| refused.wait())
     }
 
     /// Claims the next slot if it is free, without waiting.
@@ -79,50 +79,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`TryPublishError::Halted`] if the ring is halted.
     #[inline]
     pub fn try_claim(&mut self) -> Result<Claim<'_, E, S>, TryPublishError> {
-        self.claim_or(|refused| refused.give_up())
-    }
-
-    /// Claims the next slot, waiting at most `timeout` until it is free.
-    ///
-    /// If `timeout` is too long for the clock, there is no limit. [`claim`](Self::claim) waits
-    /// without a limit.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::{Disruptor, error::PublishTimeoutError};
-    ///
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    ///
-    /// let patience = Duration::from_millis(1);
-    /// assert_eq!(producer.claim_timeout(patience)?.publish()?, 0); // the one slot
-    /// assert_eq!(producer.claim_timeout(patience).err(), Some(PublishTimeoutError::TimedOut));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Nothing is claimed.
-    ///
-    /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
-    /// - [`PublishTimeoutError::Closed`] if the ring is closed.
-    /// - [`PublishTimeoutError::Halted`] if the ring is halted.
-    /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
-    ///   slot, because it handles an event or holds a claim of the same ring. The call then returns
-    ///   at once.
-    ///
-    /// # Blocking
-    ///
-    /// Waits while the ring is full, until the slowest consumer releases a slot, the ring is closed
-    /// or halted, or `timeout` has passed. It uses the producer's wait strategy. The call can take
-    /// longer than `timeout` by the time that the system takes to wake the thread.
-    /// [`try_claim`](Self::try_claim) does not wait.
-    #[inline]
-    pub fn claim_timeout(
-        &mut self,
-        timeout: Duration,
-    ) -> Result<Claim<'_, E, S>, PublishTimeoutError> {
-        self.claim_or(|refused| refused.wait_for(timeout))
+        self.claim_with(|refused| refused.give_up())
     }
 
     /// Claims the next `count` slots. Fill and publish them together, or drop the claim to give
@@ -158,14 +115,15 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits until `count` slots are free at the same time, or the ring is closed or halted. It
-    /// uses the producer's wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait.
+    /// uses the producer's wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait,
+    /// and [`claim_batch_or`](Self::claim_batch_or) waits for a limited time.
     ///
     /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
     /// advance during the wait, and the call may never return.
     #[inline]
     pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
-        Ok(self.claim_batch_or(count, |refused| refused.wait())?)
+        Ok(self.claim_batch_with(count, |refused| refused.wait())?)
     }
 
     /// Claims the next `count` slots if they are free, without waiting.
@@ -195,54 +153,16 @@ impl<E, S: Sequencer> Producer<E, S> {
     #[inline]
     pub fn try_claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
-        Ok(self.claim_batch_or(count, |refused| refused.give_up())?)
+        Ok(self.claim_batch_with(count, |refused| refused.give_up())?)
     }
 
-    /// Claims the next `count` slots, waiting at most `timeout` until they are free.
-    ///
-    /// If `timeout` is too long for the clock, there is no limit.
-    /// [`claim_batch`](Self::claim_batch) waits without a limit.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::{Disruptor, error::BatchError};
-    ///
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    ///
-    /// let patience = Duration::from_millis(1);
-    /// assert_eq!(producer.claim_batch_timeout(3, patience)?.publish()?, 0..3);
-    /// assert_eq!(producer.claim_batch_timeout(2, patience).err(), Some(BatchError::TimedOut));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Nothing is claimed.
-    ///
-    /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
-    /// - [`BatchError::Zero`] if `count` is 0.
-    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
-    /// - [`BatchError::Closed`] if the ring is closed.
-    /// - [`BatchError::Halted`] if the ring is halted.
-    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   enough, because it handles an event or holds a claim of the same ring. The call then
-    ///   returns at once.
-    ///
-    /// # Blocking
-    ///
-    /// Waits until `count` slots are free at the same time, the ring is closed or halted, or
-    /// `timeout` has passed. It uses the producer's wait strategy. The call can take longer than
-    /// `timeout` by the time that the system takes to wake the thread.
-    /// [`try_claim_batch`](Self::try_claim_batch) does not wait.
+    /// Claims the next slot, waiting at most `timeout` until it is free.
     #[inline]
-    pub fn claim_batch_timeout(
+    pub(crate) fn claim_timeout(
         &mut self,
-        count: usize,
         timeout: Duration,
-    ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
-        let count = self.checked_count(count)?;
-        Ok(self.claim_batch_or(count, |refused| refused.wait_for(timeout))?)
+    ) -> Result<Claim<'_, E, S>, WhenFullError> {
+        self.claim_with(|refused| refused.wait_for(timeout))
     }
 
     pub(super) fn checked_count(&self, count: usize) -> Result<u64, BatchError> {
@@ -258,7 +178,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     // Otherwise a program with several calls of `publish` for one type calls this for each event.
     // See E75 in `perf/results/experiments.md`.
     #[inline(always)]
-    pub(super) fn claim_or<X>(
+    pub(super) fn claim_with<X>(
         &mut self,
         decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,
     ) -> Result<Claim<'_, E, S>, X> {
@@ -274,7 +194,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next `count` slots. If the ring refuses them, `decide` says what to do.
     #[inline]
-    pub(super) fn claim_batch_or<X>(
+    pub(super) fn claim_batch_with<X>(
         &mut self,
         count: u64,
         decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,

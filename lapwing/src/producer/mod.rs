@@ -12,8 +12,9 @@ mod publish;
 mod wait;
 
 mod claiming;
-mod offer;
 mod up_to;
+
+mod when_full;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -25,9 +26,9 @@ use lapwing_core::{Claims, Control};
 
 pub use batch::ClaimBatch;
 pub use claim::Claim;
-pub use offer::WhenFull;
-pub use sequencer::{Cloneable, Multi, Sequencer, Single};
+pub use sequencer::{Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
+pub use when_full::WhenFull;
 
 use wait::Waits;
 
@@ -138,9 +139,10 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// | if the ring is full | one event | one slot to fill | a batch | slots to fill | the free slots, up to a number |
 /// |---|---|---|---|---|---|
 /// | wait | [`publish`] | [`claim`] | [`publish_batch`] | [`claim_batch`] | [`claim_up_to`] |
-/// | return an error | [`try_publish`] | [`try_claim`] | [`try_publish_batch`] | [`try_claim_batch`] | [`try_claim_up_to`] |
-/// | wait for a time | [`publish_timeout`] | [`claim_timeout`] | [`publish_batch_timeout`] | [`claim_batch_timeout`] | [`claim_up_to_timeout`] |
-/// | do what [`WhenFull`] says | [`offer`] | | [`offer_batch`] | | |
+/// | return an error | [`try_publish`] | [`try_claim`] | [`try_publish_batch`] | [`try_claim_batch`] | |
+/// | do what [`WhenFull`] says | [`publish_or`] | [`claim_or`] | [`publish_batch_or`] | [`claim_batch_or`] | [`claim_up_to_or`] |
+///
+/// [`WhenFull`] can also say how long to wait.
 ///
 /// To keep a value if no slot is free, claim first and then move the value into the claim. If the
 /// claim is not published, the value stays in the slot.
@@ -193,14 +195,11 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// [`try_claim`]: Self::try_claim
 /// [`try_publish_batch`]: Self::try_publish_batch
 /// [`try_claim_batch`]: Self::try_claim_batch
-/// [`try_claim_up_to`]: Self::try_claim_up_to
-/// [`publish_timeout`]: Self::publish_timeout
-/// [`claim_timeout`]: Self::claim_timeout
-/// [`publish_batch_timeout`]: Self::publish_batch_timeout
-/// [`claim_batch_timeout`]: Self::claim_batch_timeout
-/// [`claim_up_to_timeout`]: Self::claim_up_to_timeout
-/// [`offer`]: Self::offer
-/// [`offer_batch`]: Self::offer_batch
+/// [`publish_or`]: Self::publish_or
+/// [`claim_or`]: Self::claim_or
+/// [`publish_batch_or`]: Self::publish_batch_or
+/// [`claim_batch_or`]: Self::claim_batch_or
+/// [`claim_up_to_or`]: Self::claim_up_to_or
 /// [`close`]: Self::close
 // Aligned for the reason that `Reader` gives.
 #[repr(align(64))]
@@ -340,7 +339,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 }
 
-impl<E, S: Cloneable> Clone for Producer<E, S> {
+impl<E, S: Sequencer + Clone> Clone for Producer<E, S> {
     fn clone(&self) -> Self {
         Self::new(self.ring(), self.waits.strategy())
     }

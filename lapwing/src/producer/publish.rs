@@ -1,13 +1,12 @@
-//! Publishing through a closure that fills the slot: one event or a batch, with a wait, without
-//! one, or with a timeout.
+//! Publishing through a closure that fills the slot: one event or a batch, with a wait or without
+//! one. Not here: the same by a policy (`when_full`).
 
 use std::ops::Range;
-use std::time::Duration;
 
 use super::Sequencer;
 use super::{Producer, Slots};
 use crate::Sequence;
-use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
+use crate::error::{BatchError, PublishError, TryPublishError};
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes one event and returns its sequence. `fill` writes the event in place.
@@ -55,7 +54,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// that thread has counted the accepted events. The count takes a few instructions and one
     /// system call.
     ///
-    /// [`try_publish`](Self::try_publish) does not wait for a slot.
+    /// [`try_publish`](Self::try_publish) does not wait for a slot, and
+    /// [`publish_or`](Self::publish_or) waits for a limited time.
     #[inline]
     pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, PublishError> {
         let mut claim = self.claim()?;
@@ -102,63 +102,6 @@ impl<E, S: Sequencer> Producer<E, S> {
     #[inline]
     pub fn try_publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, TryPublishError> {
         let mut claim = self.try_claim()?;
-        fill(&mut claim);
-        Ok(claim.publish()?)
-    }
-
-    /// Publishes one event, waiting at most `timeout` for a free slot, and returns its sequence.
-    ///
-    /// If `timeout` is too long for the clock, there is no limit. [`publish`](Self::publish) waits
-    /// without a limit, and says what `fill` finds in the slot. If `fill` panics, the panic is
-    /// passed on and the event is not published.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::{Disruptor, error::PublishTimeoutError};
-    ///
-    /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    /// let mut poller = consumers.take_poller("all")?;
-    ///
-    /// let patience = Duration::from_millis(1);
-    /// assert_eq!(producer.publish_timeout(patience, |event| *event = 7), Ok(0)); // the one slot
-    /// let result = producer.publish_timeout(patience, |event| *event = 8);
-    /// assert_eq!(result, Err(PublishTimeoutError::TimedOut));
-    /// assert_eq!(poller.poll()?.as_slice(), [7]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The event is not published. `fill` may have run if the ring was closed or halted. With
-    /// another error it has not.
-    ///
-    /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
-    /// - [`PublishTimeoutError::Closed`] if the ring was closed before it granted the slot or, with
-    ///   a single producer, before the publication.
-    /// - [`PublishTimeoutError::Halted`] if the ring was halted before the publication.
-    /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
-    ///   slot, because it handles an event or holds a claim of the same ring. The call then returns
-    ///   at once.
-    ///
-    /// # Blocking
-    ///
-    /// Waits while the ring is full, until the slowest consumer releases a slot, the ring is closed
-    /// or halted, or `timeout` has passed. It uses the producer's wait strategy. The call can take
-    /// longer than `timeout` by the time that the system takes to wake the thread.
-    ///
-    /// If another thread closes or halts the ring at the same moment, a single producer waits until
-    /// that thread has counted the accepted events. The count takes a few instructions and one
-    /// system call.
-    ///
-    /// [`try_publish`](Self::try_publish) does not wait for a slot.
-    #[inline]
-    pub fn publish_timeout(
-        &mut self,
-        timeout: Duration,
-        fill: impl FnOnce(&mut E),
-    ) -> Result<Sequence, PublishTimeoutError> {
-        let mut claim = self.claim_timeout(timeout)?;
         fill(&mut claim);
         Ok(claim.publish()?)
     }
@@ -212,7 +155,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// that thread has counted the accepted events. The count takes a few instructions and one
     /// system call.
     ///
-    /// [`try_publish_batch`](Self::try_publish_batch) does not wait for slots.
+    /// [`try_publish_batch`](Self::try_publish_batch) does not wait for slots, and
+    /// [`publish_batch_or`](Self::publish_batch_or) waits for a limited time.
     #[inline]
     pub fn publish_batch(
         &mut self,
@@ -270,67 +214,6 @@ impl<E, S: Sequencer> Producer<E, S> {
         fill: impl for<'b> FnOnce(&mut Slots<'b, E>),
     ) -> Result<Range<Sequence>, BatchError> {
         let mut batch = self.try_claim_batch(count)?;
-        fill(&mut batch.slots());
-        Ok(batch.publish()?)
-    }
-
-    /// Publishes `count` events together, waiting at most `timeout` for free slots, and returns
-    /// their sequences.
-    ///
-    /// If `timeout` is too long for the clock, there is no limit.
-    /// [`publish_batch`](Self::publish_batch) waits without a limit.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::{Disruptor, error::BatchError};
-    ///
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    ///
-    /// let patience = Duration::from_millis(1);
-    /// let sequences = producer.publish_batch_timeout(3, patience, |slots| {
-    ///     slots.iter_mut().for_each(|slot| *slot = 7);
-    /// })?;
-    /// assert_eq!(sequences, 0..3);
-    /// let result = producer.publish_batch_timeout(2, patience, |_| unreachable!("one is free"));
-    /// assert_eq!(result, Err(BatchError::TimedOut));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// None of the events is published. `fill` may have run if the ring was closed or halted. With
-    /// another error it has not.
-    ///
-    /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
-    /// - [`BatchError::Zero`] if `count` is 0.
-    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
-    /// - [`BatchError::Closed`] if the ring was closed before it granted the slots or, with a
-    ///   single producer, before the publication.
-    /// - [`BatchError::Halted`] if the ring was halted before the publication.
-    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   enough, because it handles an event or holds a claim of the same ring. The call then
-    ///   returns at once.
-    ///
-    /// # Blocking
-    ///
-    /// Waits until `count` slots are free at the same time, the ring is closed or halted, or
-    /// `timeout` has passed. It uses the producer's wait strategy. The call can take longer than
-    /// `timeout` by the time that the system takes to wake the thread.
-    ///
-    /// If another thread closes or halts the ring at the same moment, a single producer waits until
-    /// that thread has counted the accepted events. The count takes a few instructions and one
-    /// system call.
-    ///
-    /// [`try_publish_batch`](Self::try_publish_batch) does not wait for slots.
-    #[inline]
-    pub fn publish_batch_timeout(
-        &mut self,
-        count: usize,
-        timeout: Duration,
-        fill: impl for<'b> FnOnce(&mut Slots<'b, E>),
-    ) -> Result<Range<Sequence>, BatchError> {
-        let mut batch = self.claim_batch_timeout(count, timeout)?;
         fill(&mut batch.slots());
         Ok(batch.publish()?)
     }

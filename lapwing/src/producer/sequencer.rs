@@ -23,9 +23,26 @@ use crate::ring::Ring;
 /// assert_eq!((send(&mut one), send(&mut many)), (Ok(0), Ok(0)));
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
+///
+/// [`Multi`] is `Clone`, and [`Single`] is not. A function that clones its producer asks for that:
+///
+/// ```
+/// use lapwing::{Disruptor, Producer, producer::Sequencer};
+///
+/// fn pair<S: Sequencer + Clone>(first: Producer<u64, S>) -> [Producer<u64, S>; 2] {
+///     [first.clone(), first]
+/// }
+///
+/// let (producer, _consumers) =
+///     Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;
+/// let [mut first, mut second] = pair(producer);
+/// assert_eq!(first.publish(|_| {}), Ok(0));
+/// assert_eq!(second.publish(|_| {}), Ok(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Sequencer: sealed::Sequencer + Debug {}
 
-/// One producer. The sequence of a claim that is given up is claimed again.
+/// One producer, which cannot be cloned. The sequence of a claim that is given up is claimed again.
 ///
 /// ```
 /// use lapwing::{Disruptor, Producer, producer::Single};
@@ -36,7 +53,8 @@ pub trait Sequencer: sealed::Sequencer + Debug {}
 /// assert_eq!(producer.claim()?.sequence(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+// Not `Clone`, so neither is its producer or its sender.
+#[derive(Debug)]
 pub enum Single {}
 
 /// Several producers. A claim that is given up becomes a tombstone, which consumers skip.
@@ -53,30 +71,6 @@ pub enum Single {}
 #[derive(Debug, Clone, Copy)]
 pub enum Multi {}
 
-/// The [`Sequencer`] of producers that can be cloned: [`Multi`]. The trait is sealed.
-///
-/// ```
-/// use lapwing::{Disruptor, Producer, producer::Cloneable};
-///
-/// fn pair<S: Cloneable>(first: Producer<u64, S>) -> [Producer<u64, S>; 2] {
-///     [first.clone(), first]
-/// }
-///
-/// let (producer, _consumers) =
-///     Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;
-/// let [mut first, mut second] = pair(producer);
-/// assert_eq!(first.publish(|_| {}), Ok(0));
-/// assert_eq!(second.publish(|_| {}), Ok(1));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "the only producer of a ring, or the only sender of a channel, cannot be cloned",
-    label = "cannot be cloned",
-    note = "build the ring with `Disruptor::multi_producer`, or the channel with `channel::mpsc`"
-)]
-pub trait Cloneable: Sequencer {}
-
-impl Cloneable for Multi {}
 impl Sequencer for Single {}
 impl Sequencer for Multi {}
 

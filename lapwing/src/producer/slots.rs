@@ -4,7 +4,7 @@ use std::iter::FusedIterator;
 use std::{mem, slice};
 
 use crate::Sequence;
-use crate::error::LengthError;
+use crate::error::BatchError;
 
 /// The events of a claimed batch, in order, to be filled.
 ///
@@ -167,8 +167,9 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// # Errors
     ///
-    /// [`LengthError`] if the numbers of events and slots differ. No slot is written.
-    pub fn copy_from_slice(&mut self, events: &[E]) -> Result<(), LengthError>
+    /// [`BatchError::Length`] if the numbers of events and slots differ. No slot is written, and the
+    /// claim of the slots stays as it is.
+    pub fn copy_from_slice(&mut self, events: &[E]) -> Result<(), BatchError>
     where
         E: Copy,
     {
@@ -202,8 +203,9 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// # Errors
     ///
-    /// [`LengthError`] if the numbers of events and slots differ. No slot is written.
-    pub fn clone_from_slice(&mut self, events: &[E]) -> Result<(), LengthError>
+    /// [`BatchError::Length`] if the numbers of events and slots differ. No slot is written, and the
+    /// claim of the slots stays as it is.
+    pub fn clone_from_slice(&mut self, events: &[E]) -> Result<(), BatchError>
     where
         E: Clone,
     {
@@ -214,9 +216,9 @@ impl<'a, E> Slots<'a, E> {
     }
 
     /// Splits `events` at the end of the ring.
-    fn split<'b>(&self, events: &'b [E]) -> Result<(&'b [E], &'b [E]), LengthError> {
+    fn split<'b>(&self, events: &'b [E]) -> Result<(&'b [E], &'b [E]), BatchError> {
         if events.len() != self.len() {
-            return Err(LengthError { events: events.len(), slots: self.len() });
+            return Err(BatchError::Length { events: events.len(), slots: self.len() });
         }
         Ok(events.split_at(self.before_wrap.len()))
     }

@@ -11,15 +11,15 @@ fn the_total_of_the_ring_is_the_sum_of_what_its_producers_dropped() {
     let (producer, mut consumers) =
         Disruptor::multi_producer(4, || 0_u64).stage("all").poller().build().unwrap();
     let _poller = consumers.take_poller("all").unwrap(); // never polls
-    let offer = |mut producer: MultiProducer<u64>| {
+    let publish = |mut producer: MultiProducer<u64>| {
         let drop_new = WhenFull::DropNew;
-        (0..1_000).for_each(|_| _ = producer.offer(drop_new, |_| {}).unwrap());
-        producer.offer_batch(3, drop_new, |_| unreachable!()).unwrap();
+        (0..1_000).for_each(|_| _ = producer.publish_or(drop_new, |_| {}).unwrap());
+        producer.publish_batch_or(3, drop_new, |_| unreachable!()).unwrap();
         producer.dropped()
     };
     let threads = [0; 3].map(|_| {
         let producer = producer.clone();
-        thread::spawn(move || offer(producer))
+        thread::spawn(move || publish(producer))
     });
     let dropped: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     assert_eq!(dropped, 3 * 1_000 + 3 * 3 - 4);

@@ -1,7 +1,5 @@
 //! Claiming as many slots as are free, and their number. Not here: batches of a given size
-//! (`claiming`).
-
-use std::time::Duration;
+//! (`claiming`), the same by a policy (`when_full`).
 
 use lapwing_core::{Claims, Granted};
 
@@ -53,89 +51,23 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits until one slot is free, or the ring is closed or halted. It uses the producer's wait
-    /// strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
+    /// strategy. With [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse),
+    /// [`claim_up_to_or`](Self::claim_up_to_or) does not wait.
     ///
     /// If this thread also polls the ring, or has yet to start its stages, these consumers cannot
     /// advance during the wait, and the call may never return.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        Ok(self.claim_up_to_or(most, |refused| refused.wait())?)
+        Ok(self.claim_up_to_with(most, |refused| refused.wait())?)
     }
 
     /// Claims the free slots, at most `max`, without waiting.
-    ///
-    /// [`claim_up_to`](Self::claim_up_to) waits for the first slot instead. If `max` is above the
-    /// [capacity](Self::capacity), the limit is the capacity.
-    ///
-    /// ```
-    /// use lapwing::{Disruptor, error::BatchError};
-    ///
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    ///
-    /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 0..3);
-    /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 3..4); // one was free
-    /// assert_eq!(producer.try_claim_up_to(3).err(), Some(BatchError::Full));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Nothing is claimed.
-    ///
-    /// - [`BatchError::Full`] if no slot is free.
-    /// - [`BatchError::Zero`] if `max` is 0.
-    /// - [`BatchError::Closed`] if the ring is closed.
-    /// - [`BatchError::Halted`] if the ring is halted.
-    pub fn try_claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
-        let most = self.checked_most(max)?;
-        Ok(self.claim_up_to_or(most, |refused| refused.give_up())?)
-    }
-
-    /// Claims the free slots, at least one and at most `max`, waiting at most `timeout` for the
-    /// first one.
-    ///
-    /// If `max` is above the [capacity](Self::capacity), the limit is the capacity. If `timeout` is
-    /// too long for the clock, there is no time limit. [`claim_up_to`](Self::claim_up_to) waits
-    /// without a time limit.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::{Disruptor, error::BatchError};
-    ///
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    ///
-    /// let patience = Duration::from_millis(1);
-    /// assert_eq!(producer.claim_up_to_timeout(9, patience)?.publish()?, 0..4);
-    /// assert_eq!(producer.claim_up_to_timeout(9, patience).err(), Some(BatchError::TimedOut));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Nothing is claimed.
-    ///
-    /// - [`BatchError::TimedOut`] if no slot became free in time.
-    /// - [`BatchError::Zero`] if `max` is 0.
-    /// - [`BatchError::Closed`] if the ring is closed.
-    /// - [`BatchError::Halted`] if the ring is halted.
-    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
-    ///   because it handles an event or holds a claim of the same ring. The call then returns at
-    ///   once.
-    ///
-    /// # Blocking
-    ///
-    /// Waits until one slot is free, the ring is closed or halted, or `timeout` has passed. It uses
-    /// the producer's wait strategy. The call can take longer than `timeout` by the time that the
-    /// system takes to wake the thread. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
-    pub fn claim_up_to_timeout(
+    pub(crate) fn try_claim_up_to(
         &mut self,
         max: usize,
-        timeout: Duration,
     ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        Ok(self.claim_up_to_or(most, |refused| refused.wait_for(timeout))?)
+        Ok(self.claim_up_to_with(most, |refused| refused.give_up())?)
     }
 
     /// Returns the number of slots that are free at this moment, at most the
@@ -173,12 +105,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// Most slots that a claim of up to `max` may get.
-    fn checked_most(&self, max: usize) -> Result<u64, BatchError> {
+    pub(super) fn checked_most(&self, max: usize) -> Result<u64, BatchError> {
         if max == 0 { Err(BatchError::Zero) } else { Ok(max.min(self.capacity()) as u64) }
     }
 
     /// Claims the free slots, at most `most`. If the ring has none, `decide` says what to do.
-    fn claim_up_to_or<X>(
+    pub(super) fn claim_up_to_with<X>(
         &mut self,
         most: u64,
         decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,

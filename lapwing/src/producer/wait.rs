@@ -1,4 +1,4 @@
-//! How a producer waits on a full ring. Not here: calls that do not wait (`offer`).
+//! How a producer waits on a full ring. Not here: calls that do not wait (`when_full`).
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use lapwing_core::{Awaited, Control, EventCount, Granted, Trying};
 use super::Sequencer;
 use crate::Sequence;
 use crate::deadline::has_passed;
-use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
+use crate::error::{PublishError, TryPublishError, WhenFullError};
 use crate::on_this_thread;
 use crate::ring::Shared;
 use crate::sync::{IS_CHECKED, Ordering, now};
@@ -137,10 +137,8 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
         loop {
             match self.wait_until(None) {
                 Ok(granted) => return Ok(granted),
-                Err(PublishTimeoutError::Closed) => return Err(PublishError::Closed),
-                Err(PublishTimeoutError::Halted(cause)) => return Err(PublishError::Halted(cause)),
-                Err(PublishTimeoutError::WouldDeadlock) => return Err(PublishError::WouldDeadlock),
-                Err(PublishTimeoutError::TimedOut) => {}
+                Err(Some(error)) => return Err(error),
+                Err(None) => {}
             }
         }
     }
@@ -148,25 +146,23 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
     /// Waits for free slots, at most for `timeout`.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_for(
-        mut self,
-        timeout: Duration,
-    ) -> Result<Granted<'p>, PublishTimeoutError> {
-        self.wait_until(now().checked_add(timeout))
+    pub(super) fn wait_for(mut self, timeout: Duration) -> Result<Granted<'p>, WhenFullError> {
+        let granted = self.wait_until(now().checked_add(timeout));
+        granted.map_err(|error| error.map_or(WhenFullError::TimedOut, WhenFullError::from))
     }
 
-    /// Drops the events.
-    pub(super) fn count_dropped(&mut self) {
-        *self.dropped += self.count;
+    /// Drops this number of events.
+    pub(super) fn count_dropped(&mut self, events: u64) {
+        *self.dropped += events;
         // O13, Relaxed: a total that nothing else depends on.
-        self.shared.dropped.fetch_add(self.count, Ordering::Relaxed);
+        self.shared.dropped.fetch_add(events, Ordering::Relaxed);
     }
 
-    /// Waits for free slots until `deadline`, if there is one.
+    /// Waits for free slots until `deadline`, if there is one. `Err(None)` if that has passed.
     fn wait_until(
         &mut self,
         deadline: Option<Instant>,
-    ) -> Result<Granted<'p>, PublishTimeoutError> {
+    ) -> Result<Granted<'p>, Option<PublishError>> {
         let Self { trying, count, shared, waits, .. } = self;
         let (control, count) = (&*shared.control, *count);
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
@@ -182,19 +178,17 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
         loop {
             match trying.again().map_err(TryPublishError::of) {
                 Ok(granted) => return Ok(granted),
-                Err(TryPublishError::Closed) => return Err(PublishTimeoutError::Closed),
+                Err(TryPublishError::Closed) => return Err(Some(PublishError::Closed)),
                 Err(TryPublishError::Halted(cause)) => {
-                    return Err(PublishTimeoutError::Halted(cause));
+                    return Err(Some(PublishError::Halted(cause)));
                 }
-                Err(TryPublishError::Full) if is_expired => {
-                    return Err(PublishTimeoutError::TimedOut);
-                }
+                Err(TryPublishError::Full) if is_expired => return Err(None),
                 Err(TryPublishError::Full) => {}
             }
             let patient = *is_patient && count <= control.room();
             let awaited = FreeSlots { control, count, runs_a_stage, held, is_patient: patient };
             if awaited.would_deadlock() {
-                return Err(PublishTimeoutError::WouldDeadlock);
+                return Err(Some(PublishError::WouldDeadlock));
             }
             if counted.is_none() {
                 counted = Some(CountedWait::new(shared));

@@ -4,7 +4,7 @@ use std::iter::FusedIterator;
 use std::time::{Duration, Instant};
 
 use super::reader::{Reading, TapReader};
-use crate::error::{TapError, TapTimeoutError};
+use crate::error::TapError;
 use crate::sync::threads::sleep;
 use crate::sync::{now, yield_now};
 use crate::wait::Sleeping;
@@ -18,46 +18,45 @@ impl<E: Copy> TapReader<E> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::{error::TapTimeoutError, tap::tap};
+    /// use lapwing::{error::TapError, tap::tap};
     ///
     /// let (mut writer, mut reader) = tap::<u64>(8)?;
     /// let limit = Duration::from_millis(1);
-    /// assert_eq!(reader.next_timeout(limit), Err(TapTimeoutError::TimedOut));
+    /// assert_eq!(reader.next_timeout(limit), Err(TapError::Empty));
     /// writer.write(0, &7);
     /// assert_eq!(reader.next_timeout(limit)?.event, 7);
     /// drop(writer);
-    /// assert_eq!(reader.next_timeout(limit), Err(TapTimeoutError::Closed));
+    /// assert_eq!(reader.next_timeout(limit), Err(TapError::Closed));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// - [`TapTimeoutError::TimedOut`] if no event came in time.
-    /// - [`TapTimeoutError::Closed`] if the tap is closed and no event is left.
+    /// - [`TapError::Empty`] if no event came in time.
+    /// - [`TapError::Closed`] if the tap is closed and no event is left.
     ///
     /// # Blocking
     ///
     /// Waits until the writer writes an event or closes the tap, or until `timeout` has passed. It
     /// polls as the iterator does, so it may return later than `timeout` by the time that the
     /// system takes to wake the thread. [`try_next`](Self::try_next) does not wait.
-    pub fn next_timeout(&mut self, timeout: Duration) -> Result<Reading<E>, TapTimeoutError> {
+    pub fn next_timeout(&mut self, timeout: Duration) -> Result<Reading<E>, TapError> {
         self.wait(now().checked_add(timeout))
     }
 
     /// Waits as [`Sleeping`] does by default, but without its spins: a reader that polls without
     /// pause would keep taking the cache line that the writer stores to.
-    fn wait(&mut self, deadline: Option<Instant>) -> Result<Reading<E>, TapTimeoutError> {
+    fn wait(&mut self, deadline: Option<Instant>) -> Result<Reading<E>, TapError> {
         let Sleeping { yields, sleep: length, .. } = Sleeping::default();
         let mut looks = 0_u32;
         loop {
             match self.try_next() {
-                Ok(reading) => return Ok(reading),
-                Err(TapError::Closed) => return Err(TapTimeoutError::Closed),
                 Err(TapError::Empty) => {}
+                found => return found,
             }
             let left = deadline.map(|at| at.saturating_duration_since(now()));
             if left.is_some_and(|left| left.is_zero()) {
-                return Err(TapTimeoutError::TimedOut);
+                return Err(TapError::Empty);
             }
             if looks < yields {
                 looks += 1;

@@ -359,7 +359,12 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///   [`UnusedSetting`](BuildError::UnusedSetting), [`Workers`](BuildError::Workers).
     /// - A [`Graph`] has an invalid order: [`UnknownStage`](BuildError::UnknownStage),
     ///   [`Overlap`](BuildError::Overlap).
-    /// - Stages cannot run on their threads: [`Placement`](BuildError::Placement).
+    /// - Stages cannot run on the threads that they, or the
+    ///   [`placement`](Self::placement), ask for: [`ZeroThreads`](BuildError::ZeroThreads),
+    ///   [`UnknownInGroup`](BuildError::UnknownInGroup),
+    ///   [`PollerInGroup`](BuildError::PollerInGroup), [`TwoThreads`](BuildError::TwoThreads),
+    ///   [`BlockingShares`](BuildError::BlockingShares),
+    ///   [`UnknownThread`](BuildError::UnknownThread), [`TwoPins`](BuildError::TwoPins).
     ///
     /// # Panics
     ///

@@ -30,8 +30,8 @@ impl Disruptor {
     /// Begins a ring of `capacity` events for one producer. `factory` makes each event.
     ///
     /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it.
-    /// `build` then calls `factory` once for each slot, and writes the event there at once. It
-    /// therefore needs stack for one event, besides what `factory` needs.
+    /// `build` then calls `factory` once for each slot, from the first to the last, and writes the
+    /// event there at once. It therefore needs stack for one event, besides what `factory` needs.
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(1024, || 0_u64)
@@ -46,29 +46,7 @@ impl Disruptor {
     /// ```
     pub fn single_producer<'env, E: Send + 'env>(
         capacity: usize,
-        mut factory: impl FnMut() -> E + 'env,
-    ) -> Builder<'env, E, Single> {
-        Builder::new(capacity, Factory::of(move |_| factory()))
-    }
-
-    /// Begins a ring for one producer, and passes the index of the slot, from 0, to `factory`.
-    ///
-    /// The rest is the same as for [`single_producer`](Self::single_producer).
-    ///
-    /// ```
-    /// use lapwing::Disruptor;
-    ///
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer_indexed(4, |slot| slot).stage("all").poller().build()?;
-    /// let (mut first, mut second) = (None, None);
-    /// producer.publish(|event| first = Some(*event))?;
-    /// producer.publish(|event| second = Some(*event))?;
-    /// assert_eq!((first, second), (Some(0), Some(1)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn single_producer_indexed<'env, E: Send + 'env>(
-        capacity: usize,
-        factory: impl FnMut(usize) -> E + 'env,
+        factory: impl FnMut() -> E + 'env,
     ) -> Builder<'env, E, Single> {
         Builder::new(capacity, Factory::of(factory))
     }
@@ -76,7 +54,7 @@ impl Disruptor {
     /// Begins a ring of `capacity` events for any number of producers. `factory` makes each event.
     ///
     /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it,
-    /// and calls `factory` once for each slot.
+    /// and calls `factory` once for each slot, from the first to the last.
     ///
     /// The events of all producers have one total order, since the producers claim slots through
     /// one shared word. If the order between producers does not matter, use one ring for each
@@ -98,29 +76,7 @@ impl Disruptor {
     /// ```
     pub fn multi_producer<'env, E: Send + 'env>(
         capacity: usize,
-        mut factory: impl FnMut() -> E + 'env,
-    ) -> Builder<'env, E, Multi> {
-        Builder::new(capacity, Factory::of(move |_| factory()))
-    }
-
-    /// Begins a ring for any number of producers, and passes the index of the slot, from 0, to
-    /// `factory`.
-    ///
-    /// The rest is the same as for [`multi_producer`](Self::multi_producer).
-    ///
-    /// ```
-    /// use lapwing::Disruptor;
-    ///
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::multi_producer_indexed(4, |slot| slot).stage("all").poller().build()?;
-    /// let mut made = Vec::new();
-    /// producer.publish_batch(4, |slots| made.extend(slots.iter_mut().map(|event| *event)))?;
-    /// assert_eq!(made, [0, 1, 2, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn multi_producer_indexed<'env, E: Send + 'env>(
-        capacity: usize,
-        factory: impl FnMut(usize) -> E + 'env,
+        factory: impl FnMut() -> E + 'env,
     ) -> Builder<'env, E, Multi> {
         Builder::new(capacity, Factory::of(factory))
     }

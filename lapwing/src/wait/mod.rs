@@ -68,7 +68,7 @@
 //! - The time limit of the caller. It belongs to the call, not to the strategy:
 //!   [`Stage::timeout`](crate::Stage::timeout) for a stage,
 //!   [`wait_timeout`](crate::Poller::wait_timeout) for a poller,
-//!   [`publish_timeout`](crate::Producer::publish_timeout) and similar calls for a producer. The
+//!   [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout) for a producer. The
 //!   limit never ends a wait early. An available event or free slot takes precedence over it.
 //!
 //! # Beside busy threads

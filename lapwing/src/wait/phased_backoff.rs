@@ -70,7 +70,7 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// ```
     /// use std::time::{Duration, Instant};
     /// use lapwing::wait::{PhasedBackoff, Sleeping};
-    /// use lapwing::{Disruptor, error::WaitTimeoutError};
+    /// use lapwing::{Disruptor, error::PollError};
     ///
     /// let ms = Duration::from_millis(1);
     /// let every_ms = Sleeping { sleep: ms, ..Sleeping::default() };
@@ -81,7 +81,7 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// let mut poller = consumers.take_poller("all")?;
     /// let start = Instant::now();
     /// // Nothing is published: all phases pass.
-    /// assert_eq!(poller.wait_timeout(5 * ms).err(), Some(WaitTimeoutError::TimedOut));
+    /// assert_eq!(poller.wait_timeout(5 * ms).err(), Some(PollError::Empty));
     /// assert!(start.elapsed() >= 5 * ms);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -8,8 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::error::{
-    BatchError, HaltCause, OfferError, PublishError, PublishTimeoutError, RingError,
-    TryPublishError,
+    BatchError, HaltCause, PublishError, RingError, TryPublishError, WhenFullError,
 };
 use lapwing::producer::{Sequencer, WhenFull};
 use lapwing::{Action, Builder, EventHandler, Poller, Producer, Running, Sequence};
@@ -180,8 +179,8 @@ fn e05_an_end_within_the_closure_refuses_its_event<K: Kind>(setup: Setup<K>) {
         assert_eq!(result.err(), end.refusal::<K>().map(BatchError::from));
     });
     for_each_end(setup, |mut producer, now, end| {
-        let result = producer.offer(WhenFull::Wait, |_| now());
-        assert_eq!(result.err(), end.refusal::<K>().map(OfferError::from));
+        let result = producer.publish_or(WhenFull::Wait, |_| now());
+        assert_eq!(result.err(), end.refusal::<K>().map(WhenFullError::from));
     });
 }
 
@@ -194,20 +193,29 @@ fn e06_each_call_after_an_end_returns_its_cause<K: Kind>(setup: Setup<K>) {
         assert_eq!(producer.claim().err(), Some(PublishError::from(why)));
         assert_eq!(producer.try_publish(never), Err(TryPublishError::from(why)));
         assert_eq!(producer.try_claim().err(), Some(TryPublishError::from(why)));
-        assert_eq!(producer.publish_timeout(long, never), Err(PublishTimeoutError::from(why)));
-        assert_eq!(producer.claim_timeout(long).err(), Some(PublishTimeoutError::from(why)));
-        assert_eq!(producer.offer(WhenFull::Wait, never), Err(OfferError::from(why)));
+        assert_eq!(
+            producer.publish_or(WhenFull::Timeout(long), never),
+            Err(WhenFullError::from(why))
+        );
+        assert_eq!(
+            producer.claim_or(WhenFull::Timeout(long)).err(),
+            Some(WhenFullError::from(why))
+        );
+        assert_eq!(producer.publish_or(WhenFull::Wait, never), Err(WhenFullError::from(why)));
         let why = BatchError::from(why);
         assert_eq!(producer.publish_batch(2, |_| unreachable!()), Err(why));
         assert_eq!(producer.try_publish_batch(2, |_| unreachable!()), Err(why));
-        assert_eq!(producer.publish_batch_timeout(2, long, |_| unreachable!()), Err(why));
-        assert_eq!(producer.offer_batch(2, WhenFull::Wait, |_| unreachable!()), Err(why));
+        assert_eq!(
+            producer.publish_batch_or(2, WhenFull::Timeout(long), |_| unreachable!()),
+            Err(why)
+        );
+        assert_eq!(producer.publish_batch_or(2, WhenFull::Wait, |_| unreachable!()), Err(why));
         assert_eq!(producer.claim_batch(2).err(), Some(why));
         assert_eq!(producer.try_claim_batch(2).err(), Some(why));
-        assert_eq!(producer.claim_batch_timeout(2, long).err(), Some(why));
+        assert_eq!(producer.claim_batch_or(2, WhenFull::Timeout(long)).err(), Some(why));
         assert_eq!(producer.claim_up_to(2).err(), Some(why));
-        assert_eq!(producer.try_claim_up_to(2).err(), Some(why));
-        assert_eq!(producer.claim_up_to_timeout(2, long).err(), Some(why));
+        assert_eq!(producer.claim_up_to_or(2, WhenFull::Refuse).err(), Some(why));
+        assert_eq!(producer.claim_up_to_or(2, WhenFull::Timeout(long)).err(), Some(why));
     });
 }
 

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 
 use lapwing::error::{
-    BatchError, BuildError, HaltCause, PollError, PublishTimeoutError, TryPublishError,
+    BatchError, BuildError, HaltCause, PollError, TryPublishError, WhenFullError,
 };
+use lapwing::producer::WhenFull;
 
 use crate::common::{MOMENT, ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};
@@ -33,8 +34,14 @@ fn c10_full_ring_blocks_the_producer_at_exactly_its_size<K: Kind>(setup: Setup<K
     for capacity in [1, 4] {
         let (mut producer, poller) = setup.ring_with_poller(capacity);
         publish(&mut producer, 0..capacity as u64);
-        assert_eq!(producer.publish_timeout(MOMENT, |_| {}), Err(PublishTimeoutError::TimedOut));
-        assert_eq!(producer.claim_timeout(MOMENT).err(), Some(PublishTimeoutError::TimedOut));
+        assert_eq!(
+            producer.publish_or(WhenFull::Timeout(MOMENT), |_| {}),
+            Err(WhenFullError::TimedOut)
+        );
+        assert_eq!(
+            producer.claim_or(WhenFull::Timeout(MOMENT)).err(),
+            Some(WhenFullError::TimedOut)
+        );
         drop(poller);
 
         let (producer, poller) = setup.ring_with_poller(capacity);
@@ -96,14 +103,15 @@ fn c13_batch_of_the_whole_ring_fits_and_none_or_one_more_is_refused<K: Kind>(set
     for (requested, error) in refusals {
         assert_eq!(producer.publish_batch(requested, |_| unreachable!()), Err(error));
         assert_eq!(producer.try_publish_batch(requested, |_| unreachable!()), Err(error));
-        let timed = producer.publish_batch_timeout(requested, MOMENT, |_| unreachable!());
+        let timed =
+            producer.publish_batch_or(requested, WhenFull::Timeout(MOMENT), |_| unreachable!());
         assert_eq!(timed, Err(error));
         assert_eq!(producer.claim_batch(requested).err(), Some(error));
     }
     assert_eq!(poller.poll().err(), Some(PollError::Empty));
     assert_eq!(producer.publish_batch(4, |slots| assert_eq!(slots.len(), 4)), Ok(0..4));
     assert_eq!(producer.try_publish_batch(1, |_| unreachable!()), Err(BatchError::Full));
-    let timed = producer.publish_batch_timeout(4, MOMENT, |_| unreachable!());
+    let timed = producer.publish_batch_or(4, WhenFull::Timeout(MOMENT), |_| unreachable!());
     assert_eq!(timed, Err(BatchError::TimedOut));
     poller.poll().unwrap().consume_all();
     assert_eq!(producer.publish_batch(4, |_| {}), Ok(4..8));

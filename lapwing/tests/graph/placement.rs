@@ -12,7 +12,7 @@ use crate::common::{
     threads_named, unique_prefix, wait_until, wait_until_no_thread_named,
 };
 use lapwing::consumer::{Consumer, Outcome, Retries};
-use lapwing::error::{BuildError, HaltCause, PlacementError, PublishError, StartError};
+use lapwing::error::{BuildError, HaltCause, PublishError, StartError};
 use lapwing::graph::{Graph, Placement, StartAt};
 use lapwing::monitor::StageState;
 use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
@@ -38,6 +38,7 @@ crate::common::for_both_producers! {
     sharing_the_thread_of_a_blocking_stage_is_an_error,
     faults_of_pins_are_errors,
     messages_contain_the_allowed_values,
+    messages_about_stages_name_the_stage,
     miri_threads_are_those_that_were_announced,
     failing_to_pin_a_thread_of_a_placement_leaves_no_thread,
     a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch,
@@ -281,17 +282,12 @@ fn faults_of_a_placement_are_errors<K: Kind>() {
     let error = |placement| error_of::<K>(pipeline::<K>(placement, ["a", "b"]).stage("p").poller());
     let each = Placement::thread_per_stage;
 
-    assert_eq!(error(Placement::threads(0)), BuildError::Placement(PlacementError::ZeroThreads));
-    let unknown =
-        BuildError::Placement(PlacementError::UnknownStage { thread: text("x"), stage: text("z") });
+    assert_eq!(error(Placement::threads(0)), BuildError::ZeroThreads);
+    let unknown = BuildError::UnknownInGroup { thread: text("x"), stage: text("z") };
     assert_eq!(error(each().group("x", ["a", "z"])), unknown);
-    let poller =
-        BuildError::Placement(PlacementError::Poller { thread: text("x"), stage: text("p") });
+    let poller = BuildError::PollerInGroup { thread: text("x"), stage: text("p") };
     assert_eq!(error(each().group("x", ["a", "p"])), poller);
-    let two = BuildError::Placement(PlacementError::TwoThreads {
-        stage: text("a"),
-        threads: (text("x"), text("y")),
-    });
+    let two = BuildError::TwoThreads { stage: text("a"), threads: (text("x"), text("y")) };
     assert_eq!(error(each().group("x", ["a"]).group("y", ["b", "a"])), two);
     for name in ["", "with\0nul"] {
         let invalid = BuildError::InvalidName { stage: text(name) };
@@ -302,41 +298,26 @@ fn faults_of_a_placement_are_errors<K: Kind>() {
     let differs = [Stage::new("a").on_thread("y")];
     assert_eq!(
         error_of::<K>(pipeline::<K>(each().group("x", ["a"]), differs)),
-        BuildError::Placement(PlacementError::TwoThreads {
-            stage: text("a"),
-            threads: (text("y"), text("x"))
-        })
+        BuildError::TwoThreads { stage: text("a"), threads: (text("y"), text("x")) }
     );
     let group = each().group("x", ["w"]).group("y", ["w-1"]);
-    let two = BuildError::Placement(PlacementError::TwoThreads {
-        stage: text("w-1"),
-        threads: (text("x"), text("y")),
-    });
+    let two = BuildError::TwoThreads { stage: text("w-1"), threads: (text("x"), text("y")) };
     assert_eq!(error_of::<K>(workers_after::<K>(pipeline::<K>(group, ["a"]), "w", 2)), two);
 }
 
 fn sharing_the_thread_of_a_blocking_stage_is_an_error<K: Kind>() {
     let text = str::to_owned;
     let each = Placement::thread_per_stage;
-    let shares = BuildError::Placement(PlacementError::BlockingShares {
-        thread: text("x"),
-        stage: text("disk"),
-    });
+    let shares = BuildError::BlockingShares { thread: text("x"), stage: text("disk") };
     let stages = || [Stage::new("a"), Stage::new("disk").blocking()];
     assert_eq!(error_of::<K>(pipeline::<K>(each().group("x", ["a", "disk"]), stages())), shares);
-    let shares = BuildError::Placement(PlacementError::BlockingShares {
-        thread: text("disk"),
-        stage: text("disk"),
-    });
+    let shares = BuildError::BlockingShares { thread: text("disk"), stage: text("disk") };
     assert_eq!(error_of::<K>(pipeline::<K>(each().group("disk", ["a"]), stages())), shares);
     let stages = [Stage::new("disk").blocking(), Stage::new("b").on_thread("disk")];
     assert_eq!(error_of::<K>(pipeline::<K>(each(), stages)), shares);
     let net = Stage::new("net").blocking();
     let ring = workers_after::<K>(pipeline::<K>(each().group("x", ["net"]), ["a"]), net, 2);
-    let shares = BuildError::Placement(PlacementError::BlockingShares {
-        thread: text("x"),
-        stage: text("net-0"),
-    });
+    let shares = BuildError::BlockingShares { thread: text("x"), stage: text("net-0") };
     assert_eq!(error_of::<K>(ring), shares);
 }
 
@@ -345,15 +326,13 @@ fn faults_of_pins_are_errors<K: Kind>() {
     let error = |placement| error_of::<K>(pipeline::<K>(placement, ["a", "b"]).stage("p").poller());
     let each = Placement::thread_per_stage;
     for name in ["ring-0", "p", "x"] {
-        let unknown = BuildError::Placement(PlacementError::UnknownThread { thread: text(name) });
+        let unknown = BuildError::UnknownThread { thread: text(name) };
         let empty_group = <[&str; 0]>::default();
         assert_eq!(error(each().group("x", empty_group).pin(name, 0)), unknown);
     }
-    let unknown = BuildError::Placement(PlacementError::UnknownThread { thread: text("a") });
+    let unknown = BuildError::UnknownThread { thread: text("a") };
     assert_eq!(error(Placement::threads(1).pin("a", 0)), unknown);
-    let two = |thread, cpus| {
-        BuildError::Placement(PlacementError::TwoPins { thread: text(thread), cpus })
-    };
+    let two = |thread, cpus| BuildError::TwoPins { thread: text(thread), cpus };
     assert_eq!(error(each().pin("a", 0).pin("a", 1)), two("a", (0, 1)));
     assert!(pipeline::<K>(each().pin("a", 1).pin("a", 1), ["a"]).build().is_ok());
 
@@ -370,26 +349,61 @@ fn messages_contain_the_allowed_values<K: Kind>() {
     let (thread, stage) = (text("x"), text("a"));
     let threads = (text("x"), text("y"));
     let messages = [
-        (PlacementError::ZeroThreads, "a placement must have at least one thread: threads=0"),
+        (BuildError::ZeroThreads, "a placement must have at least one thread: threads=0"),
         (
-            PlacementError::UnknownStage { thread: thread.clone(), stage: stage.clone() },
+            BuildError::UnknownInGroup { thread: thread.clone(), stage: stage.clone() },
             "a group names a stage that the ring does not have: stage=\"a\", thread=\"x\"",
         ),
         (
-            PlacementError::Poller { thread: thread.clone(), stage: stage.clone() },
+            BuildError::PollerInGroup { thread: thread.clone(), stage: stage.clone() },
             "a group cannot name a poller, which runs on the thread that polls it: stage=\"a\", thread=\"x\"",
         ),
         (
-            PlacementError::TwoThreads { stage: stage.clone(), threads },
+            BuildError::TwoThreads { stage: stage.clone(), threads },
             "a stage must run on one thread: stage=\"a\", first=\"x\", second=\"y\"",
         ),
         (
-            PlacementError::BlockingShares { thread: thread.clone(), stage },
+            BuildError::BlockingShares { thread: thread.clone(), stage },
             "a blocking stage must not share its thread: stage=\"a\", thread=\"x\"",
         ),
         (
-            PlacementError::UnknownThread { thread },
+            BuildError::TwoPins { thread: thread.clone(), cpus: (0, 1) },
+            "a thread must be pinned to one CPU: thread=\"x\", first=0, second=1",
+        ),
+        (
+            BuildError::UnknownThread { thread },
             "the ring does not have the thread to pin: thread=\"x\"",
+        ),
+    ];
+    for (error, message) in messages {
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+fn messages_about_stages_name_the_stage<K: Kind>() {
+    let stage = || "a".to_owned();
+    let messages = [
+        (BuildError::DuplicateName { stage: stage() }, "two stages share a name: stage=\"a\""),
+        (
+            BuildError::InvalidName { stage: stage() },
+            "the name of a stage or a thread must not be empty or contain a NUL: name=\"a\"",
+        ),
+        (
+            BuildError::UnknownStage { stage: stage() },
+            "a stage depends on a stage of another graph: stage=\"a\"",
+        ),
+        (
+            BuildError::Overlap { exclusive: stage(), other: "b".to_owned() },
+            "a stage with exclusive access must run before or after each other stage: exclusive=\"a\" and other=\"b\" could run at the same time",
+        ),
+        (BuildError::ZeroMaxBatch { stage: stage() }, "max_batch must be at least 1: stage=\"a\""),
+        (
+            BuildError::UnusedSetting { stage: stage(), setting: "pin", needs: "a handler" },
+            "the setting has no effect, because it needs a handler: stage=\"a\", setting=pin",
+        ),
+        (
+            BuildError::Workers { stage: stage(), requested: 9, max: 8 },
+            "a group must have 1..=8 workers: stage=\"a\", requested=9",
         ),
     ];
     for (error, message) in messages {

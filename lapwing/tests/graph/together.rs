@@ -11,7 +11,7 @@ use crate::common::{
     wait_until_no_thread_named, watched,
 };
 use lapwing::consumer::{Consumer, Outcome, Shared};
-use lapwing::error::{BuildError, HaltCause, PlacementError, RingError, StartError};
+use lapwing::error::{BuildError, HaltCause, RingError, StartError};
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, Sleeping, Step, WaitStrategy, Waiting, Yielding,
 };
@@ -351,8 +351,8 @@ fn two_pins_for_one_thread_are_an_error<K: Kind>() {
         .stage(stage("b", 1))
         .read(|_, _, _| {})
         .build();
-    let error = PlacementError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
-    assert_eq!(result.err(), Some(error.into()));
+    let error = BuildError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
+    assert_eq!(result.err(), Some(error));
 }
 
 fn name_that_no_thread_can_have_is_an_error<K: Kind>() {

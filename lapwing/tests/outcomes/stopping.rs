@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lapwing::consumer::Outcome;
 use lapwing::error::{HaltCause, PublishError};
+use lapwing::producer::WhenFull;
 use lapwing::wait::Blocking;
 use lapwing::{Action, Sequence, Stage};
 
@@ -104,8 +105,8 @@ fn a_stage_that_stops_in_front_of_a_parked_producer_frees_it<K: Kind>() {
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
-    let timed_out = lapwing::error::PublishTimeoutError::TimedOut;
-    assert_eq!(producer.publish_timeout(common::MOMENT, |_| {}), Err(timed_out));
+    let timed_out = lapwing::error::WhenFullError::TimedOut;
+    assert_eq!(producer.publish_or(WhenFull::Timeout(common::MOMENT), |_| {}), Err(timed_out));
     let feed = std::thread::spawn(move || producer.publish(|_| {}));
     std::thread::sleep(common::MOMENT); // probably parked by now; the test is also correct if not
     go_on.send(()).unwrap();

@@ -8,6 +8,7 @@ use crate::common::{Kind, Lcg, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, r
 use lapwing::consumer::Outcome;
 use lapwing::error::{BatchError, BuildError, PollError, PublishError, TryPublishError};
 use lapwing::lifecycle::Backlog;
+use lapwing::producer::WhenFull;
 use lapwing::{Disruptor, MAX_FIRST_SEQUENCE, Poller, Sequence};
 
 crate::common::for_both_producers! {
@@ -93,7 +94,7 @@ fn ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any<K: Kind>() {
             }
             assert_eq!(producer.free_slots(), 0);
             assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
-            assert_eq!(producer.try_claim_up_to(1).err(), Some(BatchError::Full));
+            assert_eq!(producer.claim_up_to_or(1, WhenFull::Refuse).err(), Some(BatchError::Full));
             assert_eq!(drain(&mut poller), (first..end).map(|at| (at, at)).collect::<Vec<_>>());
         }
     }
@@ -270,7 +271,8 @@ fn clones_continue_together_from_the_first_sequence() {
                 let mut producer = producer.clone();
                 scope.spawn(move || {
                     for _ in 0..events {
-                        let mut claim = producer.claim_timeout(PATIENCE).unwrap();
+                        let mut claim =
+                            producer.claim_or(WhenFull::Timeout(PATIENCE)).unwrap().unwrap();
                         *claim = claim.sequence();
                         claim.publish().unwrap();
                     }

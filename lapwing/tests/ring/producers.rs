@@ -8,14 +8,19 @@ use std::thread;
 use crate::common::{PATIENCE, repeats, watched};
 use lapwing::Disruptor;
 use lapwing::error::{PollError, PublishError, RingError};
+use lapwing::producer::WhenFull;
 
 const PRODUCERS: u64 = 4;
 
 #[test]
-fn indexed_factories_get_the_index_of_their_slot() {
-    let build = Disruptor::single_producer_indexed(8, |slot| slot).stage("poller").poller().build();
+fn a_factory_makes_the_events_from_the_first_slot_to_the_last() {
+    let count = || {
+        let mut slots = 0..8;
+        move || slots.next().expect("one event for each slot")
+    };
+    let build = Disruptor::single_producer(8, count()).stage("poller").poller().build();
     let (mut single, _pollers) = build.unwrap();
-    let build = Disruptor::multi_producer_indexed(8, |slot| slot).stage("poller").poller().build();
+    let build = Disruptor::multi_producer(8, count()).stage("poller").poller().build();
     let (mut multi, _other_pollers) = build.unwrap();
     for slot in 0..8 {
         let claim = single.claim().unwrap();
@@ -137,7 +142,7 @@ fn full_ring_is_full_for_every_producer_and_a_free_slot_goes_to_the_first() {
     let mut poller = consumers.take_poller("poller").unwrap();
     let mut second = first.clone();
     let claim = first.claim().unwrap();
-    let other_claim = second.claim_timeout(PATIENCE).unwrap();
+    let other_claim = second.claim_or(WhenFull::Timeout(PATIENCE)).unwrap().unwrap();
     assert_eq!(poller.poll().err(), Some(PollError::Empty));
     assert_eq!((claim.publish(), other_claim.publish()), (Ok(0), Ok(1)));
     assert!(first.try_claim().is_err() && second.try_claim().is_err());

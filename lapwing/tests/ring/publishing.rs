@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 use crate::common::{Kind, MOMENT, PATIENCE, ProducerOf, repeats};
 use lapwing::Poller;
 use lapwing::error::{
-    BatchError, HaltCause, PollError, PublishError, PublishTimeoutError, TryPublishError,
+    BatchError, HaltCause, PollError, PublishError, TryPublishError, WhenFullError,
 };
+use lapwing::producer::WhenFull;
 
 crate::common::for_both_producers! {
     miri_publish_numbers_events_from_zero_and_writes_in_place,
     miri_every_capacity_delivers_every_event_in_order,
     try_publish_fails_on_a_full_ring_and_claims_nothing,
-    publish_timeout_fails_on_a_full_ring_when_the_time_has_passed,
-    publish_timeout_succeeds_when_a_slot_is_freed_in_time,
+    call_with_a_timeout_fails_on_a_full_ring_when_the_time_has_passed,
+    publication_with_a_timeout_succeeds_when_a_slot_is_freed_in_time,
     batch_of_an_impossible_size_is_refused_by_every_call,
     batch_of_any_possible_size_is_published_whole,
     batch_waits_until_all_of_it_fits,
@@ -65,7 +66,10 @@ fn miri_publish_numbers_events_from_zero_and_writes_in_place<K: Kind>() {
         let result = match sequence % 3 {
             0 => producer.publish(|event| *event += sequence).unwrap(),
             1 => producer.try_publish(|event| *event += sequence).unwrap(),
-            _ => producer.publish_timeout(PATIENCE, |event| *event += sequence).unwrap(),
+            _ => {
+                let patience = WhenFull::Timeout(PATIENCE);
+                producer.publish_or(patience, |event| *event += sequence).unwrap().unwrap()
+            }
         };
         assert_eq!(result, sequence);
         // The slot still holds the event of the last lap when it is written again.
@@ -120,31 +124,47 @@ fn try_publish_fails_on_a_full_ring_and_claims_nothing<K: Kind>() {
     assert_eq!(drain(&mut poller), [2, 3, 9, 9]);
 }
 
-fn publish_timeout_fails_on_a_full_ring_when_the_time_has_passed<K: Kind>() {
+fn call_with_a_timeout_fails_on_a_full_ring_when_the_time_has_passed<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(1);
-    assert_eq!(producer.publish_timeout(Duration::ZERO, |event| *event = 1), Ok(0));
+    assert_eq!(
+        producer.publish_or(WhenFull::Timeout(Duration::ZERO), |event| *event = 1),
+        Ok(Some(0))
+    );
     let has_run = Cell::new(false);
     let run = |_: &mut u64| has_run.set(true);
     let begin = Instant::now();
-    assert_eq!(producer.publish_timeout(MOMENT, run), Err(PublishTimeoutError::TimedOut));
-    assert_eq!(producer.claim_timeout(MOMENT).err(), Some(PublishTimeoutError::TimedOut));
-    assert_eq!(producer.publish_batch_timeout(1, MOMENT, |_| {}), Err(BatchError::TimedOut));
-    assert_eq!(producer.claim_batch_timeout(1, MOMENT).err(), Some(BatchError::TimedOut));
+    assert_eq!(producer.publish_or(WhenFull::Timeout(MOMENT), run), Err(WhenFullError::TimedOut));
+    assert_eq!(producer.claim_or(WhenFull::Timeout(MOMENT)).err(), Some(WhenFullError::TimedOut));
+    assert_eq!(
+        producer.publish_batch_or(1, WhenFull::Timeout(MOMENT), |_| {}),
+        Err(BatchError::TimedOut)
+    );
+    assert_eq!(
+        producer.claim_batch_or(1, WhenFull::Timeout(MOMENT)).err(),
+        Some(BatchError::TimedOut)
+    );
     assert!(begin.elapsed() >= 4 * MOMENT);
-    assert_eq!(producer.publish_timeout(Duration::ZERO, run), Err(PublishTimeoutError::TimedOut));
+    assert_eq!(
+        producer.publish_or(WhenFull::Timeout(Duration::ZERO), run),
+        Err(WhenFullError::TimedOut)
+    );
     assert!(!has_run.get());
     assert_eq!(drain(&mut poller), [1]);
-    assert_eq!(producer.publish_timeout(Duration::MAX, |event| *event = 2), Ok(1));
+    assert_eq!(
+        producer.publish_or(WhenFull::Timeout(Duration::MAX), |event| *event = 2),
+        Ok(Some(1))
+    );
     assert_eq!(drain(&mut poller), [2]);
 }
 
-fn publish_timeout_succeeds_when_a_slot_is_freed_in_time<K: Kind>() {
+fn publication_with_a_timeout_succeeds_when_a_slot_is_freed_in_time<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(1);
     producer.publish(|_| {}).unwrap();
     thread::scope(|scope| {
-        let thread = scope.spawn(|| producer.publish_timeout(PATIENCE, |event| *event = 2));
+        let thread =
+            scope.spawn(|| producer.publish_or(WhenFull::Timeout(PATIENCE), |event| *event = 2));
         poller.poll().unwrap().consume_all();
-        assert_eq!(thread.join().unwrap(), Ok(1));
+        assert_eq!(thread.join().unwrap(), Ok(Some(1)));
     });
     assert_eq!(drain(&mut poller), [2]);
 }
@@ -161,10 +181,16 @@ fn batch_of_an_impossible_size_is_refused_by_every_call<K: Kind>() {
         let (run, producer) = (|| has_run.set(true), &mut producer);
         assert_eq!(producer.publish_batch(requested, |_| run()), Err(error));
         assert_eq!(producer.try_publish_batch(requested, |_| run()), Err(error));
-        assert_eq!(producer.publish_batch_timeout(requested, PATIENCE, |_| run()), Err(error));
+        assert_eq!(
+            producer.publish_batch_or(requested, WhenFull::Timeout(PATIENCE), |_| run()),
+            Err(error)
+        );
         assert_eq!(producer.claim_batch(requested).err(), Some(error));
         assert_eq!(producer.try_claim_batch(requested).err(), Some(error));
-        assert_eq!(producer.claim_batch_timeout(requested, PATIENCE).err(), Some(error));
+        assert_eq!(
+            producer.claim_batch_or(requested, WhenFull::Timeout(PATIENCE)).err(),
+            Some(error)
+        );
     }
     assert!(!has_run.get());
     assert_eq!(producer.publish(|event| *event = 8), Ok(1));
@@ -265,7 +291,7 @@ fn miri_claim_that_is_dropped_is_given_up<K: Kind>() {
         drop(producer.claim().unwrap());
         drop(producer.try_claim().unwrap());
         assert_eq!(drain(&mut poller), []);
-        let mut claim = producer.claim_timeout(PATIENCE).unwrap();
+        let mut claim = producer.claim_or(WhenFull::Timeout(PATIENCE)).unwrap().unwrap();
         *claim = round;
         expected.push(claim.publish().unwrap());
         assert_eq!(drain(&mut poller), [round]);
@@ -310,9 +336,8 @@ fn claim_that_is_given_up_last_does_not_hold_a_close<K: Kind>() {
     running.join().unwrap();
 }
 
-/// The errors of the waiting, `try_`, `_timeout` and batch calls.
-type Refusals =
-    ([PublishError; 2], [TryPublishError; 2], [PublishTimeoutError; 2], [BatchError; 6]);
+/// The errors of the waiting, `try_`, `_or` and batch calls.
+type Refusals = ([PublishError; 2], [TryPublishError; 2], [WhenFullError; 2], [BatchError; 6]);
 
 /// Makes every publishing call, none of which may run its closure. Returns the errors, in the order
 /// of the calls.
@@ -321,16 +346,18 @@ fn refusals<K: Kind>(producer: &mut ProducerOf<u64, K>) -> Refusals {
         [producer.publish(|_| unreachable!()).unwrap_err(), producer.claim().unwrap_err()],
         [producer.try_publish(|_| unreachable!()).unwrap_err(), producer.try_claim().unwrap_err()],
         [
-            producer.publish_timeout(PATIENCE, |_| unreachable!()).unwrap_err(),
-            producer.claim_timeout(PATIENCE).unwrap_err(),
+            producer.publish_or(WhenFull::Timeout(PATIENCE), |_| unreachable!()).unwrap_err(),
+            producer.claim_or(WhenFull::Timeout(PATIENCE)).unwrap_err(),
         ],
         [
             producer.publish_batch(1, |_| unreachable!()).unwrap_err(),
             producer.claim_batch(1).unwrap_err(),
             producer.try_publish_batch(1, |_| unreachable!()).unwrap_err(),
             producer.try_claim_batch(1).unwrap_err(),
-            producer.publish_batch_timeout(1, PATIENCE, |_| unreachable!()).unwrap_err(),
-            producer.claim_batch_timeout(1, PATIENCE).unwrap_err(),
+            producer
+                .publish_batch_or(1, WhenFull::Timeout(PATIENCE), |_| unreachable!())
+                .unwrap_err(),
+            producer.claim_batch_or(1, WhenFull::Timeout(PATIENCE)).unwrap_err(),
         ],
     )
 }
@@ -338,14 +365,14 @@ fn refusals<K: Kind>(producer: &mut ProducerOf<u64, K>) -> Refusals {
 const CLOSED: Refusals = (
     [PublishError::Closed; 2],
     [TryPublishError::Closed; 2],
-    [PublishTimeoutError::Closed; 2],
+    [WhenFullError::Closed; 2],
     [BatchError::Closed; 6],
 );
 
 const HALTED: Refusals = (
     [PublishError::Halted(HaltCause::NoConsumers); 2],
     [TryPublishError::Halted(HaltCause::NoConsumers); 2],
-    [PublishTimeoutError::Halted(HaltCause::NoConsumers); 2],
+    [WhenFullError::Halted(HaltCause::NoConsumers); 2],
     [BatchError::Halted(HaltCause::NoConsumers); 6],
 );
 

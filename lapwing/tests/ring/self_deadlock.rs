@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use crate::common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watched};
 use lapwing::consumer::{Consumer, Outcome};
-use lapwing::error::{
-    BatchError, HaltCause, OfferError, PublishError, PublishTimeoutError, TryPublishError,
-};
+use lapwing::error::{BatchError, HaltCause, PublishError, TryPublishError, WhenFullError};
 use lapwing::producer::WhenFull;
 use lapwing::wait::{Step, WaitStrategy, Waiting};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence};
@@ -32,7 +30,7 @@ crate::common::for_both_producers! {
     stage_that_stopped_holds_nothing_on_its_thread,
 }
 
-const DEADLOCK: PublishTimeoutError = PublishTimeoutError::WouldDeadlock;
+const DEADLOCK: WhenFullError = WhenFullError::WouldDeadlock;
 
 /// Publishes the numbers below `before`. While the only stage handles the first of them, it calls
 /// `act` with the producer and then drops it. Returns the events that the stage handled.
@@ -64,14 +62,18 @@ fn miri_handler_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
             let refused = producer.publish(|_| unreachable!());
             assert_eq!(refused, Err(PublishError::WouldDeadlock));
             assert_eq!(producer.claim().err(), Some(PublishError::WouldDeadlock));
-            assert_eq!(producer.publish_timeout(PATIENCE, |_| unreachable!()), Err(DEADLOCK));
-            assert_eq!(producer.claim_timeout(Duration::MAX).err(), Some(DEADLOCK));
+            assert_eq!(
+                producer.publish_or(WhenFull::Timeout(PATIENCE), |_| unreachable!()),
+                Err(DEADLOCK)
+            );
+            assert_eq!(producer.claim_or(WhenFull::Timeout(Duration::MAX)).err(), Some(DEADLOCK));
             let refused = producer.publish_batch(1, |_| unreachable!());
             assert_eq!(refused, Err(BatchError::WouldDeadlock));
             assert_eq!(producer.claim_batch(2).err(), Some(BatchError::WouldDeadlock));
-            let refused = producer.publish_batch_timeout(2, PATIENCE, |_| unreachable!());
+            let refused =
+                producer.publish_batch_or(2, WhenFull::Timeout(PATIENCE), |_| unreachable!());
             assert_eq!(refused, Err(BatchError::WouldDeadlock));
-            let refused = producer.claim_batch_timeout(1, PATIENCE).err();
+            let refused = producer.claim_batch_or(1, WhenFull::Timeout(PATIENCE)).err();
             assert_eq!(refused, Some(BatchError::WouldDeadlock));
             // A call that does not wait cannot deadlock.
             assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
@@ -86,7 +88,10 @@ fn miri_handler_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
 fn miri_handler_may_fill_its_own_ring<K: Kind>() {
     let seen = act_in_handler::<K>(4, 1, |producer| {
         assert_eq!(producer.publish(|event| *event = 1), Ok(1));
-        assert_eq!(producer.publish_timeout(PATIENCE, |event| *event = 2), Ok(2));
+        assert_eq!(
+            producer.publish_or(WhenFull::Timeout(PATIENCE), |event| *event = 2),
+            Ok(Some(2))
+        );
         let mut claim = producer.claim().unwrap();
         *claim = 3;
         assert_eq!(claim.publish(), Ok(3));
@@ -181,8 +186,8 @@ fn upstream_stage_waits_for_its_downstream_stage_and_not_for_itself<K: Kind>() {
         |_| {},
         |producer, go| {
             // The downstream stage holds the slot, and has a thread of its own.
-            let result = producer.publish_timeout(MOMENT, |_| unreachable!());
-            assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+            let result = producer.publish_or(WhenFull::Timeout(MOMENT), |_| unreachable!());
+            assert_eq!(result, Err(WhenFullError::TimedOut));
             // For two slots, this stage would have to make progress as well.
             assert_eq!(producer.claim_batch(2).err(), Some(BatchError::WouldDeadlock));
             go.send(()).unwrap();
@@ -239,8 +244,8 @@ fn stage_with_downstream_stages_waits_for_a_parallel_stage<K: Kind>() {
     let left = move |_: &u64, sequence, _| {
         if sequence == 1 {
             let mut producer = producers.recv().unwrap();
-            let result = producer.publish_timeout(MOMENT, |_| unreachable!());
-            assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+            let result = producer.publish_or(WhenFull::Timeout(MOMENT), |_| unreachable!());
+            assert_eq!(result, Err(WhenFullError::TimedOut));
             go.take(); // drops the sender
             assert_eq!(producer.publish(|_| {}), Ok(2));
         }
@@ -263,8 +268,8 @@ fn handler_waits_for_a_free_slot_in_another_ring<K: Kind>() {
     let (mut producer, consumers) = K::ring(1, || 0_u64)
         .stage("forward")
         .read(move |event, _, _| {
-            let timed_out = other.publish_timeout(MOMENT, |_| unreachable!());
-            assert_eq!(timed_out, Err(PublishTimeoutError::TimedOut));
+            let timed_out = other.publish_or(WhenFull::Timeout(MOMENT), |_| unreachable!());
+            assert_eq!(timed_out, Err(WhenFullError::TimedOut));
             tried.send(()).unwrap();
             other.publish(|slot| *slot = *event).unwrap();
         })
@@ -297,8 +302,8 @@ fn ring_is_distinguished_from_an_earlier_one_at_the_same_address<K: Kind>() {
             K::ring(1, || 0_u64).stage("poller").poller().build().unwrap();
         let _poller = consumers.take_poller("poller").unwrap();
         producer.publish(|_| {}).unwrap();
-        let result = producer.publish_timeout(Duration::ZERO, |_| unreachable!());
-        assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+        let result = producer.publish_or(WhenFull::Timeout(Duration::ZERO), |_| unreachable!());
+        assert_eq!(result, Err(WhenFullError::TimedOut));
     }
 }
 
@@ -324,8 +329,8 @@ fn handler_of_an_inner_ring_gets_an_error_on_the_outer_one<K: Kind>() {
         let (mut free, mut consumers) = K::ring(1, || 0_u64).stage("p").poller().build().unwrap();
         let _poller = consumers.take_poller("p").unwrap();
         free.publish(|_| {}).unwrap();
-        let result = free.publish_timeout(Duration::ZERO, |_| unreachable!());
-        assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+        let result = free.publish_or(WhenFull::Timeout(Duration::ZERO), |_| unreachable!());
+        assert_eq!(result, Err(WhenFullError::TimedOut));
     });
     assert_eq!(seen, [0]);
 }
@@ -401,8 +406,8 @@ fn stage_that_stopped_holds_nothing_on_its_thread<K: Kind>() {
     let mut stays = consumers.take_poller("stays").unwrap();
     producer.publish(|_| {}).unwrap();
     assert_eq!(*only(consumers).run().outcome(), Outcome::Stopped); // on this thread
-    let result = producer.publish_timeout(Duration::ZERO, |_| unreachable!());
-    assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+    let result = producer.publish_or(WhenFull::Timeout(Duration::ZERO), |_| unreachable!());
+    assert_eq!(result, Err(WhenFullError::TimedOut));
     stays.poll().unwrap().consume_all();
     assert_eq!(producer.publish(|_| {}), Ok(1));
 }
@@ -461,12 +466,15 @@ fn publishing_in_a_fill_closure_to_the_same_full_ring_gets_an_error() {
         for _ in 0..2 {
             let result = first.publish(|_| {
                 assert_eq!(second.publish(|_| unreachable!()), Err(PublishError::WouldDeadlock));
-                assert_eq!(second.publish_timeout(PATIENCE, |_| unreachable!()), Err(DEADLOCK));
+                assert_eq!(
+                    second.publish_or(WhenFull::Timeout(PATIENCE), |_| unreachable!()),
+                    Err(DEADLOCK)
+                );
                 assert_eq!(second.claim_batch(1).err(), Some(BatchError::WouldDeadlock));
                 assert_eq!(second.claim_up_to(1).err(), Some(BatchError::WouldDeadlock));
                 assert_eq!(
-                    second.offer(WhenFull::Wait, |_| unreachable!()).err(),
-                    Some(OfferError::WouldDeadlock)
+                    second.publish_or(WhenFull::Wait, |_| unreachable!()).err(),
+                    Some(WhenFullError::WouldDeadlock)
                 );
                 assert_eq!(second.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
             });

@@ -13,10 +13,10 @@ use crate::common::{
 };
 use lapwing::consumer::Outcome;
 use lapwing::error::{
-    BatchError, BuildError, HaltCause, PollError, PublishError, PublishTimeoutError,
-    TryPublishError,
+    BatchError, BuildError, HaltCause, PollError, PublishError, TryPublishError, WhenFullError,
 };
 use lapwing::graph::Graph;
+use lapwing::producer::WhenFull;
 use lapwing::wait::Yielding;
 use lapwing::{EventHandler, Poller, Sequence};
 
@@ -206,7 +206,10 @@ fn trap_07_forgotten_poller_holds_its_events<K: Kind>() {
     crate::common::forget(poller);
     (0..4).for_each(|_| _ = producer.try_publish(|_| {}).unwrap());
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
-    assert_eq!(producer.publish_timeout(MOMENT, |_| {}), Err(PublishTimeoutError::TimedOut));
+    assert_eq!(
+        producer.publish_or(WhenFull::Timeout(MOMENT), |_| {}),
+        Err(WhenFullError::TimedOut)
+    );
 }
 
 fn trap_08_producer_is_dropped_on_the_thread_of_its_poller<K: Kind>() {
@@ -237,7 +240,7 @@ fn trap_09_single_event_wakes_a_parked_thread<K: Kind>() {
     });
     for number in 0..repeats(1_000) {
         (0..pause.below(repeats(2_000))).for_each(|_| hint::spin_loop());
-        assert_eq!(producer.publish_timeout(PATIENCE, |_| {}), Ok(number));
+        assert_eq!(producer.publish_or(WhenFull::Timeout(PATIENCE), |_| {}), Ok(Some(number)));
     }
     sleeper.join().unwrap();
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Kind, Lcg, Ledger, MOMENT, ON_PURPOSE, Token, quiet_panics, repeats, watched};
 use lapwing::Disruptor;
-use lapwing::error::{PublishTimeoutError, WaitTimeoutError};
+use lapwing::error::{PollError, WhenFullError};
+use lapwing::producer::WhenFull;
 use lapwing::wait::{Adaptive, Blocking, Step, WaitStrategy, Waiting, Yielding};
 
 crate::common::for_both_producers! {
@@ -208,10 +209,10 @@ fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
             .unwrap();
         let mut poller = consumers.take_poller("poller").unwrap();
         let begin = Instant::now();
-        assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
+        assert_eq!(poller.wait_timeout(MOMENT).err(), Some(PollError::Empty));
         producer.publish(|_| {}).unwrap();
-        let timed_out = producer.publish_timeout(MOMENT, |_| {});
-        assert_eq!(timed_out, Err(PublishTimeoutError::TimedOut));
+        let timed_out = producer.publish_or(WhenFull::Timeout(MOMENT), |_| {});
+        assert_eq!(timed_out, Err(WhenFullError::TimedOut));
         assert!(begin.elapsed() >= 2 * MOMENT);
         assert_eq!(poller.wait_timeout(Duration::ZERO).unwrap().len(), 1);
     }

@@ -6,15 +6,16 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::common::{Kind, Lcg, MOMENT, PATIENCE, ProducerOf, repeats, watched};
-use lapwing::error::{BatchError, HaltCause, LengthError};
+use lapwing::error::{BatchError, HaltCause};
 use lapwing::graph::StartAt;
-use lapwing::producer::{ClaimBatch, Sequencer};
+use lapwing::producer::{ClaimBatch, Sequencer, WhenFull};
 use lapwing::{Disruptor, Poller};
 
 crate::common::for_both_producers! {
     miri_claim_up_to_takes_what_is_free_and_no_more,
     claim_up_to_of_any_size_is_cut_to_the_ring,
     claim_up_to_of_no_slot_is_refused_by_every_call,
+    claim_up_to_that_drops_counts_what_it_could_have_claimed,
     claim_up_to_waits_for_the_first_free_slot,
     claim_up_to_returns_the_reason_of_a_refusal,
     claim_up_to_that_is_dropped_is_given_up,
@@ -56,14 +57,17 @@ fn miri_claim_up_to_takes_what_is_free_and_no_more<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     assert_eq!(publish(producer.claim_up_to(3).unwrap()), 0..3);
     assert_eq!(publish(producer.claim_up_to(3).unwrap()), 3..4);
-    assert_eq!(producer.try_claim_up_to(3).err(), Some(BatchError::Full));
+    assert_eq!(producer.claim_up_to_or(3, WhenFull::Refuse).err(), Some(BatchError::Full));
     poller.poll().unwrap().consume(2);
     assert_eq!(publish(producer.claim_up_to(1).unwrap()), 4..5);
-    assert_eq!(publish(producer.try_claim_up_to(9).unwrap()), 5..6);
+    assert_eq!(publish(producer.claim_up_to_or(9, WhenFull::Refuse).unwrap().unwrap()), 5..6);
     poller.poll().unwrap().consume(1);
-    assert_eq!(publish(producer.claim_up_to_timeout(9, PATIENCE).unwrap()), 6..7);
+    assert_eq!(
+        publish(producer.claim_up_to_or(9, WhenFull::Timeout(PATIENCE)).unwrap().unwrap()),
+        6..7
+    );
     assert_eq!(drain(&mut poller), [3, 4, 5, 6]);
-    assert_eq!(publish(producer.try_claim_up_to(9).unwrap()), 7..11);
+    assert_eq!(publish(producer.claim_up_to_or(9, WhenFull::Refuse).unwrap().unwrap()), 7..11);
     assert_eq!(drain(&mut poller), [7, 8, 9, 10]);
 }
 
@@ -80,16 +84,31 @@ fn claim_up_to_of_any_size_is_cut_to_the_ring<K: Kind>() {
 fn claim_up_to_of_no_slot_is_refused_by_every_call<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     assert_eq!(producer.claim_up_to(0).err(), Some(BatchError::Zero));
-    assert_eq!(producer.try_claim_up_to(0).err(), Some(BatchError::Zero));
-    assert_eq!(producer.claim_up_to_timeout(0, PATIENCE).err(), Some(BatchError::Zero));
+    assert_eq!(producer.claim_up_to_or(0, WhenFull::Refuse).err(), Some(BatchError::Zero));
+    assert_eq!(
+        producer.claim_up_to_or(0, WhenFull::Timeout(PATIENCE)).err(),
+        Some(BatchError::Zero)
+    );
     assert_eq!(publish(producer.claim_up_to(1).unwrap()), 0..1);
     assert_eq!(drain(&mut poller), [0]);
+}
+
+fn claim_up_to_that_drops_counts_what_it_could_have_claimed<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(4);
+    assert_eq!(publish(producer.claim_up_to_or(3, WhenFull::DropNew).unwrap().unwrap()), 0..3);
+    assert_eq!(publish(producer.claim_up_to_or(3, WhenFull::DropNew).unwrap().unwrap()), 3..4);
+    assert_eq!(producer.dropped(), 0, "the caller may claim again for the two that found no slot");
+    for (max, dropped) in [(3, 3), (4, 7), (5, 11), (usize::MAX, 15), (1, 16)] {
+        assert!(producer.claim_up_to_or(max, WhenFull::DropNew).unwrap().is_none());
+        assert_eq!(producer.dropped(), dropped);
+    }
+    assert_eq!(drain(&mut poller), [0, 1, 2, 3]);
 }
 
 fn claim_up_to_waits_for_the_first_free_slot<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     publish(producer.claim_up_to(4).unwrap());
-    let full = producer.claim_up_to_timeout(4, MOMENT).err();
+    let full = producer.claim_up_to_or(4, WhenFull::Timeout(MOMENT)).err();
     assert_eq!(full, Some(BatchError::TimedOut));
     thread::scope(|scope| {
         let thread = scope.spawn(|| publish(producer.claim_up_to(4).unwrap()));
@@ -104,8 +123,8 @@ fn claim_up_to_returns_the_reason_of_a_refusal<K: Kind>() {
     let errors = |producer: &mut ProducerOf<u64, K>| {
         [
             producer.claim_up_to(1).err(),
-            producer.try_claim_up_to(1).err(),
-            producer.claim_up_to_timeout(1, PATIENCE).err(),
+            producer.claim_up_to_or(1, WhenFull::Refuse).err(),
+            producer.claim_up_to_or(1, WhenFull::Timeout(PATIENCE)).err(),
         ]
     };
     for events in [1, 2] {
@@ -134,9 +153,9 @@ fn claim_up_to_in_a_handler_of_a_full_ring_gets_an_error<K: Kind>() {
         let Ok(mut producer) = producers.try_recv() else { return };
         assert_eq!(publish(producer.claim_up_to(4).unwrap()), 2..4);
         assert_eq!(producer.claim_up_to(4).err(), Some(BatchError::WouldDeadlock));
-        let told = producer.claim_up_to_timeout(4, PATIENCE).err();
+        let told = producer.claim_up_to_or(4, WhenFull::Timeout(PATIENCE)).err();
         assert_eq!(told, Some(BatchError::WouldDeadlock));
-        assert_eq!(producer.try_claim_up_to(4).err(), Some(BatchError::Full));
+        assert_eq!(producer.claim_up_to_or(4, WhenFull::Refuse).err(), Some(BatchError::Full));
     };
     let (mut producer, consumers) = K::ring(4, || 0_u64).stage("all").read(claim).build().unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
@@ -176,7 +195,8 @@ fn free_slots_equal_what_a_claim_would_get<K: Kind>() {
         for _ in 0..repeats(500) {
             let free = producer.free_slots();
             let max = size.below(capacity as u64) as usize + 1;
-            let taken = producer.try_claim_up_to(max).map(|batch| publish(batch).count());
+            let claimed = producer.claim_up_to_or(max, WhenFull::Refuse);
+            let taken = claimed.map(|batch| publish(batch.unwrap()).count());
             match taken {
                 Ok(taken) => assert_eq!(taken, free.min(max)),
                 Err(error) => assert_eq!((error, free), (BatchError::Full, 0)),
@@ -212,7 +232,7 @@ fn free_slots_shrink_when_a_consumer_takes_a_seat_further_back<K: Kind>() {
     assert_eq!((seat.sequence(), producer.free_slots()), (0, 1));
     let mut replay = seat.poller();
     assert_eq!(publish(producer.claim_up_to(4).unwrap()), 3..4);
-    assert_eq!(producer.try_claim_up_to(4).err(), Some(BatchError::Full));
+    assert_eq!(producer.claim_up_to_or(4, WhenFull::Refuse).err(), Some(BatchError::Full));
     assert_eq!(drain(&mut replay), [0, 1, 2, 3]);
     assert_eq!(producer.free_slots(), 3, "the other poller has one to finish");
     drain(&mut poller);
@@ -235,7 +255,7 @@ fn slice_of_another_length_is_not_copied<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     let mut batch = producer.claim_batch(3).unwrap();
     for events in [&[][..], &[1], &[1, 2], &[1, 2, 3, 4]] {
-        let error = LengthError { events: events.len(), slots: 3 };
+        let error = BatchError::Length { events: events.len(), slots: 3 };
         assert_eq!(batch.slots().copy_from_slice(events), Err(error));
         assert_eq!(batch.slots().clone_from_slice(events), Err(error));
     }

@@ -10,7 +10,7 @@ use crate::common::{
 };
 use lapwing::channel::{
     BroadcastReceiver, Builder, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender,
-    TryRecvError, TrySendError,
+    SharedValues, TryRecvError, TrySendError,
 };
 use lapwing::error::BuildError;
 use lapwing::wait::Blocking;
@@ -31,6 +31,7 @@ crate::common::for_both_producers! {
     blocked_receivers_are_woken_when_the_sender_goes,
     values_that_are_not_clone_can_be_borrowed,
     panic_while_a_value_is_lent_counts_as_received,
+    panic_of_a_clone_counts_as_received,
     batch_returns_unread_values_to_the_next_batch,
     iterators_clone_each_value_once,
     miri_value_is_dropped_once_a_lap_later_or_with_the_channel,
@@ -194,8 +195,7 @@ fn receivers_drain_before_they_say_disconnected<K: Channels>() {
         assert_eq!(receiver.recv(), Ok(0));
         assert_eq!(receiver.try_recv(), Ok(1));
         assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2));
-        assert_eq!(receiver.recv_with(|value| value + 10), Ok(13));
-        assert_eq!(receiver.recv_batch().unwrap().iter().next(), Some(&4));
+        assert!(receiver.recv_batch().unwrap().iter().take(2).eq(&[3, 4]));
         assert!(receiver.iter().eq([5]));
     }
 }
@@ -203,14 +203,9 @@ fn receivers_drain_before_they_say_disconnected<K: Channels>() {
 fn every_call_of_a_receiver_without_sender_says_disconnected<K: Channels>() {
     let (sender, mut receiver, _other) = two::<K, u64>(8);
     drop(sender);
-    let unseen = |_: &u64| unreachable!("there is no value");
     assert_eq!(receiver.recv(), Err(RecvError));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
     assert_eq!(receiver.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
-    assert_eq!(receiver.recv_with(unseen), Err(RecvError));
-    assert_eq!(receiver.try_recv_with(unseen), Err(TryRecvError::Disconnected));
-    let error = receiver.recv_timeout_with(PATIENCE, unseen);
-    assert_eq!(error, Err(RecvTimeoutError::Disconnected));
     assert_eq!(receiver.recv_batch().err(), Some(RecvError));
     assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Disconnected));
     let error = receiver.recv_batch_timeout(PATIENCE).err();
@@ -221,14 +216,11 @@ fn every_call_of_a_receiver_without_sender_says_disconnected<K: Channels>() {
 
 fn every_call_of_a_receiver_reports_an_empty_channel<K: Channels>() {
     let (_sender, mut receiver, _other) = two::<K, u64>(8);
-    let unseen = |_: &u64| unreachable!("there is no value");
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!(receiver.try_recv_with(unseen), Err(TryRecvError::Empty));
     assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Empty));
     assert_eq!(receiver.try_iter().next(), None);
     assert_eq!(receiver.recv_timeout(MOMENT), Err(RecvTimeoutError::Timeout));
     assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.recv_timeout_with(MOMENT, unseen), Err(RecvTimeoutError::Timeout));
     assert_eq!(receiver.recv_batch_timeout(MOMENT).err(), Some(RecvTimeoutError::Timeout));
 }
 
@@ -249,11 +241,14 @@ fn values_that_are_not_clone_can_be_borrowed<K: Channels>() {
     let ledger = Ledger::default();
     let (mut sender, mut first, mut second) = two::<K, (u64, Token)>(2);
     sender.send((7, ledger.token())).unwrap();
-    assert_eq!(first.recv_with(|(number, _)| *number), Ok(7));
-    assert_eq!(second.recv_timeout_with(PATIENCE, |(number, _)| *number), Ok(7));
+    let numbers = |mut lent: SharedValues<'_, (u64, Token)>| {
+        lent.iter().map(|(number, _)| *number).collect::<Vec<_>>()
+    };
+    assert_eq!(first.recv_batch().map(numbers), Ok(vec![7]));
+    assert_eq!(second.recv_batch_timeout(PATIENCE).map(numbers), Ok(vec![7]));
     sender.send((8, ledger.token())).unwrap();
-    assert_eq!(first.try_recv_with(|(number, _)| *number), Ok(8));
-    assert!(second.recv_batch().unwrap().iter().map(|(number, _)| *number).eq([8]));
+    assert_eq!(first.try_recv_batch().map(numbers), Ok(vec![8]));
+    assert_eq!(second.recv_batch().map(numbers), Ok(vec![8]));
     assert_eq!((ledger.made(), ledger.dropped()), (2, 0));
 }
 
@@ -262,7 +257,9 @@ fn panic_while_a_value_is_lent_counts_as_received<K: Channels>() {
     let (mut sender, mut first, mut second) = two::<K, _>(1);
     sender.send(1).unwrap();
     let panicking = catch_unwind(AssertUnwindSafe(|| {
-        first.recv_with(|_| panic!("{ON_PURPOSE}: while a value is lent"))
+        let mut lent = first.recv_batch().unwrap();
+        let value = lent.iter().next();
+        assert_eq!(value, Some(&0), "{ON_PURPOSE}: while a value is lent");
     }));
     assert!(panicking.is_err());
     assert_eq!(first.try_recv(), Err(TryRecvError::Empty));
@@ -270,6 +267,31 @@ fn panic_while_a_value_is_lent_counts_as_received<K: Channels>() {
     assert_eq!(second.recv(), Ok(1));
     assert_eq!(sender.try_send(2), Ok(()));
     assert_eq!((first.recv(), second.recv()), (Ok(2), Ok(2)));
+}
+
+fn panic_of_a_clone_counts_as_received<K: Channels>() {
+    /// Panics when it is cloned, if told to.
+    #[derive(Debug, PartialEq)]
+    struct Fragile(bool);
+    impl Clone for Fragile {
+        fn clone(&self) -> Self {
+            assert!(!self.0, "{ON_PURPOSE}: a clone that panics");
+            Self(self.0)
+        }
+    }
+    quiet_panics();
+    let (mut sender, mut receiver, _other) = two::<K, _>(8);
+    let calls: [fn(&mut BroadcastReceiver<Fragile>) -> bool; 3] = [
+        |receiver| receiver.recv().is_ok(),
+        |receiver| receiver.try_recv().is_ok(),
+        |receiver| receiver.recv_timeout(PATIENCE).is_ok(),
+    ];
+    for call in calls {
+        sender.send(Fragile(true)).unwrap();
+        sender.send(Fragile(false)).unwrap();
+        assert!(catch_unwind(AssertUnwindSafe(|| call(&mut receiver))).is_err());
+        assert_eq!(receiver.try_recv(), Ok(Fragile(false)), "the one after it");
+    }
 }
 
 fn batch_returns_unread_values_to_the_next_batch<K: Channels>() {
@@ -317,7 +339,8 @@ fn miri_value_is_dropped_once_a_lap_later_or_with_the_channel<K: Channels>() {
         } else {
             sender.send(ledger.token()).unwrap();
         }
-        assert_eq!((first.recv_with(|_| ()), second.recv_with(|_| ())), (Ok(()), Ok(())));
+        assert_eq!(first.recv_batch().unwrap().iter().count(), 1);
+        assert_eq!(second.recv_batch().unwrap().iter().count(), 1);
         assert_eq!(ledger.dropped(), ledger.made().saturating_sub(2), "two slots, sent={sent}");
     }
     drop((first, second));
@@ -379,7 +402,10 @@ fn drop_of_a_former_value_may_wait_for_the_value_that_was_sent<K: Channels>() {
     thread::scope(|scope| {
         let seen = &seen;
         scope.spawn(move || {
-            while let Ok(number) = receiver.recv_with(|value: &Patient<'_>| value.number) {
+            let number = |mut lent: SharedValues<'_, Patient<'_>>| {
+                lent.iter().next().expect("a batch has a value").number
+            };
+            while let Ok(number) = receiver.recv_batch().map(number) {
                 seen.store(number, Ordering::SeqCst);
             }
             seen.store(u64::MAX, Ordering::SeqCst);

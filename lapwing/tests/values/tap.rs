@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{Lcg, MOMENT, PATIENCE, repeats, watched};
-use lapwing::error::{BuildError, TapError, TapTimeoutError};
+use lapwing::error::{BuildError, TapError};
 use lapwing::tap::{Reading, TapReader, TapWriter, tap};
 use lapwing::{Disruptor, EventHandler, MAX_CAPACITY, Sequence};
 
@@ -220,9 +220,9 @@ fn next_timeout_waits_for_its_timeout_and_returns_an_event_that_comes() {
     watched(|| {
         let (mut writer, mut reader) = written(8, 0);
         let start = Instant::now();
-        assert_eq!(reader.next_timeout(MOMENT), Err(TapTimeoutError::TimedOut));
+        assert_eq!(reader.next_timeout(MOMENT), Err(TapError::Empty));
         assert!(start.elapsed() >= MOMENT);
-        assert_eq!(reader.next_timeout(Duration::ZERO), Err(TapTimeoutError::TimedOut));
+        assert_eq!(reader.next_timeout(Duration::ZERO), Err(TapError::Empty));
         let thread = thread::spawn(move || {
             write(&mut writer, 0..1);
             writer
@@ -232,7 +232,7 @@ fn next_timeout_waits_for_its_timeout_and_returns_an_event_that_comes() {
         write(&mut writer, 1..2);
         assert_eq!(reader.next_timeout(Duration::MAX).map(|reading| reading.event), Ok(1));
         drop(writer);
-        assert_eq!(reader.next_timeout(Duration::MAX), Err(TapTimeoutError::Closed));
+        assert_eq!(reader.next_timeout(Duration::MAX), Err(TapError::Closed));
     });
 }
 

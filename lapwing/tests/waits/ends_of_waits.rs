@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Kind, MOMENT, PATIENCE, ProducerOf, wait_until, watched};
 use lapwing::consumer::Outcome;
-use lapwing::error::{HaltCause, PublishTimeoutError, RingError, WaitTimeoutError};
+use lapwing::error::{HaltCause, PollError, RingError, WhenFullError};
+use lapwing::producer::WhenFull;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Step, WaitStrategy, Waited, Waiting,
     Yielding,
@@ -234,28 +235,29 @@ impl<K: Kind> Rest<'_, K> {
 
 fn wait_for_event(poller: &mut Poller<u64>, limit: Option<Duration>) -> End {
     let result = match limit {
-        None => poller.wait().map(drop).map_err(WaitTimeoutError::from),
+        None => poller.wait().map(drop).map_err(PollError::from),
         Some(limit) => poller.wait_timeout(limit).map(drop),
     };
     match result {
         Ok(()) => End::There,
-        Err(WaitTimeoutError::TimedOut) => End::TimedOut,
-        Err(WaitTimeoutError::Closed) => End::Stopped(RingError::Closed),
-        Err(WaitTimeoutError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
+        Err(PollError::Empty) => End::TimedOut,
+        Err(PollError::Closed) => End::Stopped(RingError::Closed),
+        Err(PollError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
     }
 }
 
 fn wait_for_slot<K: Kind>(producer: &mut ProducerOf<u64, K>, limit: Option<Duration>) -> End {
     let result = match limit {
-        None => producer.publish(|_| {}).map(drop).map_err(PublishTimeoutError::from),
-        Some(limit) => producer.publish_timeout(limit, |_| {}).map(drop),
+        None => producer.publish(|_| {}).map(drop).map_err(WhenFullError::from),
+        Some(limit) => producer.publish_or(WhenFull::Timeout(limit), |_| {}).map(drop),
     };
     match result {
         Ok(()) => End::There,
-        Err(PublishTimeoutError::TimedOut) => End::TimedOut,
-        Err(PublishTimeoutError::Closed) => End::Stopped(RingError::Closed),
-        Err(PublishTimeoutError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
-        Err(PublishTimeoutError::WouldDeadlock) => unreachable!("no handler publishes"),
+        Err(WhenFullError::TimedOut) => End::TimedOut,
+        Err(WhenFullError::Closed) => End::Stopped(RingError::Closed),
+        Err(WhenFullError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
+        Err(WhenFullError::Full) => unreachable!("it waits"),
+        Err(WhenFullError::WouldDeadlock) => unreachable!("no handler publishes"),
     }
 }
 
@@ -687,8 +689,8 @@ fn a_time_without_end_is_no_limit<K: Kind>() {
         .build()
         .unwrap();
     let mut running = consumers.start().unwrap();
-    producer.publish_timeout(forever, |_| {}).unwrap();
-    producer.publish_timeout(forever, |_| {}).unwrap();
+    producer.publish_or(WhenFull::Timeout(forever), |_| {}).unwrap();
+    producer.publish_or(WhenFull::Timeout(forever), |_| {}).unwrap();
     assert!(running.shutdown_timeout(PATIENCE).is_ok());
     assert_eq!(timeouts.load(Ordering::Relaxed), 0);
 }

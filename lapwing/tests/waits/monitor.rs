@@ -386,7 +386,7 @@ reply    journal           1                  3          2  not polled          
 fn events_that_were_dropped_are_counted<K: Kind>() {
     let (mut producer, _consumers) = K::ring(2, || 0_u64).stage("all").poller().build().unwrap();
     for _ in 0..5 {
-        producer.offer(WhenFull::DropNew, |_| {}).unwrap();
+        producer.publish_or(WhenFull::DropNew, |_| {}).unwrap();
     }
     let snapshot = producer.monitor().snapshot();
     assert_eq!((snapshot.dropped, snapshot.published, snapshot.free_slots), (3, 2, 0));
@@ -664,7 +664,7 @@ fn a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits<K: Kind>() {
     let monitor = producer.monitor();
     producer.publish_batch(2, |_| {}).unwrap();
     assert_eq!(monitor.snapshot().waiting_producers, 0);
-    assert!(producer.publish_timeout(crate::common::MOMENT, |_| {}).is_err());
+    assert!(producer.publish_or(WhenFull::Timeout(crate::common::MOMENT), |_| {}).is_err());
     assert_eq!(monitor.snapshot().waiting_producers, 0);
     let thread = thread::spawn(move || {
         producer.publish(|_| {}).unwrap();

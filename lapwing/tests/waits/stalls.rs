@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::{Kind, Many, One, ProducerOf, Turnstile, wait_until, watched};
-use lapwing::monitor::{Culprit, Monitor, RingState, StageState, Stall};
+use lapwing::monitor::{Monitor, Part, RingState, StageState, Stall};
 use lapwing::wait::{Step, WaitStrategy, Waiting};
 use lapwing::{Action, Consumers, EventHandler, Sequence, Stage};
 
@@ -41,8 +41,13 @@ fn verdict(monitor: &Monitor) -> Option<Stall> {
     monitor.stall()
 }
 
-fn blamed(name: &str, state: StageState) -> Culprit {
-    Culprit::Stage { name: name.to_owned(), state }
+/// Returns what the stall names: a part of the ring and, of a stage, its state.
+fn blame(stall: &Stall) -> (Part, Option<StageState>) {
+    (stall.culprit.clone(), stall.stage_state)
+}
+
+fn blamed(name: &str, state: StageState) -> (Part, Option<StageState>) {
+    (Part::Stage { name: name.to_owned() }, Some(state))
 }
 
 /// Returns the text after the given number of milliseconds.
@@ -74,7 +79,7 @@ fn a_handler_that_does_not_return_is_named<K: Kind>() {
     producer.publish_batch(4, |_| {}).unwrap();
     turnstile.wait_for(1);
     wait_until(|| monitor.snapshot().stages[1].sequence == 1);
-    assert_eq!(verdict(&monitor).unwrap().culprit, blamed("journal", StageState::InHandler));
+    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("journal", StageState::InHandler));
     let sentence = "ring \"orders\" is held up: stage \"journal\" is in its handler, \
         at sequence 1 for at least 2.1 s, 3 events behind; 3 of 4 slots are held";
     assert_eq!(text(verdict(&monitor), 2_199), sentence);
@@ -132,7 +137,7 @@ fn a_poller_that_keeps_its_batch_is_named<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     let batch = ticks.poll().unwrap();
     let stall = verdict(&monitor).unwrap();
-    assert_eq!(stall.culprit, blamed("ticks", StageState::HasBatch));
+    assert_eq!(blame(&stall), blamed("ticks", StageState::HasBatch));
     assert!(stall.to_string().contains("stage \"ticks\" holds a batch, at sequence 0"));
     drop(batch);
 }
@@ -166,7 +171,7 @@ fn the_stage_of_a_pipeline_that_could_continue_is_named<K: Kind>() {
     third.poll_max(2).unwrap().consume_all();
     // The others are as far behind, and wait for it.
     let stall = verdict(&monitor).unwrap();
-    assert_eq!(stall.culprit, blamed("first", StageState::NotAsked));
+    assert_eq!(blame(&stall), blamed("first", StageState::NotAsked));
     assert_eq!((stall.sequence, stall.lag, stall.others), (2, 2, 0));
 }
 
@@ -183,7 +188,7 @@ fn a_backed_up_pipeline_names_its_last_stage<K: Kind>() {
     first.poll().unwrap().consume_all();
     second.poll().unwrap().consume_all();
     let stall = verdict(&monitor).unwrap();
-    assert_eq!(stall.culprit, blamed("third", StageState::NotAsked));
+    assert_eq!(blame(&stall), blamed("third", StageState::NotAsked));
     assert_eq!((stall.sequence, stall.lag, stall.free_slots), (1, 4, 0));
     assert!(
         stall.to_string().starts_with("ring \"orders\" is full: stage \"third\" is not polled")
@@ -197,9 +202,9 @@ fn a_stage_downstream_of_one_that_left_is_not_held_up_by_it<K: Kind>() {
         ["first", "second", "third"].map(|name| consumers.take_poller(name).unwrap());
     producer.publish_batch(2, |_| {}).unwrap();
     drop(second);
-    assert_eq!(verdict(&monitor).unwrap().culprit, blamed("first", StageState::NotAsked));
+    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("first", StageState::NotAsked));
     first.poll().unwrap().consume_all();
-    assert_eq!(verdict(&monitor).unwrap().culprit, blamed("third", StageState::NotAsked));
+    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("third", StageState::NotAsked));
     drop(third);
     assert!(verdict(&monitor).is_none());
 }
@@ -220,7 +225,7 @@ fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
         at sequence 0 for at least 0 ms, 3 events behind, and 2 more; 3 of 8 slots are held";
     assert_eq!(text(verdict(&monitor), 0), sentence);
     consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // and drops it
-    assert_eq!(verdict(&monitor).unwrap().culprit, blamed("right", StageState::NotAsked));
+    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("right", StageState::NotAsked));
 }
 
 /// Waits for a message in place of an event.
@@ -272,15 +277,15 @@ fn an_acknowledgement_that_does_not_come_is_named<K: Kind>() {
     journal.poll().unwrap().consume_all();
     disk.acknowledge(1).unwrap();
     reply.poll().unwrap().consume_all();
-    let culprit = Culprit::Acknowledgement { stage: "journal".to_owned() };
+    let culprit = (Part::Acknowledgement { stage: "journal".to_owned() }, None);
     let stall = verdict(&monitor).unwrap();
-    assert_eq!((stall.culprit, stall.sequence, stall.others), (culprit, 1, 0));
+    assert_eq!((blame(&stall), stall.sequence, stall.others), (culprit, 1, 0));
     let sentence = "ring \"orders\" is held up: stage \"journal\" is not acknowledged, \
         at sequence 1 for at least 2.0 s, 3 events behind; 3 of 4 slots are held";
     assert_eq!(text(verdict(&monitor), 2_000), sentence);
     assert!(monitor.idle_for(Duration::ZERO).is_none());
     disk.acknowledge(4).unwrap();
-    assert_eq!(verdict(&monitor).unwrap().culprit, blamed("reply", StageState::NotAsked));
+    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("reply", StageState::NotAsked));
     reply.poll().unwrap().consume_all();
     assert!(verdict(&monitor).is_none());
     let _ = monitor.snapshot();
@@ -306,7 +311,7 @@ fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
     let snapshot = monitor.snapshot();
     assert!(snapshot.stages.iter().all(|stage| stage.available > 0), "{snapshot}");
     let stall = verdict(&monitor).unwrap();
-    assert_eq!((stall.culprit, stall.others), (blamed("stuck", StageState::InHandler), 0));
+    assert_eq!((blame(&stall), stall.others), (blamed("stuck", StageState::InHandler), 0));
     drop(turnstile);
     running.shutdown().unwrap();
 }
@@ -359,7 +364,7 @@ fn an_idle_ring_is_idle_and_not_stalled<K: Kind>() {
     let _ = monitor.snapshot();
     assert!(monitor.idle_for(Duration::from_secs(3_600)).is_none());
     let idle = monitor.idle_for(Duration::ZERO);
-    assert_eq!(idle.as_ref().unwrap().culprit, Culprit::Nobody);
+    assert_eq!(blame(idle.as_ref().unwrap()), (Part::Producers, None));
     let sentence =
         "ring \"quotes\" is empty: waiting for a publication at sequence 7, for at least 3.0 s";
     assert_eq!(text(idle, 3_000), sentence);
@@ -451,7 +456,7 @@ fn a_halted_ring_is_stalled_by_a_handler_that_does_not_return<K: Kind>() {
     wait_until(|| monitor.snapshot().stages[1].state == StageState::Halted);
     let stall = verdict(&monitor).unwrap();
     assert_eq!((stall.state, stall.others), (RingState::Halted, 0));
-    assert_eq!(stall.culprit, blamed("journal", StageState::InHandler));
+    assert_eq!(blame(&stall), blamed("journal", StageState::InHandler));
     assert!(stall.to_string().starts_with("ring \"ring\" is halted: stage \"journal\""));
     drop(turnstile);
     assert!(running.join().is_err());
@@ -482,7 +487,7 @@ fn a_claim_that_is_held_is_named() {
     other.publish(|_| {}).unwrap();
     // Every stage that waits for the claim is further behind than the claim.
     let stall = verdict(&monitor).unwrap();
-    assert_eq!((stall.culprit, stall.others), (blamed("ticks", StageState::NotAsked), 1));
+    assert_eq!((blame(&stall), stall.others), (blamed("ticks", StageState::NotAsked), 1));
     ticks.poll().unwrap().consume_all();
     let sentence = "ring \"orders\" is held up: sequence 1 is claimed and not published, \
         for at least 3.0 s; 2 of 4 slots are held";

@@ -13,7 +13,8 @@ use crate::common::{
 };
 use lapwing::channel;
 use lapwing::consumer::{Consumer, Failure, Outcome};
-use lapwing::error::{PublishTimeoutError, WaitTimeoutError};
+use lapwing::error::{PollError, WhenFullError};
+use lapwing::producer::WhenFull;
 use lapwing::wait::{Pacing, Step, WaitStrategy, Waited, Waiting};
 use lapwing::{Action, EventHandler, Poller, Sequence, Stage};
 
@@ -123,7 +124,7 @@ fn finish(poller: &mut Poller<u64>) -> usize {
 
 /// Waits for no time, in vain.
 fn expire(poller: &mut Poller<u64>) {
-    assert_eq!(poller.wait_timeout(NO_TIME).err(), Some(WaitTimeoutError::TimedOut));
+    assert_eq!(poller.wait_timeout(NO_TIME).err(), Some(PollError::Empty));
 }
 
 fn miri_a_poll_of_a_consumer_takes_its_event<K: Kind>() {
@@ -176,10 +177,10 @@ fn miri_polls_go_on_without_another_question<K: Kind>() {
         batch.consume_all();
     });
     let end = poller.wait_timeout(Duration::from_millis(1)).err();
-    assert_eq!(end, Some(WaitTimeoutError::TimedOut));
+    assert_eq!(end, Some(PollError::Empty));
     producer.publish(|_| {}).unwrap();
-    let end = producer.publish_timeout(Duration::from_millis(1), |_| {});
-    assert_eq!(end, Err(PublishTimeoutError::TimedOut));
+    let end = producer.publish_or(WhenFull::Timeout(Duration::from_millis(1)), |_| {});
+    assert_eq!(end, Err(WhenFullError::TimedOut));
 }
 
 /// The thread of the ring checks by itself after a sleep, and then goes on with the same wait.
@@ -238,7 +239,7 @@ fn the_end_of_a_wait_is_reported_before_the_next_wait<K: Kind>() {
     publish::<K>(&producer);
     poller.poll().unwrap().consume_all();
     assert_eq!(scripted.take(), []);
-    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
+    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(PollError::Empty));
     let calls = scripted.take();
     assert_eq!(calls[0], Call::Ended { is_expired: false, has_slept: true });
     assert!(matches!(calls[1], Call::Pace(1..=2)) && calls[2] == Call::Next(0), "{calls:?}");
@@ -246,7 +247,7 @@ fn the_end_of_a_wait_is_reported_before_the_next_wait<K: Kind>() {
     publish::<K>(&producer);
     assert_eq!(finish(&mut poller), 1);
     assert_eq!(scripted.take(), [], "it has not waited");
-    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
+    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(PollError::Empty));
     let ended = Call::Ended { is_expired: true, has_slept: true };
     assert_eq!(scripted.take()[..3], [ended, Call::Pace(1), Call::Next(0)]);
     drop(producer.lock().unwrap().take());
@@ -298,14 +299,14 @@ fn a_producer_asks_and_reports_like_a_consumer<K: Kind>() {
     *poller.lock().unwrap() = Some(consumers.take_poller("all").unwrap());
     producer.publish(|_| {}).unwrap();
     assert_eq!(scripted.take(), [], "there was a free slot");
-    let timed_out = Err(PublishTimeoutError::TimedOut);
-    assert_eq!(producer.publish_timeout(NO_TIME, |_| {}), timed_out);
+    let timed_out = Err(WhenFullError::TimedOut);
+    assert_eq!(producer.publish_or(WhenFull::Timeout(NO_TIME), |_| {}), timed_out);
     assert_eq!(scripted.take(), [Call::Next(0)]);
     producer.publish(|_| {}).unwrap();
     let calls = scripted.take();
     assert_eq!(calls[0], Call::Ended { is_expired: true, has_slept: false });
     assert!(calls[1..].iter().copied().eq((0..4).map(Call::Next)), "{calls:?}");
-    assert_eq!(producer.publish_timeout(NO_TIME, |_| {}), timed_out);
+    assert_eq!(producer.publish_or(WhenFull::Timeout(NO_TIME), |_| {}), timed_out);
     let ended = Call::Ended { is_expired: false, has_slept: true };
     // One of several producers may sleep until its turn comes, in place of a question.
     let calls = scripted.take();
@@ -605,7 +606,7 @@ fn passes_a_panic_on(poller: &mut Poller<u64>) -> bool {
     let waiting = AssertUnwindSafe(|| poller.wait_timeout(NO_TIME).map(drop));
     match catch_unwind(waiting) {
         Ok(end) => {
-            assert_eq!(end, Err(WaitTimeoutError::TimedOut));
+            assert_eq!(end, Err(PollError::Empty));
             false
         }
         Err(_) => true,
@@ -650,10 +651,10 @@ fn miri_a_producer_passes_a_panic_on_and_claims_nothing<K: Kind>() {
         let mut poller = consumers.take_poller("all").unwrap();
         producer.publish(|_| {}).unwrap();
         let panics = [(); 4].map(|()| {
-            let publishing = || producer.publish_timeout(NO_TIME, |_| unreachable!());
+            let publishing = || producer.publish_or(WhenFull::Timeout(NO_TIME), |_| unreachable!());
             catch_unwind(AssertUnwindSafe(publishing)).map_err(drop)
         });
-        let (timed_out, panic) = (Ok(Err(PublishTimeoutError::TimedOut)), Err(()));
+        let (timed_out, panic) = (Ok(Err(WhenFullError::TimedOut)), Err(()));
         let expected = match call {
             Which::Next => [panic, timed_out, timed_out, timed_out],
             _ => [timed_out, panic, timed_out, timed_out],

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::{Kind, Many, Turnstile, wait_until};
 use lapwing::graph::StartAt;
-use lapwing::monitor::{Bottleneck, Monitor, Throughput};
+use lapwing::monitor::{Monitor, Part, Throughput};
 use lapwing::{Consumers, Poller, Stage};
 
 crate::common::for_both_producers! {
@@ -33,8 +33,8 @@ crate::common::for_both_producers! {
     a_full_ring_prints_its_limit_under_the_table,
 }
 
-fn stage(name: &str) -> Option<Bottleneck> {
-    Some(Bottleneck::Stage { name: name.to_owned() })
+fn stage(name: &str) -> Option<Part> {
+    Some(Part::Stage { name: name.to_owned() })
 }
 
 /// What each stage finished between the snapshots, and its number of ready events.
@@ -256,7 +256,7 @@ fn an_acknowledgement_that_comes_slowly_is_named<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     take(&mut journal, 1);
     let later = monitor.snapshot();
-    let limit = Bottleneck::Acknowledgement { stage: "journal".to_owned() };
+    let limit = Part::Acknowledgement { stage: "journal".to_owned() };
     assert_eq!(limit.to_string(), "the acknowledgement of stage \"journal\"");
     assert_eq!(later.bottleneck(), Some(limit.clone()));
     let throughput = later.since(&earlier);
@@ -274,8 +274,8 @@ fn a_claim_that_is_held_leaves_the_limit_to_the_producers() {
     other.publish(|_| {}).unwrap();
     let later = monitor.snapshot();
     assert_eq!((later.free_slots, later.published), (0, 0));
-    assert_eq!(later.bottleneck(), Some(Bottleneck::Producers));
-    assert_eq!(later.since(&earlier).bottleneck(), Some(&Bottleneck::Producers));
+    assert_eq!(later.bottleneck(), Some(Part::Producers));
+    assert_eq!(later.since(&earlier).bottleneck(), Some(&Part::Producers));
     drop(claim);
     assert_eq!(monitor.snapshot().bottleneck(), stage("all"));
 }
@@ -311,11 +311,11 @@ fn stages_that_keep_up_leave_the_limit_to_the_producers<K: Kind>() {
     let throughput = later.since(&earlier);
     // A new event is not a sign that a stage is slow.
     assert_eq!(figures(&throughput), [("decode", 0, 3), ("journal", 20, 0)]);
-    assert_eq!(throughput.bottleneck(), Some(&Bottleneck::Producers));
+    assert_eq!(throughput.bottleneck(), Some(&Part::Producers));
 }
 
 fn a_stage_behind_in_both_snapshots_counts_only_if_producers_were_held_back<K: Kind>() {
-    for (published, expected) in [(7, Some(Bottleneck::Producers)), (8, stage("all"))] {
+    for (published, expected) in [(7, Some(Part::Producers)), (8, stage("all"))] {
         let (mut producer, mut consumers) =
             K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
         let [mut all] = pollers(&mut consumers, ["all"]);
@@ -446,7 +446,7 @@ fn what_was_dropped_in_between_is_counted<K: Kind>() {
     let mut earlier = monitor.snapshot();
     for dropped in [3, 5] {
         for _ in 0..5 {
-            producer.offer(lapwing::producer::WhenFull::DropNew, |_| {}).unwrap();
+            producer.publish_or(lapwing::producer::WhenFull::DropNew, |_| {}).unwrap();
         }
         let later = monitor.snapshot();
         let throughput = later.since(&earlier);

@@ -2,7 +2,7 @@
 
 use lapwing::error::{BatchError, PollError};
 use lapwing::graph::{Graph, Seats, StageId, StartAt};
-use lapwing::producer::{ClaimBatch, Sequencer};
+use lapwing::producer::{ClaimBatch, Sequencer, WhenFull};
 use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, Stage};
 
 use super::model::Model;
@@ -144,8 +144,11 @@ impl<'a, S: Sequencer> World<'a, S> {
         let expected = self.expected(fitting);
         let values = expected.clone().unwrap_or_default();
         let producer = producer % self.producers.len();
-        let claimed = self.producers[producer].try_claim_up_to(count);
-        let published = claimed.map(|claim| fill_and_publish(claim, &values));
+        let claimed = self.producers[producer].claim_up_to_or(count, WhenFull::Refuse);
+        let published = claimed.map(|claim| {
+            let claim = claim.expect("only `DropNew` drops events");
+            fill_and_publish(claim, &values)
+        });
         assert_eq!(published, expected.map(|_| sequences));
         self.model.settle(values.into_iter().map(Some));
     }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::consumer::{Finished, Outcome, StopHandle};
-use lapwing::error::{PollError, RingError, SeatError, WaitTimeoutError};
+use lapwing::error::{PollError, SeatError};
 use lapwing::graph::{Seat, Seats, StartAt};
 use lapwing::{Poller, Sequence};
 
@@ -65,16 +65,9 @@ fn poll_once(
 ) -> Result<u64, PollError> {
     let batch = match turn % 4 {
         0 => poller.poll(),
-        1 => poller.wait().map_err(|error| match error {
-            RingError::Closed => PollError::Closed,
-            RingError::Halted(cause) => PollError::Halted(cause),
-        }),
+        1 => poller.wait().map_err(PollError::from),
         2 => poller.poll_max(3),
-        _ => poller.wait_timeout(TIMEOUT).map_err(|error| match error {
-            WaitTimeoutError::TimedOut => PollError::Empty,
-            WaitTimeoutError::Closed => PollError::Closed,
-            WaitTimeoutError::Halted(cause) => PollError::Halted(cause),
-        }),
+        _ => poller.wait_timeout(TIMEOUT),
     };
     let mut batch = batch?;
     let sequences = batch.first_sequence()..;

@@ -111,8 +111,8 @@ fn how() -> impl Strategy<Value = How> {
         2 => patience().prop_map(How::Claim),
         2 => patience().prop_map(How::ClaimBatch),
         1 => patience().prop_map(How::ClaimUpTo),
-        1 => when_full().prop_map(How::Offer),
-        1 => when_full().prop_map(How::OfferBatch),
+        1 => when_full().prop_map(How::PublishOr),
+        1 => when_full().prop_map(How::PublishBatchOr),
     ]
 }
 

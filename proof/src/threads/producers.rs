@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::error::{BatchError, OfferError};
+use lapwing::error::BatchError;
 use lapwing::producer::{ClaimBatch, Sequencer, Slots, WhenFull};
 use lapwing::{Producer, Sequence};
 
@@ -13,6 +13,10 @@ use super::program::{Call, How, Patience};
 
 /// Longest wait of a call that times out.
 pub(super) const TIMEOUT: Duration = Duration::from_micros(50);
+/// The policy of a call that times out.
+const TIMES_OUT: WhenFull = WhenFull::Timeout(TIMEOUT);
+/// Why such a call returns something.
+const NOT_DROPPED: &str = "only `DropNew` drops events";
 
 /// What became of the calls of a producer.
 #[derive(Debug, Default)]
@@ -93,7 +97,7 @@ pub(super) fn run<S: Sequencer>(
 
 /// Number of events that a call publishes or drops.
 fn events_of(call: Call) -> u64 {
-    if matches!(call.how, How::Publish(_) | How::Claim(_) | How::Offer(_)) {
+    if matches!(call.how, How::Publish(_) | How::Claim(_) | How::PublishOr(_)) {
         1
     } else {
         call.count as u64
@@ -118,31 +122,33 @@ fn make<S: Sequencer>(
         How::ClaimBatch(patience) => {
             let count = call.count;
             let claim = match patience {
-                Patience::Waits => producer.claim_batch(count),
-                Patience::Tries => producer.try_claim_batch(count),
-                Patience::TimesOut => producer.claim_batch_timeout(count, TIMEOUT),
+                Patience::Waits => producer.claim_batch(count)?,
+                Patience::Tries => producer.try_claim_batch(count)?,
+                Patience::TimesOut => {
+                    producer.claim_batch_or(count, TIMES_OUT)?.expect(NOT_DROPPED)
+                }
             };
-            settle(claim?, call.gives_up, id, found)
+            settle(claim, call.gives_up, id, found)
         }
         How::ClaimUpTo(patience) => {
             let most = call.count;
             let claim = match patience {
-                Patience::Waits => producer.claim_up_to(most),
-                Patience::Tries => producer.try_claim_up_to(most),
-                Patience::TimesOut => producer.claim_up_to_timeout(most, TIMEOUT),
+                Patience::Waits => producer.claim_up_to(most)?,
+                Patience::Tries => {
+                    producer.claim_up_to_or(most, WhenFull::Refuse)?.expect(NOT_DROPPED)
+                }
+                Patience::TimesOut => producer.claim_up_to_or(most, TIMES_OUT)?.expect(NOT_DROPPED),
             };
-            settle(claim?, call.gives_up, id, found)
+            settle(claim, call.gives_up, id, found)
         }
-        How::Offer(when_full) => {
-            let offered = producer.offer(when_full, |event| found.push(event.fill(id)));
-            Ok(offered
-                .map_err(of_offer)?
-                .map_or(Done::Dropped, |sequence| Done::Published(one(sequence))))
+        How::PublishOr(when_full) => {
+            let published = producer.publish_or(when_full, |event| found.push(event.fill(id)))?;
+            Ok(published.map_or(Done::Dropped, |sequence| Done::Published(one(sequence))))
         }
-        How::OfferBatch(when_full) => {
-            let offered =
-                producer.offer_batch(call.count, when_full, |slots| fill(slots, id, found));
-            Ok(offered?.map_or(Done::Dropped, Done::Published))
+        How::PublishBatchOr(when_full) => {
+            let published =
+                producer.publish_batch_or(call.count, when_full, |slots| fill(slots, id, found));
+            Ok(published?.map_or(Done::Dropped, Done::Published))
         }
     }
 }
@@ -155,7 +161,7 @@ fn publish<S: Sequencer>(
     let sequence = match patience {
         Patience::Waits => producer.publish(fill)?,
         Patience::Tries => producer.try_publish(fill)?,
-        Patience::TimesOut => producer.publish_timeout(TIMEOUT, fill)?,
+        Patience::TimesOut => producer.publish_or(TIMES_OUT, fill)?.expect(NOT_DROPPED),
     };
     Ok(Done::Published(one(sequence)))
 }
@@ -167,11 +173,13 @@ fn publish_batch<S: Sequencer>(
     fill: impl FnOnce(&mut Slots<'_, Event>),
 ) -> Result<Done, BatchError> {
     let published = match patience {
-        Patience::Waits => producer.publish_batch(count, fill),
-        Patience::Tries => producer.try_publish_batch(count, fill),
-        Patience::TimesOut => producer.publish_batch_timeout(count, TIMEOUT, fill),
+        Patience::Waits => producer.publish_batch(count, fill)?,
+        Patience::Tries => producer.try_publish_batch(count, fill)?,
+        Patience::TimesOut => {
+            producer.publish_batch_or(count, TIMES_OUT, fill)?.expect(NOT_DROPPED)
+        }
     };
-    Ok(Done::Published(published?))
+    Ok(Done::Published(published))
 }
 
 /// Claims a slot. `fill` makes it an event or, with `false`, none.
@@ -184,7 +192,7 @@ fn claim<S: Sequencer>(
     let mut claim = match patience {
         Patience::Waits => producer.claim()?,
         Patience::Tries => producer.try_claim()?,
-        Patience::TimesOut => producer.claim_timeout(TIMEOUT)?,
+        Patience::TimesOut => producer.claim_or(TIMES_OUT)?.expect(NOT_DROPPED),
     };
     fill(&mut claim, !gives_up);
     thread::yield_now(); // other threads meet a held claim
@@ -217,16 +225,6 @@ fn one(sequence: Sequence) -> Range<Sequence> {
     sequence..sequence + 1
 }
 
-fn of_offer(error: OfferError) -> BatchError {
-    match error {
-        OfferError::Full => BatchError::Full,
-        OfferError::TimedOut => BatchError::TimedOut,
-        OfferError::Closed => BatchError::Closed,
-        OfferError::Halted(cause) => BatchError::Halted(cause),
-        OfferError::WouldDeadlock => BatchError::WouldDeadlock,
-    }
-}
-
 /// What a call does on a full ring, and whether it may say so: with `Full`, or with `TimedOut`.
 pub(super) fn may_refuse(how: How) -> (bool, bool) {
     match how {
@@ -235,7 +233,7 @@ pub(super) fn may_refuse(how: How) -> (bool, bool) {
         | How::Claim(patience)
         | How::ClaimBatch(patience)
         | How::ClaimUpTo(patience) => (patience == Patience::Tries, patience == Patience::TimesOut),
-        How::Offer(when_full) | How::OfferBatch(when_full) => {
+        How::PublishOr(when_full) | How::PublishBatchOr(when_full) => {
             (when_full == WhenFull::Refuse, matches!(when_full, WhenFull::Timeout(_)))
         }
     }

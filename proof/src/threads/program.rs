@@ -63,8 +63,8 @@ pub(super) enum How {
     Claim(Patience),
     ClaimBatch(Patience),
     ClaimUpTo(Patience),
-    Offer(WhenFull),
-    OfferBatch(WhenFull),
+    PublishOr(WhenFull),
+    PublishBatchOr(WhenFull),
 }
 
 /// What a call does on a full ring.

@@ -29,7 +29,7 @@ use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
 use crate::consumer::together::longest_turn;
 use crate::consumer::work::{Interruption, Work};
 use crate::consumer::{Finished, Outcome};
-use crate::error::{HaltCause, PollError, WaitTimeoutError};
+use crate::error::{HaltCause, PollError};
 use crate::on_this_thread::OnThisThread;
 use crate::ring::Shared;
 use crate::sync::now;
@@ -195,16 +195,14 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         loop {
             let ended = match self.wait() {
                 Ok(batch) => self.handle(batch),
-                Err(WaitTimeoutError::TimedOut) if self.source.is_stopping() => {
-                    Some(Outcome::Stopped)
-                }
-                Err(WaitTimeoutError::TimedOut) if self.source.has_transfer() => self.hand_over(),
-                Err(WaitTimeoutError::TimedOut) => {
+                Err(PollError::Empty) if self.source.is_stopping() => Some(Outcome::Stopped),
+                Err(PollError::Empty) if self.source.has_transfer() => self.hand_over(),
+                Err(PollError::Empty) => {
                     self.expire();
                     None
                 }
-                Err(WaitTimeoutError::Closed) => Some(Outcome::Drained),
-                Err(WaitTimeoutError::Halted(_)) => Some(self.source.halted()),
+                Err(PollError::Closed) => Some(Outcome::Drained),
+                Err(PollError::Halted(_)) => Some(self.source.halted()),
             };
             if let Some(outcome) = ended {
                 return outcome;

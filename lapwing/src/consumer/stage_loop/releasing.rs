@@ -18,7 +18,7 @@ use crate::consumer::access::Access;
 use crate::consumer::catch::catch;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;
-use crate::error::{PollError, WaitTimeoutError};
+use crate::error::PollError;
 
 /// Counts a batch when dropped, also during a panic: its events are finished.
 struct CountedBatch<'a>(&'a Activity);
@@ -61,7 +61,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
 
     /// Waits for a batch.
     #[inline]
-    pub(super) fn wait(&mut self) -> Result<Range<Sequence>, WaitTimeoutError> {
+    pub(super) fn wait(&mut self) -> Result<Range<Sequence>, PollError> {
         let deadline = self.timeout_from_now();
         let Self { source, work, .. } = self;
         source.wait_with(deadline, |source| tell_of_passed(source, work))

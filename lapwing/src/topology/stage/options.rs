@@ -36,7 +36,7 @@ impl<P> Stage<P> {
     /// Linux only.
     ///
     /// If the stages of one thread ask for different CPUs, [`build`](crate::Builder::build) returns
-    /// [`PlacementError::TwoPins`](crate::error::PlacementError::TwoPins).
+    /// [`BuildError::TwoPins`](crate::error::BuildError::TwoPins).
     /// [`Placement`](crate::graph::Placement) puts a pinned stage on the thread of another stage
     /// only if told to. A poller has no thread, so `build` returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
@@ -84,11 +84,11 @@ impl<P> Stage<P> {
     ///   NUL.
     /// - [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for a poller, which has no
     ///   thread.
-    /// - [`TwoThreads`](crate::error::PlacementError::TwoThreads) if a
+    /// - [`TwoThreads`](crate::error::BuildError::TwoThreads) if a
     ///   [group](crate::graph::Placement::group) puts the stage on another thread.
-    /// - [`BlockingShares`](crate::error::PlacementError::BlockingShares) if a
+    /// - [`BlockingShares`](crate::error::BuildError::BlockingShares) if a
     ///   [blocking](Self::blocking) stage would share the thread.
-    /// - [`TwoPins`](crate::error::PlacementError::TwoPins) if the stages of the thread ask for
+    /// - [`TwoPins`](crate::error::BuildError::TwoPins) if the stages of the thread ask for
     ///   different CPUs.
     ///
     /// ```
@@ -113,7 +113,7 @@ impl<P> Stage<P> {
     /// [`Placement`](crate::graph::Placement). In a group, each worker has one.
     ///
     /// If another stage is placed on that thread, [`build`](crate::Builder::build) returns
-    /// [`PlacementError::BlockingShares`](crate::error::PlacementError::BlockingShares). Only the
+    /// [`BuildError::BlockingShares`](crate::error::BuildError::BlockingShares). Only the
     /// stage of [`clear`](crate::Builder::clear) may share it. A poller has no thread, so `build`
     /// returns [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///

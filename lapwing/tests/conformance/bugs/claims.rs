@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 
 use lapwing::error::{AcknowledgeError, BatchError, PollError, TryPublishError};
-use lapwing::producer::Sequencer;
+use lapwing::producer::{Sequencer, WhenFull};
 use lapwing::{Action, Producer, Sequence, Stage};
 
 use crate::common::{MOMENT, ON_PURPOSE, quiet_panics, wait_until};
@@ -59,7 +59,7 @@ fn b03a_query_of_free_slots_publishes_nothing<K: Kind>(setup: Setup<K>) {
     let is_refused = |producer: &mut Producer<u64, K::Sequencer>| {
         assert_eq!(producer.free_slots(), 3);
         assert_eq!(producer.try_claim_batch(4).err(), Some(BatchError::Full));
-        let timed = producer.publish_batch_timeout(4, MOMENT, |_| unreachable!());
+        let timed = producer.publish_batch_or(4, WhenFull::Timeout(MOMENT), |_| unreachable!());
         // Fails if this thread holds the claim.
         let in_vain = if K::IS_MULTI { BatchError::WouldDeadlock } else { BatchError::TimedOut };
         assert_eq!(timed, Err(in_vain));

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lapwing::consumer::Outcome;
-use lapwing::error::WaitTimeoutError;
+use lapwing::error::PollError;
 use lapwing::wait::{Blocking, PhasedBackoff};
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
@@ -183,7 +183,7 @@ fn b22b_event_that_comes_as_the_timeout_ends_is_not_a_timeout<K: Kind>(setup: Se
     let limit = MOMENT / 5;
     assert_eq!(poller.wait_timeout(limit).unwrap().as_slice(), [value_of(0)]);
     poller.poll().unwrap().consume_all();
-    assert_eq!(poller.wait_timeout(limit).err(), Some(WaitTimeoutError::Closed));
+    assert_eq!(poller.wait_timeout(limit).err(), Some(PollError::Closed));
 }
 
 /// Open: `PhasedBackoff` does not check for an alert while it spins and yields.

@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lapwing::error::{BatchError, OfferError, PublishError, RingError};
+use lapwing::error::{BatchError, PublishError, RingError, WhenFullError};
 use lapwing::producer::{Slots, WhenFull};
 
 use super::board::Count;
@@ -50,12 +50,12 @@ impl From<PublishError> for Refused {
     }
 }
 
-impl From<OfferError> for Refused {
-    fn from(error: OfferError) -> Self {
+impl From<WhenFullError> for Refused {
+    fn from(error: WhenFullError) -> Self {
         match error {
-            OfferError::Full | OfferError::TimedOut => Self::Full,
-            OfferError::Closed | OfferError::Halted(_) => Self::Over,
-            error => Self::Wrong(Violation::Refused(format!("offer: {error}"))),
+            WhenFullError::Full | WhenFullError::TimedOut => Self::Full,
+            WhenFullError::Closed | WhenFullError::Halted(_) => Self::Over,
+            error => Self::Wrong(Violation::Refused(format!("publish_or: {error}"))),
         }
     }
 }
@@ -191,7 +191,10 @@ impl<K: Kind> Feed<K> {
         let sequences = match phase.call {
             Call::Batch => producer.publish_batch(batch, fill)?,
             Call::TryBatch => producer.try_publish_batch(batch, fill)?,
-            Call::TimeoutBatch => producer.publish_batch_timeout(batch, PATIENCE, fill)?,
+            Call::TimeoutBatch => {
+                let patience = WhenFull::Timeout(PATIENCE);
+                producer.publish_batch_or(batch, patience, fill)?.unwrap_or(0..0)
+            }
             Call::ClaimBatch => {
                 let mut claim = producer.claim_batch(batch)?;
                 pen.fill(&mut claim.slots()).map_err(Refused::Wrong)?;
@@ -213,7 +216,7 @@ impl<K: Kind> Feed<K> {
                 sequence..sequence + 1
             }
             Call::Offer => {
-                let sequence = producer.offer(WhenFull::Refuse, |slot| pen.fill_one(slot))?;
+                let sequence = producer.publish_or(WhenFull::Refuse, |slot| pen.fill_one(slot))?;
                 sequence.map_or(0..0, |sequence| sequence..sequence + 1)
             }
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lapwing::consumer::Outcome;
-use lapwing::error::{PollError, RingError, WaitTimeoutError};
+use lapwing::error::PollError;
 use lapwing::graph::{Seat, Seats, StartAt};
 use lapwing::{Action, Poller};
 
@@ -82,15 +82,8 @@ fn poll(
     let batch = match turn % 8 {
         0 => poller.poll(),
         1 => poller.poll_max(3),
-        2 => poller.wait_timeout(PATIENCE).map_err(|error| match error {
-            WaitTimeoutError::TimedOut => PollError::Empty,
-            WaitTimeoutError::Closed => PollError::Closed,
-            WaitTimeoutError::Halted(cause) => PollError::Halted(cause),
-        }),
-        _ => poller.wait().map_err(|error| match error {
-            RingError::Closed => PollError::Closed,
-            RingError::Halted(cause) => PollError::Halted(cause),
-        }),
+        2 => poller.wait_timeout(PATIENCE),
+        _ => poller.wait().map_err(PollError::from),
     };
     let mut batch = match batch {
         Ok(batch) => batch,

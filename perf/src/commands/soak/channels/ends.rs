@@ -33,9 +33,9 @@ impl Receives for Receiver<Value> {
 }
 
 impl Receives for BroadcastReceiver<Value> {
-    fn receive(&mut self, turn: u64, see: impl FnMut(&Value)) -> bool {
+    fn receive(&mut self, turn: u64, mut see: impl FnMut(&Value)) -> bool {
         match turn % 8 {
-            0 => self.recv_with(see).is_ok(),
+            0 => self.recv().map(|value| see(&value)).is_ok(),
             1 => tried(self.try_recv(), see),
             _ => self.recv_batch().map(|mut values| values.iter().for_each(see)).is_ok(),
         }

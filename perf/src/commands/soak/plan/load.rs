@@ -51,13 +51,13 @@ pub(crate) enum Call {
     UpTo,
     /// `try_publish_batch`, again and again.
     TryBatch,
-    /// `publish_batch_timeout` with a short timeout, again and again.
+    /// `publish_batch_or` with a short timeout, again and again.
     TimeoutBatch,
     /// `publish`.
     One,
     /// `claim`, filled and published.
     Claim,
-    /// `offer`, with the policy that refuses.
+    /// `publish_or`, with the policy that refuses.
     Offer,
 }
 

@@ -1,28 +1,30 @@
-//! Why an event that was offered was neither published nor dropped.
+//! Why a call that takes a `WhenFull` got no slot for an event, and did not drop it.
 
 use std::error::Error;
 use std::fmt;
 
-use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, RingError, TryPublishError};
+use super::{BatchError, HaltCause, PublishError, RingError, TryPublishError};
 
-/// Error of [`offer`](crate::Producer::offer). The event was not published, and it does not count
-/// as [dropped](crate::Producer::dropped).
+/// Error of [`publish_or`](crate::Producer::publish_or) and
+/// [`claim_or`](crate::Producer::claim_or), which take a [`WhenFull`](crate::producer::WhenFull).
+/// The event was not published, nothing is claimed, and the event does not count as
+/// [dropped](crate::Producer::dropped).
 ///
 /// ```
-/// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
+/// use lapwing::{Disruptor, error::WhenFullError, producer::WhenFull};
 ///
 /// let (mut producer, _consumers) =
 ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
 ///
-/// producer.offer(WhenFull::Refuse, |event| *event = 7)?; // the one slot
-/// assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 8), Err(OfferError::Full));
+/// producer.publish_or(WhenFull::Refuse, |event| *event = 7)?; // the one slot
+/// assert_eq!(producer.publish_or(WhenFull::Refuse, |event| *event = 8), Err(WhenFullError::Full));
 /// producer.close();
-/// assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 8), Err(OfferError::Closed));
-/// assert_eq!(OfferError::Full.to_string(), "the ring is full");
+/// assert_eq!(producer.publish_or(WhenFull::Refuse, |event| *event = 8), Err(WhenFullError::Closed));
+/// assert_eq!(WhenFullError::Full.to_string(), "the ring is full");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OfferError {
+pub enum WhenFullError {
     /// No slot is free, and the policy is [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,
     /// No slot became free in the time of
@@ -32,16 +34,17 @@ pub enum OfferError {
     Closed,
     /// The ring was halted before the event was published, for this cause.
     Halted(HaltCause),
-    /// The ring is full, only this thread could free a slot, and the policy is one that waits.
+    /// The ring is full, only this thread could free a slot, and the policy is one that waits. The
+    /// call returns at once.
     /// [`PublishError::WouldDeadlock`] describes the cases.
     WouldDeadlock,
 }
 
-impl fmt::Display for OfferError {
+impl fmt::Display for WhenFullError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full => TryPublishError::Full.fmt(f),
-            Self::TimedOut => PublishTimeoutError::TimedOut.fmt(f),
+            Self::TimedOut => f.write_str("the ring stayed full until the timeout"),
             Self::Closed => RingError::Closed.fmt(f),
             Self::Halted(cause) => cause.fmt(f),
             Self::WouldDeadlock => PublishError::WouldDeadlock.fmt(f),
@@ -49,9 +52,9 @@ impl fmt::Display for OfferError {
     }
 }
 
-impl Error for OfferError {}
+impl Error for WhenFullError {}
 
-impl From<RingError> for OfferError {
+impl From<RingError> for WhenFullError {
     fn from(stopped: RingError) -> Self {
         match stopped {
             RingError::Closed => Self::Closed,
@@ -60,7 +63,7 @@ impl From<RingError> for OfferError {
     }
 }
 
-impl From<TryPublishError> for OfferError {
+impl From<TryPublishError> for WhenFullError {
     fn from(error: TryPublishError) -> Self {
         match error {
             TryPublishError::Full => Self::Full,
@@ -70,7 +73,7 @@ impl From<TryPublishError> for OfferError {
     }
 }
 
-impl From<PublishError> for OfferError {
+impl From<PublishError> for WhenFullError {
     fn from(error: PublishError) -> Self {
         match error {
             PublishError::Closed => Self::Closed,
@@ -80,25 +83,14 @@ impl From<PublishError> for OfferError {
     }
 }
 
-impl From<PublishTimeoutError> for OfferError {
-    fn from(error: PublishTimeoutError) -> Self {
+impl From<WhenFullError> for BatchError {
+    fn from(error: WhenFullError) -> Self {
         match error {
-            PublishTimeoutError::TimedOut => Self::TimedOut,
-            PublishTimeoutError::Closed => Self::Closed,
-            PublishTimeoutError::Halted(cause) => Self::Halted(cause),
-            PublishTimeoutError::WouldDeadlock => Self::WouldDeadlock,
-        }
-    }
-}
-
-impl From<OfferError> for BatchError {
-    fn from(error: OfferError) -> Self {
-        match error {
-            OfferError::Full => Self::Full,
-            OfferError::TimedOut => Self::TimedOut,
-            OfferError::Closed => Self::Closed,
-            OfferError::Halted(cause) => Self::Halted(cause),
-            OfferError::WouldDeadlock => Self::WouldDeadlock,
+            WhenFullError::Full => Self::Full,
+            WhenFullError::TimedOut => Self::TimedOut,
+            WhenFullError::Closed => Self::Closed,
+            WhenFullError::Halted(cause) => Self::Halted(cause),
+            WhenFullError::WouldDeadlock => Self::WouldDeadlock,
         }
     }
 }

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A handler returns an error, and the policy of its stage decides what happens. `risk` skips the
-//! order. `send` retries it a few times and then skips it. A skipped order continues to the
-//! downstream stages, which see it as failed. No error in this program stops the ring.
+//! order. `send` retries it a few times and then skips it. Downstream stages do not act on a skipped
+//! order unless they ask: `send` does nothing, and `book` notes it. No error in this program stops
+//! the ring.
 
 use std::error::Error;
 use std::fmt;
@@ -52,11 +53,6 @@ impl EventHandler<Order, Shared, Result<(), &'static str>> for Sender {
             return Err("the link is busy");
         }
         self.sent += 1;
-        Ok(())
-    }
-
-    /// An order that `risk` has skipped is not sent.
-    fn on_failed_event(&mut self, _: &Order, _: Sequence, _: bool) -> Result<(), &'static str> {
         Ok(())
     }
 }

@@ -108,4 +108,14 @@ impl<E> BatchHandler<E, Shared, Result<Action, SyncError>> for Syncer {
     ) -> Result<Action, SyncError> {
         self.sync(first + events.len() as u64)
     }
+
+    /// The stage releases only what is synced, also of the events that an upstream stage has skipped.
+    fn on_failed_batch(
+        &mut self,
+        events: &[E],
+        first: Sequence,
+        _: Done<'_>,
+    ) -> Result<Action, SyncError> {
+        self.sync(first + events.len() as u64)
+    }
 }

@@ -37,6 +37,15 @@ impl Failing {
         self.of_upstream().any(|failures| failures.is_any_from(first))
     }
 
+    /// The first events of `batch` of which either all have failed, or none, and whether they have.
+    #[cold]
+    pub(crate) fn first_run(&self, batch: Range<Sequence>) -> (Range<Sequence>, bool) {
+        let Range { start, end } = batch;
+        let is_failed = self.has_failed(start);
+        let other = (start + 1..end).find(|&sequence| self.has_failed(sequence) != is_failed);
+        (start..other.unwrap_or(end), is_failed)
+    }
+
     /// Whether an upstream stage has skipped `sequence`.
     pub(crate) fn has_failed(&self, sequence: Sequence) -> bool {
         self.of_upstream().any(|failures| failures.is_marked(sequence))

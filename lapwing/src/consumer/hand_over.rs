@@ -190,14 +190,13 @@ where
     }
 
     #[cold]
-    fn on_batch_with_failed(
+    fn on_failed(
         &mut self,
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
-        is_failed: &dyn Fn(Sequence) -> bool,
     ) -> Result<(), Interruption> {
-        Work::<E, A>::on_batch_with_failed(&mut self.life, events, first, progress, is_failed)
+        Work::<E, A>::on_failed(&mut self.life, events, first, progress)
     }
 
     fn on_released(&mut self, next_sequence: Sequence) {

@@ -2,7 +2,8 @@
 
 use super::access::{Access, Shared};
 #[cfg(doc)]
-use super::action::{Action, IntoAction};
+use super::action::Action;
+use super::action::IntoAction;
 use crate::Sequence;
 
 /// A handler of events: the callbacks of a stage.
@@ -159,8 +160,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///
     /// `end_of_batch` is true for the last event of a batch: this is the time to flush. A batch
     /// ends at the last event that the stage's last poll has shown, or at the last slot of the
-    /// ring. It also ends at a claim that was given up, and at the [longest
-    /// batch](crate::Stage::max_batch) of the stage. The batches of workers, and of stages that
+    /// ring. It also ends at a claim that was given up, before and after events that an upstream
+    /// stage has [skipped](Action::Skip), and at the [longest batch](crate::Stage::max_batch) of the
+    /// stage. The batches of workers, and of stages that
     /// [share a thread](crate::Stage::on_thread), may be shorter.
     ///
     /// If this call fails in the middle of a batch, or returns an action other than
@@ -198,7 +200,11 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     fn on_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R;
 
     /// Called instead of [`on_event`](Self::on_event) for an event that an upstream stage has
-    /// [skipped](Action::Skip) as failed. Calls `on_event` by default.
+    /// [skipped](Action::Skip) as failed. Does nothing by default, and the event counts as handled.
+    ///
+    /// Events that failed and events that did not are never in the same batch, so `end_of_batch` is
+    /// true for the last event of either kind. With the setting
+    /// [`with_failed_events`](crate::Stage::with_failed_events), the stage calls `on_event` instead.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor, EventHandler, Sequence};
@@ -222,13 +228,12 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// assert_eq!(rejected.0, [0]); // the sequence of the event
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn on_failed_event(
-        &mut self,
-        event: A::Ref<'_, E>,
-        sequence: Sequence,
-        end_of_batch: bool,
-    ) -> R {
-        self.on_event(event, sequence, end_of_batch)
+    fn on_failed_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R
+    where
+        R: IntoAction,
+    {
+        let _ = (event, sequence, end_of_batch);
+        R::done()
     }
 
     /// Called after the stage has released events. Does nothing by default.

@@ -22,12 +22,10 @@ where
         (**self).on_event(event, sequence, end_of_batch)
     }
 
-    fn on_failed_event(
-        &mut self,
-        event: A::Ref<'_, E>,
-        sequence: Sequence,
-        end_of_batch: bool,
-    ) -> R {
+    fn on_failed_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R
+    where
+        R: IntoAction,
+    {
         (**self).on_failed_event(event, sequence, end_of_batch)
     }
 

@@ -49,17 +49,16 @@ pub(crate) trait Work<E, A: Access> {
         progress: &Progress,
     ) -> Result<(), Interruption>;
 
-    /// Handles a batch like [`on_batch`](Self::on_batch). Upstream stages may have skipped some of
-    /// `events`.
-    fn on_batch_with_failed(
+    /// Handles events that an upstream stage has skipped as failed. A closure is not called for
+    /// them.
+    fn on_failed(
         &mut self,
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
-        is_failed: &dyn Fn(Sequence) -> bool,
     ) -> Result<(), Interruption> {
-        let _ = is_failed;
-        self.on_batch(events, first, progress)
+        let _ = (events, first, progress);
+        Ok(())
     }
 
     #[inline]
@@ -218,6 +217,18 @@ where
         settled(unfinished, returned)
     }
 
+    #[cold]
+    fn on_failed(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        progress: &Progress,
+    ) -> Result<(), Interruption> {
+        let returned = self.0.on_failed_batch(events, first, Done::new(progress, first));
+        let unfinished = progress.within().unwrap_or(first..first);
+        settled(unfinished, returned)
+    }
+
     #[inline]
     fn on_released(&mut self, next_sequence: Sequence) {
         self.0.on_released(next_sequence);
@@ -277,19 +288,14 @@ where
     }
 
     #[cold]
-    fn on_batch_with_failed(
+    fn on_failed(
         &mut self,
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
-        is_failed: &dyn Fn(Sequence) -> bool,
     ) -> Result<(), Interruption> {
         each::<E, A, R>(events, first, progress, |event, sequence, end_of_batch| {
-            if is_failed(sequence) {
-                self.0.on_failed_event(event, sequence, end_of_batch)
-            } else {
-                self.0.on_event(event, sequence, end_of_batch)
-            }
+            self.0.on_failed_event(event, sequence, end_of_batch)
         })
     }
 

@@ -63,6 +63,7 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
         ),
         ("on_error", on_error, abilities.returns_errors, "a handler that returns a `Result`"),
         ("on_panic", on_panic, has_handler, "a handler"),
+        ("with_failed_events", stage.takes_failed, has_handler, "a handler"),
         ("pin", stage.pin.is_some(), has_handler, "a thread"),
         ("on_thread", stage.thread.is_some(), has_handler, "a thread"),
         ("blocking", stage.is_blocking, has_handler, "a thread"),

@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,
     pub(crate) is_acknowledged: bool,
+    /// Whether it handles events that upstream stages have skipped like any other.
+    pub(crate) takes_failed: bool,
     pub(crate) on_error: Option<KeptPolicy>,
     pub(crate) on_panic: Option<KeptPolicy>,
     pub(crate) after: Vec<StageId>,
@@ -36,6 +38,7 @@ impl Settings {
             timeout: None,
             max_batch: None,
             is_acknowledged: false,
+            takes_failed: false,
             on_error: None,
             on_panic: None,
             after: Vec::new(),

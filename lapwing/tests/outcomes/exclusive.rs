@@ -44,6 +44,7 @@ fn values<K: Kind>(fail: fn() -> Result<Action, &'static str>, policy: Action) -
             verdict
         })
         .stage("reads")
+        .with_failed_events()
         .read(|event, _, _| seen.push(*event));
     let finished = drain(ring, 4);
     assert!(finished.iter().all(|stage| *stage.outcome() == Outcome::Drained));
@@ -97,6 +98,7 @@ fn a_batch_is_written_again_whole<K: Kind>() {
             Ok(())
         })
         .stage("reads")
+        .with_failed_events()
         .read(|event, _, _| seen.push(*event));
     assert!(drain(ring, 7).iter().all(|stage| counts(stage) == (7, 0)));
     assert_eq!(seen, [10, 11, 12, 33, 34, 35, 16]);
@@ -126,6 +128,7 @@ fn a_handler_that_writes_failed_events_changes_them<K: Kind>() {
         .stage("marks")
         .write_handler(Marker)
         .stage("reads")
+        .with_failed_events()
         .read(|event, _, _| seen.push(*event));
     drop(drain(ring, 3));
     assert_eq!(seen, [10, 1_001, 12]);

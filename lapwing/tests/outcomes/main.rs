@@ -12,6 +12,7 @@ mod between_batches;
 mod callers;
 mod endings;
 mod exclusive;
+mod failed_events;
 mod marks;
 mod parts;
 mod pauses;

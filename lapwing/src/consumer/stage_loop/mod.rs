@@ -42,6 +42,8 @@ pub(super) struct StageLoop<E, A, S, H, B> {
     work: H,
     hand_back: B,
     timeout: Option<Duration>,
+    /// Whether it handles events that upstream stages have skipped like any other.
+    takes_failed: bool,
     recovery: Recovery,
     lifeline: HaltOnDrop,
     access: PhantomData<(fn() -> E, A)>,
@@ -73,13 +75,14 @@ impl<E, A, S, H, B> StageLoop<E, A, S, H, B> {
         hand_back: B,
         here: OnThisThread,
     ) -> Self {
-        let Post { source, timeout, recovery, lifeline } = post;
+        let Post { source, timeout, takes_failed, recovery, lifeline } = post;
         Self {
             name,
             source,
             work,
             hand_back,
             timeout,
+            takes_failed,
             recovery,
             lifeline,
             access: PhantomData,
@@ -254,27 +257,52 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
 
     /// Handles one batch. Returns how the stage ends, if it does.
     #[inline(always)]
-    fn handle(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
+    fn handle(&mut self, mut batch: Range<Sequence>) -> Option<Outcome> {
         self.source.activity().begin_batch();
+        if self.source.failing().is_any_from(batch.start) && !self.takes_failed {
+            let (run, is_failed) = self.source.failing().first_run(batch);
+            if is_failed {
+                return self.handle_failed(run);
+            }
+            // The next poll returns the rest.
+            batch = run;
+        }
+        self.announce(&batch);
+        self.progress.begin(&batch);
+        let events = self.source.events::<A>(batch.clone());
+        let result = self.work.on_batch(events, batch.start, &self.progress);
+        self.settle(result, batch.end)
+    }
+
+    /// Handles a batch whose events an upstream stage has skipped as failed.
+    #[cold]
+    fn handle_failed(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
+        self.announce(&batch);
+        self.progress.begin(&batch);
+        let events = self.source.events::<A>(batch.clone());
+        let result = self.work.on_failed(events, batch.start, &self.progress);
+        self.settle(result, batch.end)
+    }
+
+    /// Announces `batch` to the handler.
+    #[inline(always)]
+    fn announce(&mut self, batch: &Range<Sequence>) {
         // Still set after a panic in `on_batch_start`.
         if H::LOOKS_AT_DEPTH && !mem::take(&mut self.is_announcing) {
             self.is_announcing = true;
             self.work.on_batch_start(batch.end - batch.start, self.source.available());
             self.is_announcing = false;
         }
-        self.progress.begin(&batch);
-        let (events, failing) = self.source.events::<A>(batch.clone());
-        let result = if failing.is_any_from(batch.start) {
-            let is_failed = |sequence| failing.has_failed(sequence);
-            self.work.on_batch_with_failed(events, batch.start, &self.progress, &is_failed)
-        } else {
-            self.work.on_batch(events, batch.start, &self.progress)
-        };
+    }
+
+    /// Applies the `result` of a batch that ends at `end`. Returns how the stage ends, if it does.
+    #[inline(always)]
+    fn settle(&mut self, result: Result<(), Interruption>, end: Sequence) -> Option<Outcome> {
         self.progress.end();
         match result {
             Ok(()) => {
-                self.source.release(batch.end);
-                self.end_batch(batch.end);
+                self.source.release(end);
+                self.end_batch(end);
                 None
             }
             Err(interruption) => self.interrupted(interruption),

@@ -57,11 +57,12 @@ impl EventHandler<Order, Shared, Result<(), &'static str>> for Sender {
     }
 }
 
-/// The pieces bought, and the orders refused.
+/// The pieces bought, and the orders refused, and how many of these by `risk`.
 #[derive(Default)]
 struct Book {
     pieces: u64,
     refused: Vec<Sequence>,
+    by_risk: usize,
 }
 
 impl EventHandler<Order> for Book {
@@ -69,8 +70,9 @@ impl EventHandler<Order> for Book {
         self.pieces += order.pieces;
     }
 
-    fn on_failed_event(&mut self, _: &Order, sequence: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: &Order, sequence: Sequence, _: bool, why: &Failure<'_>) {
         self.refused.push(sequence);
+        self.by_risk += usize::from(why.stage() == "risk");
     }
 }
 
@@ -128,6 +130,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let skipped: Vec<u64> = report.stages().map(|stage| stage.skipped()).collect();
     assert_eq!(skipped, [100, 10, 0], "ten of each hundred by risk, one by send");
     assert_eq!((book.refused, book.pieces), (refused, bought));
+    assert_eq!(book.by_risk, 100, "the others by send");
     assert_eq!(sender.sent, ORDERS - 110);
     assert!(sender.tries > sender.sent + 3 * 10, "busy at times, and three tries per refused lot");
     Ok(())

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use lapwing::Sequence;
-use lapwing::consumer::{BatchHandler, Done, Shared};
+use lapwing::consumer::{BatchHandler, Done, Failure, Shared};
 
 use crate::body;
 use crate::core::Core;
@@ -85,6 +85,7 @@ impl<E, T: Encoding<E>> BatchHandler<E, Shared, Result<(), WriteError>> for Writ
         events: &[E],
         first: Sequence,
         _: Done<'_>,
+        _: &Failure<'_>,
     ) -> Result<(), WriteError> {
         self.write(events, first)
     }

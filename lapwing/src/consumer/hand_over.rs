@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::access::Access;
 use super::action::IntoAction;
+use super::failure::Failure;
 use super::handler::EventHandler;
 use super::progress::Progress;
 use super::work::{Interruption, WholeLife, Work};
@@ -195,8 +196,9 @@ where
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
+        failure: &Failure<'_>,
     ) -> Result<(), Interruption> {
-        Work::<E, A>::on_failed(&mut self.life, events, first, progress)
+        Work::<E, A>::on_failed(&mut self.life, events, first, progress, failure)
     }
 
     fn on_released(&mut self, next_sequence: Sequence) {

@@ -2,6 +2,7 @@
 
 use super::access::Access;
 use super::action::IntoAction;
+use super::failure::Failure;
 use super::handler::EventHandler;
 use crate::Sequence;
 
@@ -22,11 +23,17 @@ where
         (**self).on_event(event, sequence, end_of_batch)
     }
 
-    fn on_failed_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R
+    fn on_failed_event(
+        &mut self,
+        event: A::Ref<'_, E>,
+        sequence: Sequence,
+        end_of_batch: bool,
+        failure: &Failure<'_>,
+    ) -> R
     where
         R: IntoAction,
     {
-        (**self).on_failed_event(event, sequence, end_of_batch)
+        (**self).on_failed_event(event, sequence, end_of_batch, failure)
     }
 
     fn on_released(&mut self, next_sequence: Sequence) {
@@ -78,10 +85,11 @@ where
         mut event: A::Ref<'_, E>,
         sequence: Sequence,
         end_of_batch: bool,
+        failure: &Failure<'_>,
     ) -> R {
-        let said = self.0.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch);
+        let said = self.0.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch, failure);
         if said.is_done() {
-            both(said, self.1.on_failed_event(event, sequence, end_of_batch))
+            both(said, self.1.on_failed_event(event, sequence, end_of_batch, failure))
         } else {
             said
         }
@@ -141,9 +149,10 @@ where
         mut event: A::Ref<'_, E>,
         sequence: Sequence,
         end_of_batch: bool,
+        failure: &Failure<'_>,
     ) {
         for handler in self {
-            handler.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch);
+            handler.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch, failure);
         }
     }
 

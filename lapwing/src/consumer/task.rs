@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use lapwing_core::{Control, Drained, Padded};
 
 use super::Finished;
-use super::catch::catch;
 use super::recovery::Recovery;
 use super::source::Source;
 use super::stop::StopHandle;
 use crate::activity::{Activity, Doing};
+use crate::catch::catch;
 use crate::error::HaltCause;
 use crate::ring::Shared;
 use crate::sync::Arc;

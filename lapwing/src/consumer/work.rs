@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::access::{Access, Exclusive, Shared};
 use super::action::{Action, BoxError, IntoAction};
 use super::batch_handler::{BatchHandler, Done};
+use super::failure::Failure;
 use super::handler::EventHandler;
 use super::progress::{Noted, Progress};
 use crate::Sequence;
@@ -49,15 +50,16 @@ pub(crate) trait Work<E, A: Access> {
         progress: &Progress,
     ) -> Result<(), Interruption>;
 
-    /// Handles events that an upstream stage has skipped as failed. A closure is not called for
-    /// them.
+    /// Handles events that an upstream stage has skipped because of `failure`. A closure is not
+    /// called for them.
     fn on_failed(
         &mut self,
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
+        failure: &Failure<'_>,
     ) -> Result<(), Interruption> {
-        let _ = (events, first, progress);
+        let _ = (events, first, progress, failure);
         Ok(())
     }
 
@@ -223,8 +225,9 @@ where
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
+        failure: &Failure<'_>,
     ) -> Result<(), Interruption> {
-        let returned = self.0.on_failed_batch(events, first, Done::new(progress, first));
+        let returned = self.0.on_failed_batch(events, first, Done::new(progress, first), failure);
         let unfinished = progress.within().unwrap_or(first..first);
         settled(unfinished, returned)
     }
@@ -293,9 +296,10 @@ where
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
+        failure: &Failure<'_>,
     ) -> Result<(), Interruption> {
         each::<E, A, R>(events, first, progress, |event, sequence, end_of_batch| {
-            self.0.on_failed_event(event, sequence, end_of_batch)
+            self.0.on_failed_event(event, sequence, end_of_batch, &failure.at(sequence))
         })
     }
 

@@ -4,7 +4,7 @@
 use std::mem;
 use std::time::Duration;
 
-use lapwing::consumer::{Access, Exclusive, Outcome};
+use lapwing::consumer::{Access, Exclusive, Failure, Outcome};
 use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
@@ -112,7 +112,7 @@ impl EventHandler<u64, Exclusive> for Marker {
         *event += 10;
     }
 
-    fn on_failed_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, event: &mut u64, _: Sequence, _: bool, _: &Failure<'_>) {
         *event += 1_000;
     }
 }

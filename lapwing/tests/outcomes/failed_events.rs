@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc;
 
-use lapwing::consumer::{Access, BatchHandler, Consumer, Done, Shared};
+use lapwing::consumer::{Access, BatchHandler, Consumer, Done, Failure, Shared};
 use lapwing::error::PollError;
 use lapwing::graph::StartAt;
 use lapwing::{Action, Builder, EventHandler, Sequence};
@@ -138,7 +138,7 @@ impl BatchHandler<u64> for Batches {
         self.done.push(events.to_vec());
     }
 
-    fn on_failed_batch(&mut self, events: &[u64], first: Sequence, _: Done<'_>) {
+    fn on_failed_batch(&mut self, events: &[u64], first: Sequence, _: Done<'_>, _: &Failure<'_>) {
         assert_eq!(events[0], first);
         self.failed.push(events.to_vec());
     }
@@ -188,7 +188,13 @@ impl BatchHandler<u64, Shared, Action> for InPart {
         Action::Continue
     }
 
-    fn on_failed_batch(&mut self, events: &[u64], _: Sequence, mut done: Done<'_>) -> Action {
+    fn on_failed_batch(
+        &mut self,
+        events: &[u64],
+        _: Sequence,
+        mut done: Done<'_>,
+        _: &Failure<'_>,
+    ) -> Action {
         self.0.push(events.to_vec());
         done.set(1);
         if self.0.len() == 1 { Action::Retry(Default::default()) } else { Action::Skip }
@@ -250,7 +256,7 @@ impl EventHandler<u64> for Reports {
         self.0.send((false, *event)).unwrap();
     }
 
-    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool, _: &Failure<'_>) {
         self.0.send((true, *event)).unwrap();
     }
 }
@@ -372,7 +378,7 @@ impl EventHandler<u64> for Announced {
         self.count(end_of_batch);
     }
 
-    fn on_failed_event(&mut self, _: &u64, _: Sequence, end_of_batch: bool) {
+    fn on_failed_event(&mut self, _: &u64, _: Sequence, end_of_batch: bool, _: &Failure<'_>) {
         self.count(end_of_batch);
     }
 }

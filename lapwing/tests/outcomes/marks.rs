@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use lapwing::consumer::{Access, Exclusive, Shared};
+use lapwing::consumer::{Access, Exclusive, Failure, Shared};
 use lapwing::error::PollError;
 use lapwing::graph::Graph;
 use lapwing::{Action, Builder, Disruptor, EventHandler, Poller, Sequence, Stage};
@@ -75,7 +75,13 @@ impl<A: Access> EventHandler<u64, A, Action> for SkippingBook {
         if sequence.is_multiple_of(self.divisor) { Action::Skip } else { Action::Continue }
     }
 
-    fn on_failed_event(&mut self, _: A::Ref<'_, u64>, sequence: Sequence, _: bool) -> Action {
+    fn on_failed_event(
+        &mut self,
+        _: A::Ref<'_, u64>,
+        sequence: Sequence,
+        _: bool,
+        _: &Failure<'_>,
+    ) -> Action {
         self.book.failed.push(sequence);
         Action::Continue
     }
@@ -162,7 +168,13 @@ impl EventHandler<u64, Shared, Result<(), String>> for Stubborn {
         Ok(())
     }
 
-    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool) -> Result<(), String> {
+    fn on_failed_event(
+        &mut self,
+        _: &u64,
+        sequence: Sequence,
+        _: bool,
+        _: &Failure<'_>,
+    ) -> Result<(), String> {
         self.tries.push(sequence);
         if self.tries.len() % 2 == 1 { Err(ON_PURPOSE.to_owned()) } else { Ok(()) }
     }
@@ -278,7 +290,7 @@ impl EventHandler<u64> for Values {
         self.done.push(*event);
     }
 
-    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool, _: &Failure<'_>) {
         self.failed.push(*event);
     }
 }

@@ -162,7 +162,13 @@ impl EventHandler<Event, Shared, Said> for Actor {
         self.handle(event, sequence, is_last, false)
     }
 
-    fn on_failed_event(&mut self, event: &Event, sequence: Sequence, is_last: bool) -> Said {
+    fn on_failed_event(
+        &mut self,
+        event: &Event,
+        sequence: Sequence,
+        is_last: bool,
+        _: &Failure<'_>,
+    ) -> Said {
         self.handle(event, sequence, is_last, true)
     }
 
@@ -179,7 +185,13 @@ impl EventHandler<Event, Exclusive, Said> for Actor {
         self.handle(event, sequence, is_last, false)
     }
 
-    fn on_failed_event(&mut self, event: &mut Event, sequence: Sequence, is_last: bool) -> Said {
+    fn on_failed_event(
+        &mut self,
+        event: &mut Event,
+        sequence: Sequence,
+        is_last: bool,
+        _: &Failure<'_>,
+    ) -> Said {
         event.write(self.mark);
         self.handle(event, sequence, is_last, true)
     }
@@ -196,7 +208,13 @@ impl BatchHandler<Event, Shared, Said> for Actor {
         self.handle_batch(events.iter(), first, false, |count| done.set(count))
     }
 
-    fn on_failed_batch(&mut self, events: &[Event], first: Sequence, mut done: Done<'_>) -> Said {
+    fn on_failed_batch(
+        &mut self,
+        events: &[Event],
+        first: Sequence,
+        mut done: Done<'_>,
+        _: &Failure<'_>,
+    ) -> Said {
         self.handle_batch(events.iter(), first, true, |count| done.set(count))
     }
 
@@ -214,6 +232,7 @@ impl BatchHandler<Event, Exclusive, Said> for Actor {
         events: &mut [Event],
         first: Sequence,
         mut done: Done<'_>,
+        _: &Failure<'_>,
     ) -> Said {
         events.iter_mut().for_each(|event| event.write(self.mark));
         self.handle_batch(events.iter(), first, true, |count| done.set(count))

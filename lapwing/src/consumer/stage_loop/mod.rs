@@ -17,19 +17,21 @@ use std::time::{Duration, Instant};
 
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
+use crate::catch::catch;
 use crate::consumer::access::Access;
 use crate::consumer::action::Action;
-use crate::consumer::catch::catch;
+use crate::consumer::failing::Skipped;
 use crate::consumer::failure::Cause;
 use crate::consumer::pause::Pause;
 use crate::consumer::progress::Progress;
-use crate::consumer::recovery::Recovery;
+use crate::consumer::recovery::{Decided, Recovery};
 use crate::consumer::source::Source;
 use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
 use crate::consumer::together::longest_turn;
 use crate::consumer::work::{Interruption, Work};
 use crate::consumer::{Finished, Outcome};
 use crate::error::{HaltCause, PollError, WaitTimeoutError};
+use crate::failures::{Reason, Trouble};
 use crate::on_this_thread::OnThisThread;
 use crate::ring::Shared;
 use crate::sync::now;
@@ -260,9 +262,9 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     fn handle(&mut self, mut batch: Range<Sequence>) -> Option<Outcome> {
         self.source.activity().begin_batch();
         if self.source.failing().is_any_from(batch.start) && !self.takes_failed {
-            let (run, is_failed) = self.source.failing().first_run(batch);
-            if is_failed {
-                return self.handle_failed(run);
+            let (run, skipped) = self.source.failing().first_run(batch);
+            if let Some(skipped) = skipped {
+                return self.handle_failed(run, &skipped);
             }
             // The next poll returns the rest.
             batch = run;
@@ -274,13 +276,14 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         self.settle(result, batch.end)
     }
 
-    /// Handles a batch whose events an upstream stage has skipped as failed.
+    /// Handles a batch whose events an upstream stage has skipped in the same way.
     #[cold]
-    fn handle_failed(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
+    fn handle_failed(&mut self, batch: Range<Sequence>, skipped: &Skipped) -> Option<Outcome> {
         self.announce(&batch);
         self.progress.begin(&batch);
         let events = self.source.events::<A>(batch.clone());
-        let result = self.work.on_failed(events, batch.start, &self.progress);
+        let failure = skipped.failure(batch.start);
+        let result = self.work.on_failed(events, batch.start, &self.progress, &failure);
         self.settle(result, batch.end)
     }
 
@@ -314,15 +317,16 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     fn interrupted(&mut self, Interruption { events, verdict }: Interruption) -> Option<Outcome> {
         let sequence = events.start;
         match verdict {
-            Ok(action) => self.follow(Ok(action), events, None),
+            Ok(action) => self.follow(Ok(action), events, None, None),
             Err(error) => {
                 let Self { name, recovery, source, .. } = self;
-                match recovery.decide_error(name, sequence, source.next(), error) {
-                    Ok((action, message)) => {
+                let keeps = source.failing().keeps_reasons();
+                match recovery.decide_error(name, sequence, source.next(), error, keeps) {
+                    Ok(Decided { action, message, kept }) => {
                         let failure = Outcome::Failed { message, sequence };
-                        self.follow(Ok(action), events, Some(failure))
+                        self.follow(Ok(action), events, Some(failure), kept.map(Trouble::Error))
                     }
-                    Err(message) => self.follow(Err(message), events, None),
+                    Err(message) => self.follow(Err(message), events, None, None),
                 }
             }
         }
@@ -342,17 +346,21 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         let Self { name, recovery, source, .. } = self;
         let action =
             catch(|| recovery.decide(name, sequence, source.next(), Cause::Panic(&message)));
-        self.follow(action, events, Some(Outcome::Panicked { message, sequence }))
+        let skips = matches!(action, Ok(Action::Skip | Action::SkipAndStop));
+        let is_kept = skips && self.source.failing().keeps_reasons();
+        let trouble = is_kept.then(|| Trouble::Panic(message.clone()));
+        self.follow(action, events, Some(Outcome::Panicked { message, sequence }), trouble)
     }
 
     /// Applies `action` to `events`, of which the first is not finished. An `Err` is the message of
     /// a panic, which ends the stage. Returns how the stage ends, if it does. With a `failure`, the
-    /// stage ends with that.
+    /// stage ends with that. If the events are skipped, downstream stages get the `trouble`.
     fn follow(
         &mut self,
         action: Result<Action, String>,
         events: Range<Sequence>,
         failure: Option<Outcome>,
+        trouble: Option<Trouble>,
     ) -> Option<Outcome> {
         let sequence = events.start;
         let action = match action {
@@ -370,7 +378,10 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
                 None
             }
             Action::Continue | Action::ReleaseNow => self.let_go(events.end),
-            Action::Skip => self.skip(events),
+            Action::Skip => {
+                self.mark_skipped(&events, trouble);
+                self.let_go(events.end)
+            }
             Action::Retry(pause) => {
                 let ended = self.let_go(sequence);
                 ended.or_else(|| self.pause(Pause::new(pause, false)))
@@ -382,7 +393,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
             }
             Action::Stop => Some(self.stop_at(sequence, failure)),
             Action::SkipAndStop => {
-                self.mark_skipped(&events);
+                self.mark_skipped(&events, trouble);
                 Some(self.stop_at(events.end, failure))
             }
             Action::Halt => {
@@ -393,16 +404,12 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// Skips `events` as failed. Returns how the stage ends, if it does.
-    fn skip(&mut self, events: Range<Sequence>) -> Option<Outcome> {
-        self.mark_skipped(&events);
-        self.let_go(events.end)
-    }
-
     /// Marks and counts `events` as failed, before their release.
-    fn mark_skipped(&mut self, events: &Range<Sequence>) {
+    fn mark_skipped(&mut self, events: &Range<Sequence>, trouble: Option<Trouble>) {
         self.skipped += events.end - events.start;
-        self.source.failing().mark(events.clone());
+        let attempt = self.recovery.attempt();
+        let reason = trouble.map(|trouble| Reason::new(self.name.clone(), attempt, trouble));
+        self.source.failing().mark(events.clone(), reason);
     }
 
     /// Releases everything below `sequence`, and returns the outcome of a stage that stops there.

@@ -109,6 +109,8 @@ mod open_claim;
 
 mod ring;
 
+mod handled;
+
 // What only makes the ring faster.
 mod tuning;
 

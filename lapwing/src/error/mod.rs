@@ -13,6 +13,7 @@
 //! | poll or wait for events | [`PollError`], [`RingError`], [`WaitTimeoutError`] |
 //! | acknowledge events | [`AcknowledgeError`] |
 //! | take a seat | [`SeatError`] |
+//! | wait until an event is handled | [`HandledError`] |
 //! | resize a worker group | [`ResizeError`] |
 //! | read from a tap | [`TapError`], [`TapTimeoutError`] |
 //!
@@ -34,6 +35,7 @@ mod consume;
 mod publish;
 mod seat;
 
+mod handled;
 mod offer;
 
 use std::error::Error;
@@ -44,6 +46,7 @@ use lapwing_core::error::Ended;
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
 pub use halt::HaltCause;
+pub use handled::HandledError;
 pub use length::LengthError;
 pub use lifecycle::{ResizeError, StartError, TakeError};
 pub use offer::OfferError;

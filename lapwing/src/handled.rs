@@ -44,7 +44,7 @@ impl Handled<'_> {
     /// Whether only this thread can finish the event, by running a stage or by publishing a claim
     /// that it holds. Once true it stays true during the wait.
     fn would_deadlock(&self) -> bool {
-        on_this_thread::is_behind(self.control(), self.sequence + 1)
+        on_this_thread::is_behind(self.control(), self.sequence.saturating_add(1))
             || self.shared.oldest_own_claim().is_some_and(|held| held <= self.sequence)
     }
 
@@ -70,7 +70,7 @@ impl Handled<'_> {
 
     /// Whether stages can get the event: it is published, and so is everything before it.
     fn is_published(&self) -> bool {
-        let (control, end) = (self.control(), self.sequence + 1);
+        let (control, end) = (self.control(), self.sequence.saturating_add(1));
         let accepted = control.accepted();
         // Everything below is settled: its slot was claimed again.
         let a_lap_ago = accepted.saturating_sub(control.capacity());

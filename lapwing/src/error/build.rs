@@ -65,6 +65,27 @@ pub enum BuildError {
         /// The stage with the unknown dependency.
         stage: String,
     },
+    /// A stage [names](crate::Stage::after_named) a stage to depend on that its graph does not have.
+    UnknownUpstream {
+        /// The stage with the unknown dependency.
+        stage: String,
+        /// The name that no stage of the graph has.
+        upstream: String,
+    },
+    /// A stage of a graph depends twice on the same stage, by its name or by its id.
+    DuplicateUpstream {
+        /// The stage with the dependency.
+        stage: String,
+        /// The stage that it depends on.
+        upstream: String,
+    },
+    /// Stages of a graph depend on each other in a circle, so none of them would ever get an event.
+    Cycle {
+        /// A stage of the circle.
+        stage: String,
+        /// The stage of the circle that it depends on. It is the same if a stage depends on itself.
+        upstream: String,
+    },
     /// A stage with exclusive access could run at the same time as another stage.
     Overlap {
         /// The stage with exclusive access.
@@ -156,6 +177,20 @@ impl fmt::Display for BuildError {
             Self::UnknownStage { stage } => {
                 write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
             }
+            Self::UnknownUpstream { stage, upstream } => write!(
+                f,
+                "a stage depends on a stage that its graph does not have: stage={stage:?}, upstream={upstream:?}"
+            ),
+            Self::DuplicateUpstream { stage, upstream } => {
+                write!(
+                    f,
+                    "a stage depends twice on another: stage={stage:?}, upstream={upstream:?}"
+                )
+            }
+            Self::Cycle { stage, upstream } => write!(
+                f,
+                "stages depend on each other in a circle: stage={stage:?}, upstream={upstream:?}"
+            ),
             Self::Overlap { exclusive, other } => write!(
                 f,
                 "a stage with exclusive access must run before or after each other stage: \

@@ -359,6 +359,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// - A stage has a fault: [`ZeroMaxBatch`](BuildError::ZeroMaxBatch),
     ///   [`UnusedSetting`](BuildError::UnusedSetting), [`Workers`](BuildError::Workers).
     /// - A [`Graph`] has an invalid order: [`UnknownStage`](BuildError::UnknownStage),
+    ///   [`UnknownUpstream`](BuildError::UnknownUpstream),
+    ///   [`DuplicateUpstream`](BuildError::DuplicateUpstream), [`Cycle`](BuildError::Cycle),
     ///   [`Overlap`](BuildError::Overlap).
     /// - Stages cannot run on their threads: [`Placement`](BuildError::Placement).
     ///

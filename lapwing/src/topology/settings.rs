@@ -24,6 +24,9 @@ pub(crate) struct Settings {
     pub(crate) on_error: Option<KeptPolicy>,
     pub(crate) on_panic: Option<KeptPolicy>,
     pub(crate) after: Vec<StageId>,
+    /// Names of stages of its graph that it depends on. Once the graph is added to a ring, only those
+    /// that no stage has.
+    pub(crate) after_names: Vec<String>,
 }
 
 impl Settings {
@@ -42,6 +45,7 @@ impl Settings {
             on_error: None,
             on_panic: None,
             after: Vec::new(),
+            after_names: Vec::new(),
         }
     }
 }
@@ -56,6 +60,7 @@ impl fmt::Debug for Settings {
             .field("timeout", &self.timeout)
             .field("max_batch", &self.max_batch)
             .field("after", &self.after)
+            .field("after_names", &self.after_names)
             .finish_non_exhaustive()
     }
 }

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A handler returns an error, and the policy of its stage decides what happens. `risk` skips the
-//! order. `send` retries it a few times and then skips it. A skipped order continues to the
-//! downstream stages, which see it as failed. No error in this program stops the ring.
+//! order. `send` retries it a few times and then skips it. Downstream stages do not act on a skipped
+//! order unless they ask: `send` does nothing, and `book` notes it. No error in this program stops
+//! the ring.
 
 use std::error::Error;
 use std::fmt;
@@ -54,18 +55,14 @@ impl EventHandler<Order, Shared, Result<(), &'static str>> for Sender {
         self.sent += 1;
         Ok(())
     }
-
-    /// An order that `risk` has skipped is not sent.
-    fn on_failed_event(&mut self, _: &Order, _: Sequence, _: bool) -> Result<(), &'static str> {
-        Ok(())
-    }
 }
 
-/// The pieces bought, and the orders refused.
+/// The pieces bought, and the orders refused, and how many of these by `risk`.
 #[derive(Default)]
 struct Book {
     pieces: u64,
     refused: Vec<Sequence>,
+    by_risk: usize,
 }
 
 impl EventHandler<Order> for Book {
@@ -73,8 +70,9 @@ impl EventHandler<Order> for Book {
         self.pieces += order.pieces;
     }
 
-    fn on_failed_event(&mut self, _: &Order, sequence: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: &Order, sequence: Sequence, _: bool, why: &Failure<'_>) {
         self.refused.push(sequence);
+        self.by_risk += usize::from(why.stage() == "risk");
     }
 }
 
@@ -132,6 +130,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let skipped: Vec<u64> = report.stages().map(|stage| stage.skipped()).collect();
     assert_eq!(skipped, [100, 10, 0], "ten of each hundred by risk, one by send");
     assert_eq!((book.refused, book.pieces), (refused, bought));
+    assert_eq!(book.by_risk, 100, "the others by send");
     assert_eq!(sender.sent, ORDERS - 110);
     assert!(sender.tries > sender.sent + 3 * 10, "busy at times, and three tries per refused lot");
     Ok(())

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lapwing::consumer::{BatchHandler, Done, Shared};
+use lapwing::consumer::{BatchHandler, Done, Failure, Shared};
 use lapwing::{Action, Sequence};
 
 use crate::core::Core;
@@ -105,6 +105,17 @@ impl<E> BatchHandler<E, Shared, Result<Action, SyncError>> for Syncer {
         events: &[E],
         first: Sequence,
         _: Done<'_>,
+    ) -> Result<Action, SyncError> {
+        self.sync(first + events.len() as u64)
+    }
+
+    /// The stage releases only what is synced, also of the events that an upstream stage has skipped.
+    fn on_failed_batch(
+        &mut self,
+        events: &[E],
+        first: Sequence,
+        _: Done<'_>,
+        _: &Failure<'_>,
     ) -> Result<Action, SyncError> {
         self.sync(first + events.len() as u64)
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use lapwing::Sequence;
-use lapwing::consumer::{BatchHandler, Done, Shared};
+use lapwing::consumer::{BatchHandler, Done, Failure, Shared};
 
 use crate::body;
 use crate::core::Core;
@@ -16,6 +16,7 @@ use crate::error::WriteError;
 ///
 /// It is the handler of a stage: see [`read_batch_handler`](lapwing::Stage::read_batch_handler). An
 /// error halts the ring, unless the stage has a policy such as [`WaitForSpace`](crate::WaitForSpace).
+/// It also writes the events that a stage upstream of it has [skipped](lapwing::Action::Skip).
 #[derive(Debug)]
 pub struct Writer<E, T> {
     core: Arc<Core>,
@@ -75,6 +76,17 @@ impl<E, T: Encoding<E>> BatchHandler<E, Shared, Result<(), WriteError>> for Writ
     }
 
     fn on_batch(&mut self, events: &[E], first: Sequence, _: Done<'_>) -> Result<(), WriteError> {
+        self.write(events, first)
+    }
+
+    /// The journal has each event, also one that an upstream stage has skipped.
+    fn on_failed_batch(
+        &mut self,
+        events: &[E],
+        first: Sequence,
+        _: Done<'_>,
+        _: &Failure<'_>,
+    ) -> Result<(), WriteError> {
         self.write(events, first)
     }
 

@@ -89,6 +89,7 @@
 compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that threads share");
 
 mod activity;
+mod catch;
 mod deadline;
 mod description;
 pub mod error;
@@ -107,6 +108,8 @@ mod turns;
 mod open_claim;
 
 mod ring;
+
+mod handled;
 
 // What only makes the ring faster.
 mod tuning;

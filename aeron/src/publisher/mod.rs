@@ -258,6 +258,8 @@ impl<E> Publisher<E> {
     }
 }
 
+/// Does not send events that an upstream stage has [skipped](Action::Skip), unless its stage is set to
+/// get them [like any other](lapwing::Stage::with_failed_events).
 impl<E> BatchHandler<E, Shared, Result<Action, SendError>> for Publisher<E> {
     fn on_batch(
         &mut self,

@@ -109,6 +109,19 @@ impl Control {
         self.stages.finished_by_all(stages)
     }
 
+    /// Returns the sequence below which every consumer has finished everything, those in seats
+    /// included. If all consumers have left, it is the end of the ring that one of them has drained,
+    /// and `None` if none has, or if the first one is joining.
+    #[must_use]
+    pub fn finished(&self) -> Option<Sequence> {
+        // O2: the Acquire is in `gate`; brings what the consumers did with these events.
+        match self.stages.gate().finished() {
+            // A consumer that has drained the ring stays in the count.
+            None if self.stages.seating().has_consumers() => self.life.end(),
+            finished => finished,
+        }
+    }
+
     /// Returns how far `stage` has finished; for one that has left, how far its ancestors have.
     #[must_use]
     pub fn finished_by(&self, stage: StageIndex) -> Sequence {

@@ -46,7 +46,14 @@ impl Gate {
     /// slots; `None` if no consumer is left.
     #[inline]
     pub(crate) fn free_up_to(self, capacity: u64) -> Option<Sequence> {
-        (self.0 != DETACHED).then(|| self.0 + capacity)
+        self.finished().map(|finished| finished + capacity)
+    }
+
+    /// Returns the sequence below which every consumer has finished everything; `None` if no
+    /// consumer is left.
+    #[inline]
+    pub(crate) fn finished(self) -> Option<Sequence> {
+        (self.0 != DETACHED).then_some(self.0)
     }
 }
 

@@ -55,6 +55,36 @@ fn confirmed_events_survive_a_power_cut_under_each_policy_and_placement() {
     }
 }
 
+/// The journal left out what an upstream stage had skipped, and the syncer released it unsynced.
+#[test]
+fn events_that_an_upstream_stage_has_skipped_are_written_and_synced() {
+    let disk = SimulatedDisk::new();
+    let journal = Arc::new(open(&disk));
+    let (syncer, at_end) = (journal.syncer(SyncPolicy::EachBatch), Arc::clone(&journal));
+    let confirmed = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&confirmed);
+    let (mut producer, consumers) = Disruptor::single_producer(64, || 0)
+        .stage("skips")
+        .read(|_, sequence, _| if sequence % 3 == 0 { Action::Skip } else { Action::Continue })
+        .stage("journal")
+        .read_batch_handler(journal.writer())
+        .stage("synced")
+        .read_batch_handler(syncer)
+        .stage("confirm")
+        .with_failed_events()
+        .read(move |_, sequence, _| {
+            assert!(at_end.synced() > sequence);
+            count.fetch_add(1, Ordering::Relaxed);
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    publish(&mut producer, 0, 1_000);
+    running.shutdown().unwrap();
+    assert_eq!(confirmed.load(Ordering::Relaxed), 1_000);
+    assert_has(&journal, 1_000);
+}
+
 /// A shutdown waited for the time of the policy.
 #[test]
 fn a_shutdown_does_not_wait_for_the_next_sync_of_the_policy() {

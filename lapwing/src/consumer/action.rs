@@ -43,10 +43,39 @@ pub enum Action {
     ReleaseNow,
     /// The event has failed, and the stage continues with the next one.
     ///
-    /// The stage releases the event at once, with the events before it. The handlers of downstream
-    /// stages get it in [`on_failed_event`](crate::EventHandler::on_failed_event), and downstream
-    /// pollers see it with [`Batch::is_failed`](crate::consumer::Batch::is_failed). Downstream
-    /// closures get it like any other event.
+    /// The stage releases the event at once, with the events before it. Downstream stages do not
+    /// act on the event unless they ask for it:
+    ///
+    /// | downstream stage | what it gets |
+    /// |---|---|
+    /// | a closure, per event or per batch | nothing |
+    /// | an [`EventHandler`](crate::EventHandler) | a call of [`on_failed_event`](crate::EventHandler::on_failed_event), which does nothing by default |
+    /// | a [`BatchHandler`](crate::consumer::BatchHandler) | a call of [`on_failed_batch`](crate::consumer::BatchHandler::on_failed_batch), which does nothing by default |
+    /// | workers | the same as a stage with such a closure or handler |
+    /// | a closure or a handler with the setting [`with_failed_events`](crate::Stage::with_failed_events) | the same call as for any other event |
+    /// | a [`Poller`](crate::Poller) | the event in its batch; [`Batch::is_failed`](crate::consumer::Batch::is_failed) tells |
+    ///
+    /// Stages that run beside this one, and consumers in [seats](crate::graph::Seats) that do not
+    /// depend on it, get the event like any other.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor};
+    ///
+    /// let (mut sent, mut seen) = (0, 0);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("risk")
+    ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .stage("send").read(|_, _, _| sent += 1)
+    ///     .stage("count").with_failed_events().read(|_, _, _| seen += 1)
+    ///     .build()?;
+    /// for price in [7, 9, 8] {
+    ///     producer.publish(|event| *event = price)?;
+    /// }
+    /// drop(producer); // closes the ring
+    /// consumers.into_iter().for_each(|stage| drop(stage.run()));
+    /// assert_eq!((sent, seen), (2, 3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     Skip,
     /// The stage handles the event again, after a pause of this duration.
     ///
@@ -281,10 +310,31 @@ impl IntoAction for <fn() -> ! as Returns>::Output {
 mod sealed {
     use super::{Action, Returns};
 
-    pub trait IntoAction {}
+    pub trait IntoAction {
+        /// The value of a handler that has not looked at the event: it is done.
+        #[doc(hidden)]
+        fn done() -> Self;
+    }
 
-    impl IntoAction for () {}
-    impl IntoAction for Action {}
-    impl<T: IntoAction, X> IntoAction for Result<T, X> {}
-    impl IntoAction for <fn() -> ! as Returns>::Output {}
+    impl IntoAction for () {
+        fn done() -> Self {}
+    }
+
+    impl IntoAction for Action {
+        fn done() -> Self {
+            Self::Continue
+        }
+    }
+
+    impl<T: IntoAction, X> IntoAction for Result<T, X> {
+        fn done() -> Self {
+            Ok(T::done())
+        }
+    }
+
+    impl IntoAction for <fn() -> ! as Returns>::Output {
+        fn done() -> Self {
+            unreachable!("only a closure has this type, and only handlers have default methods")
+        }
+    }
 }

@@ -3,7 +3,9 @@
 
 use super::access::{Access, Shared};
 #[cfg(doc)]
-use super::action::{Action, IntoAction};
+use super::action::Action;
+use super::action::IntoAction;
+use super::failure::Failure;
 use super::progress::Progress;
 use crate::Sequence;
 
@@ -15,6 +17,7 @@ use crate::Sequence;
 /// ```text
 /// on_start
 /// ┌─ on_batch              for each batch
+/// │    on_failed_batch       or this, if an upstream stage has skipped its events as failed
 /// │  on_released           after each release of events to the producers and downstream stages
 /// └─ on_timeout            when no event has come for the timeout of the stage
 /// on_shutdown
@@ -95,12 +98,65 @@ pub trait BatchHandler<E, A: Access = Shared, R = ()> {
     /// Called for each batch, the first event of which has the sequence `first`.
     ///
     /// A batch is a slice, so it ends at the last slot of the ring at the latest.
-    /// [`Stage::max_batch`](crate::Stage::max_batch) limits it. It includes events that an upstream
-    /// stage has [skipped](Action::Skip) as failed.
+    /// [`Stage::max_batch`](crate::Stage::max_batch) limits it. It has no events that an upstream
+    /// stage has [skipped](Action::Skip) as failed, unless the stage is set to get them
+    /// [like any other](crate::Stage::with_failed_events).
     ///
     /// The stage releases the whole batch if the call returns `()`, `Ok(())`, [`Action::Continue`]
     /// or [`Action::ReleaseNow`].
     fn on_batch(&mut self, events: A::Slice<'_, E>, first: Sequence, done: Done<'_>) -> R;
+
+    /// Called instead of [`on_batch`](Self::on_batch) for events that an upstream stage has
+    /// [skipped](Action::Skip) as failed. Does nothing by default, and the events count as handled.
+    ///
+    /// `failure` says [why](crate::EventHandler::on_failed_event). Events that failed in different
+    /// calls come in different batches, so each batch has one failure. A handler on which later
+    /// stages rely for every event, such as a journal, handles them here.
+    /// With the setting [`with_failed_events`](crate::Stage::with_failed_events), the stage calls
+    /// `on_batch` instead.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor, Sequence, consumer::{BatchHandler, Done, Failure}};
+    ///
+    /// #[derive(Default)]
+    /// struct Orders { sent: Vec<u64>, refused: Vec<(Vec<u64>, String)> }
+    ///
+    /// impl BatchHandler<u64> for Orders {
+    ///     fn on_batch(&mut self, orders: &[u64], _: Sequence, _: Done<'_>) {
+    ///         self.sent.extend_from_slice(orders);
+    ///     }
+    ///     fn on_failed_batch(
+    ///         &mut self, orders: &[u64], _: Sequence, _: Done<'_>, failure: &Failure<'_>,
+    ///     ) {
+    ///         self.refused.push((orders.to_vec(), failure.cause().to_string()));
+    ///     }
+    /// }
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+    ///     .stage("risk").on_error(Action::Skip)
+    ///     .read(|price, _, _| if *price < 9 { Ok(()) } else { Err("too high") })
+    ///     .stage("orders").read_batch_handler(Orders::default())
+    ///     .build()?;
+    /// for price in [7, 9, 8] {
+    ///     producer.publish(|event| *event = price)?;
+    /// }
+    /// let orders: Orders = consumers.start()?.shutdown()?.take("orders")?;
+    /// assert_eq!((orders.sent, orders.refused), (vec![7, 8], vec![(vec![9], "too high".into())]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn on_failed_batch(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        done: Done<'_>,
+        failure: &Failure<'_>,
+    ) -> R
+    where
+        R: IntoAction,
+    {
+        let _ = (events, first, done, failure);
+        R::done()
+    }
 
     /// Called after the stage has released events, as
     /// [`EventHandler::on_released`](crate::EventHandler::on_released) is. Does nothing by default.

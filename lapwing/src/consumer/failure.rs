@@ -10,6 +10,9 @@ use crate::unshared::Unshared;
 
 /// A failed call of a handler, which the library passes to the stage's [policy](FailurePolicy).
 ///
+/// If the event is skipped, downstream stages get the same failure in
+/// [`on_failed_event`](crate::EventHandler::on_failed_event).
+///
 /// ```
 /// use std::sync::mpsc;
 /// use lapwing::{Action, Disruptor, Stage, consumer::Failure};
@@ -67,9 +70,17 @@ pub enum Cause<'a> {
     /// The handler, or the stage's wait strategy, panicked with this message. If the payload of the
     /// panic is not a string, the message is "a panic without a message".
     Panic(&'a str),
+    /// The handler returned [`Action::Skip`] or [`Action::SkipAndStop`] itself, so there is no error.
+    /// A policy never gets this cause; [downstream stages](crate::EventHandler::on_failed_event) do.
+    Action,
 }
 
 impl<'a> Failure<'a> {
+    /// The same failure, for the event `sequence`.
+    pub(super) fn at(&self, sequence: Sequence) -> Self {
+        Self { sequence, ..*self }
+    }
+
     /// Returns the name of the stage.
     ///
     /// ```
@@ -98,6 +109,8 @@ impl<'a> Failure<'a> {
     /// batches, it is the sequence of the next event. For a worker without events, that is the next
     /// one that no worker of its group has.
     ///
+    /// For a downstream stage it is the event that the stage gets, or the first one of its batch.
+    ///
     /// ```
     /// use lapwing::{Action, Disruptor, consumer::Failure};
     ///
@@ -121,7 +134,8 @@ impl<'a> Failure<'a> {
     /// Returns how many times in a row the same event has failed: 1 for the first failure.
     ///
     /// After an [`Action::Rewind`] it counts how many times the same batch has failed. Errors and
-    /// panics count alike. An action that the handler itself returned is not a failure.
+    /// panics count alike. An action that the handler itself returned is not a failure, so a
+    /// downstream stage gets 0 if the cause is [`Cause::Action`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -172,6 +186,7 @@ impl fmt::Display for Cause<'_> {
         match self {
             Self::Error(error) => error.fmt(f),
             Self::Panic(message) => write!(f, "panic: {message}"),
+            Self::Action => f.write_str("skipped by its handler"),
         }
     }
 }
@@ -198,7 +213,8 @@ impl fmt::Display for Failure<'_> {
 /// halts.
 ///
 /// A policy runs on the stage's thread. The ring halts if the policy panics, or if the `Display` or
-/// the `Drop` of an error does.
+/// the `Drop` of an error does. The error of a skipped event is [kept](crate::EventHandler::on_failed_event)
+/// if there are stages downstream. A panic of its `Drop` is then ignored.
 ///
 /// # Workers
 ///

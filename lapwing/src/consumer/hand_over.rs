@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::access::Access;
 use super::action::IntoAction;
+use super::failure::Failure;
 use super::handler::EventHandler;
 use super::progress::Progress;
 use super::work::{Interruption, WholeLife, Work};
@@ -190,14 +191,14 @@ where
     }
 
     #[cold]
-    fn on_batch_with_failed(
+    fn on_failed(
         &mut self,
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
-        is_failed: &dyn Fn(Sequence) -> bool,
+        failure: &Failure<'_>,
     ) -> Result<(), Interruption> {
-        Work::<E, A>::on_batch_with_failed(&mut self.life, events, first, progress, is_failed)
+        Work::<E, A>::on_failed(&mut self.life, events, first, progress, failure)
     }
 
     fn on_released(&mut self, next_sequence: Sequence) {

@@ -2,7 +2,9 @@
 
 use super::access::{Access, Shared};
 #[cfg(doc)]
-use super::action::{Action, IntoAction};
+use super::action::Action;
+use super::action::IntoAction;
+use super::failure::Failure;
 use crate::Sequence;
 
 /// A handler of events: the callbacks of a stage.
@@ -159,8 +161,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///
     /// `end_of_batch` is true for the last event of a batch: this is the time to flush. A batch
     /// ends at the last event that the stage's last poll has shown, or at the last slot of the
-    /// ring. It also ends at a claim that was given up, and at the [longest
-    /// batch](crate::Stage::max_batch) of the stage. The batches of workers, and of stages that
+    /// ring. It also ends at a claim that was given up, before and after events that an upstream
+    /// stage has [skipped](Action::Skip), and at the [longest batch](crate::Stage::max_batch) of the
+    /// stage. The batches of workers, and of stages that
     /// [share a thread](crate::Stage::on_thread), may be shorter.
     ///
     /// If this call fails in the middle of a batch, or returns an action other than
@@ -198,28 +201,46 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     fn on_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R;
 
     /// Called instead of [`on_event`](Self::on_event) for an event that an upstream stage has
-    /// [skipped](Action::Skip) as failed. Calls `on_event` by default.
+    /// [skipped](Action::Skip) as failed. Does nothing by default, and the event counts as handled.
+    ///
+    /// Events that failed and events that did not are never in the same batch, so `end_of_batch` is
+    /// true for the last event of either kind. With the setting
+    /// [`with_failed_events`](crate::Stage::with_failed_events), the stage calls `on_event` instead.
+    ///
+    /// `failure` is what the policy of that stage got: its name, and the error or the message of the
+    /// panic. If the handler returned [`Skip`](Action::Skip) itself, the cause is
+    /// [`Cause::Action`](crate::consumer::Cause::Action). If several stages have skipped the event,
+    /// it is the failure of the one that was added to the graph first.
+    ///
+    /// Such a failure may be kept for as long as the ring exists, and is freed at the latest when the
+    /// ring is. It is freed earlier when a later event of the same stage fails and the slot of this
+    /// event was used again. So a stage has at most one error for each slot of the ring. A stage
+    /// without downstream stages keeps none. The reference is valid during the call; to keep more,
+    /// keep the text. No event that has not failed takes a lock or allocates memory for this.
     ///
     /// ```
-    /// use lapwing::{Action, Disruptor, EventHandler, Sequence};
+    /// use lapwing::{Action, Disruptor, EventHandler, Sequence, consumer::Failure};
     ///
     /// #[derive(Default)]
-    /// struct Rejected(Vec<Sequence>);
+    /// struct DeadLetters(Vec<(u64, String)>);
     ///
-    /// impl EventHandler<u64> for Rejected {
+    /// impl EventHandler<u64> for DeadLetters {
     ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
-    ///     fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
-    ///         self.0.push(sequence);
+    ///     fn on_failed_event(&mut self, price: &u64, _: Sequence, _: bool, failure: &Failure<'_>) {
+    ///         self.0.push((*price, failure.to_string()));
     ///     }
     /// }
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("risk").read(|_, _, _| Action::Skip)
-    ///     .stage("rejected").read_handler(Rejected::default())
+    ///     .stage("risk").on_error(Action::Skip)
+    ///     .read(|price, _, _| if *price < 9 { Ok(()) } else { Err("too high") })
+    ///     .stage("dead letters").read_handler(DeadLetters::default())
     ///     .build()?;
-    /// producer.publish(|event| *event = 7)?;
-    /// let rejected: Rejected = consumers.start()?.shutdown()?.take("rejected")?;
-    /// assert_eq!(rejected.0, [0]); // the sequence of the event
+    /// producer.publish(|price| *price = 7)?;
+    /// producer.publish(|price| *price = 9)?;
+    /// let letters: DeadLetters = consumers.start()?.shutdown()?.take("dead letters")?;
+    /// let why = "too high: stage=\"risk\", sequence=1, attempt=1".to_owned();
+    /// assert_eq!(letters.0, [(9, why)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_failed_event(
@@ -227,8 +248,13 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
         event: A::Ref<'_, E>,
         sequence: Sequence,
         end_of_batch: bool,
-    ) -> R {
-        self.on_event(event, sequence, end_of_batch)
+        failure: &Failure<'_>,
+    ) -> R
+    where
+        R: IntoAction,
+    {
+        let _ = (event, sequence, end_of_batch, failure);
+        R::done()
     }
 
     /// Called after the stage has released events. Does nothing by default.

@@ -2,7 +2,6 @@
 
 mod acknowledger;
 mod action;
-mod catch;
 mod events;
 mod failing;
 mod pause;

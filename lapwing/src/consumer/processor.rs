@@ -5,7 +5,6 @@ use std::any::Any;
 use std::marker::PhantomData;
 
 use super::access::Access;
-use super::catch::catch;
 use super::source::Source;
 use super::stage_loop::StageLoop;
 use super::stop::StopHandle;
@@ -13,6 +12,7 @@ use super::task::{Begin, Post, Task, drop_all};
 use super::work::Work;
 use super::{Finished, Outcome};
 use crate::activity::Doing;
+use crate::catch::catch;
 use crate::on_this_thread;
 
 /// A stage that has not started. `make` makes its handler. `hand_back` returns what the report gets

@@ -1,9 +1,9 @@
 //! How a stage reacts to a failure of its handler: it counts the attempts, and asks its policy.
 
 use super::action::{Action, BoxError};
-use super::catch::catch;
 use super::failure::{AnyPolicy, Cause, Failure, KeptPolicy};
 use crate::Sequence;
+use crate::catch::catch;
 use crate::unshared::Unshared;
 
 /// What the stage repeats after the last failure.
@@ -45,7 +45,8 @@ impl Recovery {
             .is_some_and(|again| [Again::Event(sequence), Again::Batch(batch)].contains(&again));
         self.attempt = if is_again { self.attempt.saturating_add(1) } else { 1 };
         let policy = match cause {
-            Cause::Error(_) => &mut self.on_error,
+            // A policy is not asked about an action.
+            Cause::Error(_) | Cause::Action => &mut self.on_error,
             Cause::Panic(_) => &mut self.on_panic,
         };
         let failure = Failure { stage, sequence, attempt: self.attempt, cause };
@@ -58,8 +59,13 @@ impl Recovery {
         action
     }
 
-    /// Decides about an error, like [`decide`](Self::decide). Also returns the message of `error`
-    /// if the stage ends with it.
+    /// How many times in a row the last event or batch that failed has done so.
+    pub(crate) fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Decides about an error, like [`decide`](Self::decide). Drops the error, unless the event is
+    /// skipped and `keeps` is true.
     ///
     /// # Errors
     ///
@@ -70,17 +76,30 @@ impl Recovery {
         sequence: Sequence,
         batch: Sequence,
         error: BoxError,
-    ) -> Result<(Action, String), String> {
+        keeps: bool,
+    ) -> Result<Decided, String> {
         let action = catch(|| self.decide(stage, sequence, batch, Cause::Error(&*error)));
         let ends =
             |action: &Action| matches!(action, Action::Stop | Action::SkipAndStop | Action::Halt);
         let is_told = action.as_ref().is_ok_and(ends);
         let message = if is_told { catch(|| error.to_string()) } else { Ok(String::new()) };
+        let skips = |action: &Action| matches!(action, Action::Skip | Action::SkipAndStop);
+        let is_kept = keeps && message.is_ok() && action.as_ref().is_ok_and(skips);
+        let (kept, rest) = if is_kept { (Some(error), None) } else { (None, Some(error)) };
         // Caught on its own: a second panic during an unwind aborts the process.
-        let dropped = catch(|| drop(error));
-        let decided = (action?, message?);
+        let dropped = catch(|| drop(rest));
+        let decided = Decided { action: action?, message: message?, kept };
         dropped.map(|()| decided)
     }
+}
+
+/// What a policy has decided about an error.
+pub(crate) struct Decided {
+    pub(crate) action: Action,
+    /// The message of the error, if the stage ends with it.
+    pub(crate) message: String,
+    /// The error, for downstream stages.
+    pub(crate) kept: Option<BoxError>,
 }
 
 #[cfg(all(test, not(loom)))]

@@ -2,6 +2,7 @@
 
 use super::access::Access;
 use super::action::IntoAction;
+use super::failure::Failure;
 use super::handler::EventHandler;
 use crate::Sequence;
 
@@ -27,8 +28,12 @@ where
         event: A::Ref<'_, E>,
         sequence: Sequence,
         end_of_batch: bool,
-    ) -> R {
-        (**self).on_failed_event(event, sequence, end_of_batch)
+        failure: &Failure<'_>,
+    ) -> R
+    where
+        R: IntoAction,
+    {
+        (**self).on_failed_event(event, sequence, end_of_batch, failure)
     }
 
     fn on_released(&mut self, next_sequence: Sequence) {
@@ -80,10 +85,11 @@ where
         mut event: A::Ref<'_, E>,
         sequence: Sequence,
         end_of_batch: bool,
+        failure: &Failure<'_>,
     ) -> R {
-        let said = self.0.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch);
+        let said = self.0.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch, failure);
         if said.is_done() {
-            both(said, self.1.on_failed_event(event, sequence, end_of_batch))
+            both(said, self.1.on_failed_event(event, sequence, end_of_batch, failure))
         } else {
             said
         }
@@ -143,9 +149,10 @@ where
         mut event: A::Ref<'_, E>,
         sequence: Sequence,
         end_of_batch: bool,
+        failure: &Failure<'_>,
     ) {
         for handler in self {
-            handler.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch);
+            handler.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch, failure);
         }
     }
 

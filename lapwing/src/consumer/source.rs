@@ -58,8 +58,8 @@ pub(crate) trait Source<E> {
     }
 
     /// Lends the events of `batch`, or a part of one, that a poll has returned and that is not
-    /// released. Returns also which of them upstream stages have skipped.
-    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> (A::Slice<'_, E>, &Failing);
+    /// released.
+    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> A::Slice<'_, E>;
 
     /// The words that hold its sequence, its activity and a request to leave.
     fn stage(&self) -> StageIndex;

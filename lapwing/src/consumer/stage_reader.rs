@@ -119,8 +119,8 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     #[inline]
-    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> (A::Slice<'_, E>, &Failing) {
-        (A::slice(&mut self.reader, batch), &self.failing)
+    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> A::Slice<'_, E> {
+        A::slice(&mut self.reader, batch)
     }
 
     fn stage(&self) -> StageIndex {

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use lapwing_core::{Control, Drained, Padded};
 
 use super::Finished;
-use super::catch::catch;
 use super::recovery::Recovery;
 use super::source::Source;
 use super::stop::StopHandle;
 use crate::activity::{Activity, Doing};
+use crate::catch::catch;
 use crate::error::HaltCause;
 use crate::ring::Shared;
 use crate::sync::Arc;
@@ -85,6 +85,8 @@ pub(crate) enum Turn {
 pub(crate) struct Post<S> {
     pub(super) source: S,
     pub(super) timeout: Option<Duration>,
+    /// Whether it handles events that upstream stages have skipped like any other.
+    pub(super) takes_failed: bool,
     pub(super) recovery: Recovery,
     /// Halts the ring if this stage ends too early: by a panic, or, for a stage of the graph,
     /// because it was never run.
@@ -101,7 +103,14 @@ impl<S> Post<S> {
         let activity = SharedArc::clone(source.shared().activity(source.stage()));
         let lifeline = (Arc::clone(source.control()), Some(activity));
         let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
-        Self { source, timeout, recovery, lifeline }
+        Self { source, timeout, takes_failed: false, recovery, lifeline }
+    }
+
+    /// Makes the stage handle events that upstream stages have skipped like any other, if it
+    /// `takes` them.
+    pub(crate) fn taking_failed(mut self, takes: bool) -> Self {
+        self.takes_failed = takes;
+        self
     }
 }
 

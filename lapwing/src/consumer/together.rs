@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use lapwing_core::{Awaited, Drained, EventCount, Sleeper};
 
-use super::catch::catch;
 use super::source::pace;
 use super::task::{Task, Turn};
 use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing};
+use crate::catch::catch;
 use crate::deadline::earlier;
 use crate::sync::now;
 use crate::wait::Waiter;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::access::{Access, Exclusive, Shared};
 use super::action::{Action, BoxError, IntoAction};
 use super::batch_handler::{BatchHandler, Done};
+use super::failure::Failure;
 use super::handler::EventHandler;
 use super::progress::{Noted, Progress};
 use crate::Sequence;
@@ -49,17 +50,17 @@ pub(crate) trait Work<E, A: Access> {
         progress: &Progress,
     ) -> Result<(), Interruption>;
 
-    /// Handles a batch like [`on_batch`](Self::on_batch). Upstream stages may have skipped some of
-    /// `events`.
-    fn on_batch_with_failed(
+    /// Handles events that an upstream stage has skipped because of `failure`. A closure is not
+    /// called for them.
+    fn on_failed(
         &mut self,
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
-        is_failed: &dyn Fn(Sequence) -> bool,
+        failure: &Failure<'_>,
     ) -> Result<(), Interruption> {
-        let _ = is_failed;
-        self.on_batch(events, first, progress)
+        let _ = (events, first, progress, failure);
+        Ok(())
     }
 
     #[inline]
@@ -218,6 +219,19 @@ where
         settled(unfinished, returned)
     }
 
+    #[cold]
+    fn on_failed(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        progress: &Progress,
+        failure: &Failure<'_>,
+    ) -> Result<(), Interruption> {
+        let returned = self.0.on_failed_batch(events, first, Done::new(progress, first), failure);
+        let unfinished = progress.within().unwrap_or(first..first);
+        settled(unfinished, returned)
+    }
+
     #[inline]
     fn on_released(&mut self, next_sequence: Sequence) {
         self.0.on_released(next_sequence);
@@ -277,19 +291,15 @@ where
     }
 
     #[cold]
-    fn on_batch_with_failed(
+    fn on_failed(
         &mut self,
         events: A::Slice<'_, E>,
         first: Sequence,
         progress: &Progress,
-        is_failed: &dyn Fn(Sequence) -> bool,
+        failure: &Failure<'_>,
     ) -> Result<(), Interruption> {
         each::<E, A, R>(events, first, progress, |event, sequence, end_of_batch| {
-            if is_failed(sequence) {
-                self.0.on_failed_event(event, sequence, end_of_batch)
-            } else {
-                self.0.on_event(event, sequence, end_of_batch)
-            }
+            self.0.on_failed_event(event, sequence, end_of_batch, &failure.at(sequence))
         })
     }
 

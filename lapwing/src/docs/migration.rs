@@ -48,6 +48,7 @@
 //! | `after(a).handleEventsWith(b)` | [`Graph`](crate::graph::Graph), [`Stage::after`](crate::Stage::after), [`Side::chain`](crate::graph::Side::chain) | checked when built |
 //! | `EventHandler` | a closure, or [`EventHandler`](crate::EventHandler) | the same calls; a handler is returned at the end |
 //! | exception, `ExceptionHandler` | `Result` or [`Action`](crate::Action), [`Stage::on_error`](crate::Stage::on_error), [`on_panic`](crate::Stage::on_panic) | by default an error halts the ring; in LMAX the thread ends and producers hang |
+//! | an event that threw goes on to the next handlers | after [`Action::Skip`](crate::Action::Skip), only to those that ask: [`on_failed_event`](crate::EventHandler::on_failed_event), [`with_failed_events`](crate::Stage::with_failed_events) | a stage that does not know of failures does not act on a failed event |
 //! | a handler that threw stays alive, with what it holds | a handler [whose panic ended its stage](crate::EventHandler#panics-of-a-handler) is dropped on its thread | its senders and files are closed; the report has only handlers that did not panic |
 //! | `RewindableException`, `BatchRewindStrategy` | [`Action::Rewind`](crate::Action::Rewind), [`Retries::of_batch`](crate::consumer::Retries::of_batch) | one event can be retried too |
 //! | `setSequenceCallback` | [`Action::ReleaseNow`](crate::Action::ReleaseNow), [`Stage::acknowledged`](crate::Stage::acknowledged) | events can be released late as well as early |

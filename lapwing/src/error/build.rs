@@ -64,6 +64,27 @@ pub enum BuildError {
         /// The stage with the unknown dependency.
         stage: String,
     },
+    /// A stage [names](crate::Stage::after_named) a stage to depend on that its graph does not have.
+    UnknownUpstream {
+        /// The stage with the unknown dependency.
+        stage: String,
+        /// The name that no stage of the graph has.
+        upstream: String,
+    },
+    /// A stage of a graph depends twice on the same stage, by its name or by its id.
+    DuplicateUpstream {
+        /// The stage with the dependency.
+        stage: String,
+        /// The stage that it depends on.
+        upstream: String,
+    },
+    /// Stages of a graph depend on each other in a circle, so none of them would ever get an event.
+    Cycle {
+        /// A stage of the circle.
+        stage: String,
+        /// The stage of the circle that it depends on. It is the same if a stage depends on itself.
+        upstream: String,
+    },
     /// A stage with exclusive access could run at the same time as another stage.
     Overlap {
         /// The stage with exclusive access.
@@ -171,6 +192,7 @@ impl BuildError {
 }
 
 impl fmt::Display for BuildError {
+    #[allow(clippy::too_many_lines)] // a message for each variant
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Capacity { requested } => fmt_capacity(*requested, f),
@@ -190,94 +212,79 @@ impl fmt::Display for BuildError {
             Self::NoConsumers => {
                 f.write_str("no consumer: a graph needs a stage, and a broadcast needs a receiver")
             }
-            Self::DuplicateName { .. }
-            | Self::InvalidName { .. }
-            | Self::UnknownStage { .. }
-            | Self::Overlap { .. }
-            | Self::ZeroMaxBatch { .. }
-            | Self::UnusedSetting { .. }
-            | Self::Workers { .. } => fmt_stages(self, f),
-            Self::ZeroThreads
-            | Self::UnknownInGroup { .. }
-            | Self::PollerInGroup { .. }
-            | Self::TwoThreads { .. }
-            | Self::BlockingShares { .. }
-            | Self::UnknownThread { .. }
-            | Self::TwoPins { .. } => fmt_threads(self, f),
+            Self::DuplicateName { stage } => write!(f, "two stages share a name: stage={stage:?}"),
+            Self::InvalidName { stage } => {
+                write!(
+                    f,
+                    "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
+                )
+            }
+            Self::UnknownStage { stage } => {
+                write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
+            }
+            Self::UnknownUpstream { stage, upstream } => write!(
+                f,
+                "a stage depends on a stage that its graph does not have: stage={stage:?}, upstream={upstream:?}"
+            ),
+            Self::DuplicateUpstream { stage, upstream } => {
+                write!(
+                    f,
+                    "a stage depends twice on another: stage={stage:?}, upstream={upstream:?}"
+                )
+            }
+            Self::Cycle { stage, upstream } => write!(
+                f,
+                "stages depend on each other in a circle: stage={stage:?}, upstream={upstream:?}"
+            ),
+            Self::Overlap { exclusive, other } => write!(
+                f,
+                "a stage with exclusive access must run before or after each other stage: \
+                 exclusive={exclusive:?} and other={other:?} could run at the same time"
+            ),
+            Self::ZeroMaxBatch { stage } => {
+                write!(f, "max_batch must be at least 1: stage={stage:?}")
+            }
+            Self::UnusedSetting { stage, setting, needs } => write!(
+                f,
+                "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
+            ),
+            Self::Workers { stage, requested, max } => write!(
+                f,
+                "a group must have 1..={max} workers: stage={stage:?}, requested={requested}"
+            ),
+            Self::ZeroThreads => {
+                f.write_str("a placement must have at least one thread: threads=0")
+            }
+            Self::UnknownInGroup { thread, stage } => write!(
+                f,
+                "a group names a stage that the ring does not have: stage={stage:?}, thread={thread:?}"
+            ),
+            Self::PollerInGroup { thread, stage } => write!(
+                f,
+                "a group cannot name a poller, which runs on the thread that polls it: \
+                 stage={stage:?}, thread={thread:?}"
+            ),
+            Self::TwoThreads { stage, threads: (first, second) } => write!(
+                f,
+                "a stage must run on one thread: stage={stage:?}, first={first:?}, second={second:?}"
+            ),
+            Self::BlockingShares { thread, stage } => write!(
+                f,
+                "a blocking stage must not share its thread: \
+                 stage={stage:?}, thread={thread:?}"
+            ),
+            Self::TwoPins { thread, cpus: (first, second) } => write!(
+                f,
+                "a thread must be pinned to one CPU: \
+                 thread={thread:?}, first={first}, second={second}"
+            ),
+            Self::UnknownThread { thread } => {
+                write!(f, "the ring does not have the thread to pin: thread={thread:?}")
+            }
             Self::Receivers { requested } => {
                 write!(f, "receivers must be in 1..={MAX_RECEIVERS}: requested={requested}")
             }
         }
-    }
-}
-
-/// Writes the message of an error about stages.
-fn fmt_stages(error: &BuildError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match error {
-        BuildError::DuplicateName { stage } => {
-            write!(f, "two stages share a name: stage={stage:?}")
-        }
-        BuildError::InvalidName { stage } => {
-            write!(
-                f,
-                "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
-            )
-        }
-        BuildError::UnknownStage { stage } => {
-            write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
-        }
-        BuildError::Overlap { exclusive, other } => write!(
-            f,
-            "a stage with exclusive access must run before or after each other stage: \
-             exclusive={exclusive:?} and other={other:?} could run at the same time"
-        ),
-        BuildError::ZeroMaxBatch { stage } => {
-            write!(f, "max_batch must be at least 1: stage={stage:?}")
-        }
-        BuildError::UnusedSetting { stage, setting, needs } => write!(
-            f,
-            "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
-        ),
-        BuildError::Workers { stage, requested, max } => {
-            write!(f, "a group must have 1..={max} workers: stage={stage:?}, requested={requested}")
-        }
-        _ => unreachable!("the caller writes the other messages"),
-    }
-}
-
-/// Writes the message of an error about threads.
-fn fmt_threads(error: &BuildError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match error {
-        BuildError::ZeroThreads => {
-            f.write_str("a placement must have at least one thread: threads=0")
-        }
-        BuildError::UnknownInGroup { thread, stage } => write!(
-            f,
-            "a group names a stage that the ring does not have: stage={stage:?}, thread={thread:?}"
-        ),
-        BuildError::PollerInGroup { thread, stage } => write!(
-            f,
-            "a group cannot name a poller, which runs on the thread that polls it: \
-             stage={stage:?}, thread={thread:?}"
-        ),
-        BuildError::TwoThreads { stage, threads: (first, second) } => write!(
-            f,
-            "a stage must run on one thread: stage={stage:?}, first={first:?}, second={second:?}"
-        ),
-        BuildError::BlockingShares { thread, stage } => write!(
-            f,
-            "a blocking stage must not share its thread: \
-             stage={stage:?}, thread={thread:?}"
-        ),
-        BuildError::TwoPins { thread, cpus: (first, second) } => write!(
-            f,
-            "a thread must be pinned to one CPU: \
-             thread={thread:?}, first={first}, second={second}"
-        ),
-        BuildError::UnknownThread { thread } => {
-            write!(f, "the ring does not have the thread to pin: thread={thread:?}")
-        }
-        _ => unreachable!("the caller writes the other messages"),
     }
 }
 

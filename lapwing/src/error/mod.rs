@@ -11,6 +11,7 @@
 //! | poll or wait for events | [`PollError`], [`RingError`] |
 //! | acknowledge events | [`AcknowledgeError`] |
 //! | take a seat | [`SeatError`] |
+//! | wait until an event is handled | [`HandledError`] |
 //! | resize a worker group | [`ResizeError`] |
 //! | read from a tap | [`TapError`] |
 //!
@@ -30,6 +31,7 @@ mod consume;
 mod publish;
 mod seat;
 
+mod handled;
 mod when_full;
 
 use std::error::Error;
@@ -40,6 +42,7 @@ use lapwing_core::error::Ended;
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError};
 pub use halt::HaltCause;
+pub use handled::HandledError;
 pub use lifecycle::{ResizeError, StartError, TakeError};
 pub use publish::{BatchError, PublishError, TryPublishError};
 pub use seat::SeatError;

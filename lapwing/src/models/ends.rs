@@ -130,7 +130,7 @@ fn loom_failed_event_is_seen_downstream() {
 #[test]
 fn loom_two_workers_skip_an_event_each() {
     check_without_fences(|| {
-        let failures = Arc::new(Failures::new(Reserved::reserve(2).unwrap()));
+        let failures = Arc::new(Failures::new(Reserved::reserve(2).unwrap(), true));
         let others = Arc::clone(&failures);
         let other = thread::spawn(move || others.mark(0));
         failures.mark(1);

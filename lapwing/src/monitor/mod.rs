@@ -6,6 +6,7 @@
 //!            history ────┘      ├─ stall       one line: what holds up the ring, and for how long
 //!                               ├─ bottleneck  what limits a running ring
 //!                               └─ throughput  the difference between two snapshots
+//!                                      └─ limits  what has limited the ring, over several of them
 //! ```
 //!
 //! A monitor only reads. Each consumer records its activity on a cache line of its own
@@ -28,10 +29,13 @@ mod drawing;
 mod stall;
 mod throughput;
 
+mod limits;
+
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+pub use limits::{LimitShare, Limits};
 pub use part::Part;
 pub use snapshot::{Snapshot, StageSnapshot, StageState};
 pub use stall::Stall;
@@ -59,6 +63,7 @@ use look::Look;
 /// A monitor gives two verdicts. A [`Stall`] names the [`Part`] that has stopped.
 /// [`Snapshot::bottleneck`] names the one that limits a ring that makes progress.
 /// [`Snapshot::since`] compares two snapshots and adds the events per second of each stage.
+/// [`Limits`] adds up which part has limited the ring over a longer time.
 ///
 /// ```
 /// use std::sync::mpsc;

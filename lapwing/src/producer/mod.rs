@@ -21,6 +21,7 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lapwing_core::{Claims, Control};
 
@@ -32,6 +33,9 @@ pub use when_full::WhenFull;
 
 use wait::Waits;
 
+use crate::Sequence;
+use crate::error::HandledError;
+use crate::handled;
 use crate::open_claim::OpenClaim;
 use crate::ring::{Ring, Shared};
 use crate::wait::{AnyWaitStrategy, WaitStrategy};
@@ -322,6 +326,62 @@ impl<E, S: Sequencer> Producer<E, S> {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.control().is_open()
+    }
+
+    /// Waits until every last stage has handled the event `sequence` and all earlier ones, for
+    /// `timeout` at most.
+    ///
+    /// A last stage is one that no other stage depends on. Consumers in
+    /// [seats](crate::graph::Seats) count too, and an [acknowledged](crate::Stage::acknowledged) last
+    /// stage has handled an event once it is acknowledged. A stage that has left the graph does not
+    /// count. What the stages did with these events is visible to this thread when the call returns.
+    ///
+    /// A stage has handled an event when it has released it, which is at the end of a batch unless an
+    /// [`Action`](crate::Action) releases it earlier. So a stage that flushes at `end_of_batch` has
+    /// flushed.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use std::time::Duration;
+    /// use lapwing::Disruptor;
+    ///
+    /// static LINES: AtomicU64 = AtomicU64::new(0);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("write").read(|_, _, _| _ = LINES.fetch_add(1, Relaxed))
+    ///     .build()?;
+    /// let _running = consumers.start()?;
+    /// let mut last = 0;
+    /// for line in 0..100 {
+    ///     last = producer.publish(|event| *event = line)?;
+    /// }
+    /// producer.wait_handled(last, Duration::from_secs(60))?;
+    /// assert_eq!(LINES.load(Relaxed), 100);
+    /// # drop(producer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Each error but `Closed` names the stages that are [behind](HandledError).
+    ///
+    /// - [`HandledError::TimedOut`] if the event is not handled when `timeout` is over. This is also
+    ///   the error for an event that is not published by then.
+    /// - [`HandledError::Halted`] if the ring was halted before the event was handled.
+    /// - [`HandledError::Closed`] if the ring was closed before the event was published.
+    /// - [`HandledError::WouldDeadlock`] if this thread runs a stage of the ring that has not released
+    ///   the event, for example in a handler of the ring that is called with this event. Also if it
+    ///   holds a claim of several producers that does not come after the event.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the stages, for `timeout` at most. [`Duration::MAX`] is no limit,
+    /// [`Duration::ZERO`] does not wait. The wait does not spin, whatever the strategies of the ring:
+    /// the thread parks until the slowest stage releases events. While a quarter of the ring or more
+    /// is left, it sleeps for 1 ms at a time instead, and in a ring in which no thread parks, for
+    /// 50 µs. A stage waits for pollers and acknowledgers upstream of it. If this thread holds such a
+    /// poller, the call waits for the whole `timeout`.
+    pub fn wait_handled(&self, sequence: Sequence, timeout: Duration) -> Result<(), HandledError> {
+        handled::wait(&self.shared, sequence, timeout)
     }
 
     fn control(&self) -> &Control {

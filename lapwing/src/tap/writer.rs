@@ -166,6 +166,8 @@ impl<E: Copy> TapWriter<E> {
     }
 }
 
+/// Leaves out events that an upstream stage has [skipped](crate::Action::Skip), unless its stage is set
+/// to get them [like any other](crate::Stage::with_failed_events).
 impl<E: Copy> EventHandler<E, Shared> for TapWriter<E> {
     #[inline]
     fn on_event(&mut self, event: &E, sequence: Sequence, _end_of_batch: bool) {

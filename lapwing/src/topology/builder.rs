@@ -262,7 +262,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     }
 
     /// Adds a stage that clears each event once all stages before it have finished it, to release
-    /// what the event owns. Call it last: stages added after it get cleared events.
+    /// what the event owns. It also clears events that were [skipped](crate::Action::Skip). Call it last: stages added after it get cleared events.
     ///
     /// The stage is named "clear" and runs alone. It shares the thread of the stage before it, or
     /// of the first of several stages before it, if that stage has a single handler. Otherwise, or
@@ -296,6 +296,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         let beside = self.last.first().and_then(|last| self.graph.with_handler(*last));
         let mut stage = self.stage("clear");
         stage.settings.beside = beside;
+        stage.settings.takes_failed = true;
         stage.write(move |event, _, _| clear(event))
     }
 
@@ -358,6 +359,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// - A stage has a fault: [`ZeroMaxBatch`](BuildError::ZeroMaxBatch),
     ///   [`UnusedSetting`](BuildError::UnusedSetting), [`Workers`](BuildError::Workers).
     /// - A [`Graph`] has an invalid order: [`UnknownStage`](BuildError::UnknownStage),
+    ///   [`UnknownUpstream`](BuildError::UnknownUpstream),
+    ///   [`DuplicateUpstream`](BuildError::DuplicateUpstream), [`Cycle`](BuildError::Cycle),
     ///   [`Overlap`](BuildError::Overlap).
     /// - Stages cannot run on the threads that they, or the
     ///   [`placement`](Self::placement), ask for: [`ZeroThreads`](BuildError::ZeroThreads),

@@ -42,7 +42,12 @@ pub(super) fn check<'env, E: Send + 'env>(
         }
         check_settings(node)?;
         let after = graph.upstream(node);
-        upstream.push(after.ok_or_else(|| BuildError::UnknownStage { stage: name() })?);
+        let after = after.ok_or_else(|| BuildError::UnknownStage { stage: name() })?;
+        check_dependencies(nodes, stage, &after)?;
+        upstream.push(after);
+    }
+    if let Some((stage, upstream)) = graph.cycle.clone() {
+        return Err(BuildError::Cycle { stage, upstream });
     }
     check_exclusive(nodes, &ancestors(&upstream))?;
     Ok(upstream)
@@ -63,6 +68,7 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
         ),
         ("on_error", on_error, abilities.returns_errors, "a handler that returns a `Result`"),
         ("on_panic", on_panic, has_handler, "a handler"),
+        ("with_failed_events", stage.takes_failed, has_handler, "a handler"),
         ("pin", stage.pin.is_some(), has_handler, "a thread"),
         ("on_thread", stage.thread.is_some(), has_handler, "a thread"),
         ("blocking", stage.is_blocking, has_handler, "a thread"),
@@ -71,6 +77,26 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
     unused.map_or(Ok(()), |(setting, _, _, needs)| {
         Err(BuildError::UnusedSetting { stage: stage.name.clone(), setting, needs })
     })
+}
+
+/// Checks that each stage that `stage` depends on exists, and is named once.
+fn check_dependencies<E>(
+    nodes: &[Node<'_, E>],
+    stage: &Settings,
+    upstream: &[StageIndex],
+) -> Result<(), BuildError> {
+    let name = || stage.name.clone();
+    if let Some(upstream) = stage.after_names.first() {
+        return Err(BuildError::UnknownUpstream { stage: name(), upstream: upstream.clone() });
+    }
+    let mut seen = HashSet::new();
+    match upstream.iter().find(|&&other| !seen.insert(other)) {
+        Some(&twice) => {
+            let upstream = nodes[twice].stage.name.clone();
+            Err(BuildError::DuplicateUpstream { stage: name(), upstream })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks that a group has a possible number of workers, and that their names are unique.

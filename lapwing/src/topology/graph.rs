@@ -1,12 +1,14 @@
 //! Any acyclic graph of stages, put together at run time. The builder is a front to it.
 //!
-//! A stage names the stages that it depends on by their ids. An id exists only once its stage does,
-//! so no cycle can be written.
+//! A stage names the stages that it depends on by their ids or by their names. An id exists only once
+//! its stage does, so a cycle needs a name. Names become ids when the graph is added to a ring, and
+//! then the stages are put into an order (`order`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::order::{Cycle, order};
 use super::settings::Settings;
 use super::stage_id::StageId;
 use super::team::Team;
@@ -53,9 +55,12 @@ pub struct Graph<'env, E> {
     /// Distinguishes the ids of this graph from those of other graphs.
     id: u64,
     pub(super) nodes: Vec<Node<'env, E>>,
+    /// The names of a stage and of one that it depends on, in a cycle.
+    pub(super) cycle: Option<(String, String)>,
 }
 
-/// A stage of a graph. The stages that it depends on precede it in the list.
+/// A stage of a graph. Once the graph is added to a ring, the stages that it depends on precede it in
+/// the list.
 pub(super) struct Node<'env, E> {
     pub(super) stage: Settings,
     pub(super) part: Part<'env, E>,
@@ -130,7 +135,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     pub fn new() -> Self {
         static GRAPHS: AtomicU64 = AtomicU64::new(0);
         // O13, Relaxed: only uniqueness matters.
-        Self { id: GRAPHS.fetch_add(1, Ordering::Relaxed), nodes: Vec::new() }
+        Self { id: GRAPHS.fetch_add(1, Ordering::Relaxed), nodes: Vec::new(), cycle: None }
     }
 
     pub(super) fn push(&mut self, stage: Settings, part: Part<'env, E>) -> StageId {
@@ -140,7 +145,9 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
 
     /// Moves the stages of `other` here, after `after`. Returns those that no other stage depends
     /// on, or `after` if `other` has no stages.
-    pub(super) fn append(&mut self, other: Self, after: &[StageId]) -> Vec<StageId> {
+    pub(super) fn append(&mut self, mut other: Self, after: &[StageId]) -> Vec<StageId> {
+        other.resolve_names();
+        self.cycle = self.cycle.take().or_else(|| other.sort());
         let offset = self.nodes.len();
         let mut last: BTreeSet<usize> = (offset..offset + other.nodes.len()).collect();
         for mut node in other.nodes {
@@ -157,6 +164,46 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
             return after.to_vec();
         }
         last.into_iter().map(|index| StageId { graph: self.id, index }).collect()
+    }
+
+    /// Turns names of stages of this graph into ids. Leaves names that no stage has.
+    fn resolve_names(&mut self) {
+        let names = self.nodes.iter().enumerate().rev();
+        let indices: HashMap<String, usize> =
+            names.map(|(index, node)| (node.stage.name.clone(), index)).collect();
+        for node in &mut self.nodes {
+            let Settings { after, after_names, .. } = &mut node.stage;
+            after_names.retain(|name| {
+                let index = indices.get(name).copied();
+                after.extend(index.map(|index| StageId { graph: self.id, index }));
+                index.is_none()
+            });
+        }
+    }
+
+    /// Puts the stages into an order in which each one follows those that it depends on. Returns the
+    /// names of two stages in a cycle, if there is one.
+    fn sort(&mut self) -> Option<(String, String)> {
+        let own = |id: &StageId| (id.graph == self.id).then_some(id.index);
+        let upstream = |node: &Node<'env, E>| node.stage.after.iter().filter_map(own).collect();
+        let upstream: Vec<Vec<usize>> = self.nodes.iter().map(upstream).collect();
+        let order = match order(&upstream) {
+            Ok(order) => order,
+            Err(Cycle { stage, upstream }) => {
+                let name_of = |index: usize| self.nodes[index].stage.name.clone();
+                return Some((name_of(stage), name_of(upstream)));
+            }
+        };
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
+        let mut nodes: Vec<_> = place.iter().copied().zip(self.nodes.drain(..)).collect();
+        nodes.sort_by_key(|&(place, _)| place);
+        for (_, mut node) in nodes {
+            let ids = node.stage.after.iter_mut().filter(|id| id.graph == self.id);
+            ids.for_each(|id| id.index = place[id.index]);
+            self.nodes.push(node);
+        }
+        None
     }
 
     /// The index of a stage with a single handler, so that another stage can share its thread.

@@ -4,6 +4,7 @@
 
 mod batch_length;
 mod guest;
+mod order;
 mod stage_id;
 
 mod settings;

@@ -248,8 +248,9 @@ impl<E: Send + Sync> Seat<E> {
         self.guest.has_handler();
         let longest = batch_length::shared(self.ring.control().capacity());
         let (reader, stage) = self.into_reader(longest);
-        let Settings { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
+        let Settings { name, pin, thread, timeout, takes_failed, on_error, on_panic, .. } = stage;
         let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));
+        let post = post.taking_failed(takes_failed);
         let processor = Processor::<E, Shared, _, _, _>::new(post, || work, hand_back);
         Consumer::new(name, (pin, thread), processor)
     }

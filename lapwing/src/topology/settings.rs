@@ -19,9 +19,14 @@ pub(crate) struct Settings {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,
     pub(crate) is_acknowledged: bool,
+    /// Whether it handles events that upstream stages have skipped like any other.
+    pub(crate) takes_failed: bool,
     pub(crate) on_error: Option<KeptPolicy>,
     pub(crate) on_panic: Option<KeptPolicy>,
     pub(crate) after: Vec<StageId>,
+    /// Names of stages of its graph that it depends on. Once the graph is added to a ring, only those
+    /// that no stage has.
+    pub(crate) after_names: Vec<String>,
 }
 
 impl Settings {
@@ -36,9 +41,11 @@ impl Settings {
             timeout: None,
             max_batch: None,
             is_acknowledged: false,
+            takes_failed: false,
             on_error: None,
             on_panic: None,
             after: Vec::new(),
+            after_names: Vec::new(),
         }
     }
 }
@@ -53,6 +60,7 @@ impl fmt::Debug for Settings {
             .field("timeout", &self.timeout)
             .field("max_batch", &self.max_batch)
             .field("after", &self.after)
+            .field("after_names", &self.after_names)
             .finish_non_exhaustive()
     }
 }

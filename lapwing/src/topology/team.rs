@@ -58,6 +58,7 @@ impl<E> Team<E> {
         let of_worker = |name: String| {
             let mut own = Settings::new(name);
             own.timeout = stage.timeout;
+            own.takes_failed = stage.takes_failed;
             own.on_error = on_error.clone().map(Unshared::new);
             own.on_panic = on_panic.clone().map(Unshared::new);
             own

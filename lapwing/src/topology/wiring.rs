@@ -76,7 +76,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         count_cpus();
-        let mut shape = lapwing_core::Graph::new(check(&graph)?);
+        let upstream = check(&graph)?;
+        let has_followers = followed(&upstream);
+        let mut shape = lapwing_core::Graph::new(upstream);
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;
         let plan = place(&self.placement, &self.name, &graph.nodes)?;
@@ -90,7 +92,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let waits = Waits { parks: self.parks(&graph.nodes), shares_threads };
         let Rooms { events, failures, owners } = self.rooms(&graph.nodes)?;
         let core = events.into_ring(self.factory, shape, first_sequence, waits);
-        let failures = failures.into_iter().map(|room| room.map(Failures::new)).collect();
+        let is_followed = has_followers.into_iter().map(|is_one| is_one || self.seats > 0);
+        let failures = failures.into_iter().zip(is_followed);
+        let failures = failures.map(|(room, is_one)| Some(Failures::new(room?, is_one))).collect();
         let longest_batch = batch_length::of_handler::<E>(
             core.control().capacity(),
             graph.nodes.len(),
@@ -247,6 +251,12 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         }
         self.made.groups.insert(name, group);
     }
+}
+
+/// Returns, for each stage, whether another stage follows it.
+fn followed(upstream: &[Box<[StageIndex]>]) -> Vec<bool> {
+    let is_followed = |stage| upstream.iter().any(|stages| stages.contains(&stage));
+    (0..upstream.len()).map(is_followed).collect()
 }
 
 fn check_seats(requested: usize) -> Result<(), BuildError> {

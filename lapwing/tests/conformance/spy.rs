@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use lapwing::consumer::Failure;
 use lapwing::producer::Sequencer;
 use lapwing::{EventHandler, Producer, Sequence};
 
@@ -84,7 +85,7 @@ impl EventHandler<u64> for Spy {
         self.0.push(Call::Event(*event, sequence, end_of_batch));
     }
 
-    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool, _: &Failure<'_>) {
         self.0.push(Call::Failed(sequence));
     }
 

@@ -8,7 +8,7 @@ use std::thread;
 use crate::common::{
     Kind, Lcg, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, wait_until, watched,
 };
-use lapwing::consumer::Outcome;
+use lapwing::consumer::{Failure, Outcome};
 use lapwing::error::{HaltCause, PollError, PublishError, RingError, SeatError, TryPublishError};
 use lapwing::graph::{Graph, Seats, StartAt};
 use lapwing::producer::Sequencer;
@@ -854,7 +854,7 @@ impl EventHandler<Page> for Judging {
         self.good += 1;
     }
 
-    fn on_failed_event(&mut self, _: &Page, sequence: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: &Page, sequence: Sequence, _: bool, _: &Failure<'_>) {
         assert_ne!(sequence % 3, 0);
         self.failed += 1;
     }

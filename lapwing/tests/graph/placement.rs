@@ -11,7 +11,7 @@ use crate::common::{
     Kind, Lcg, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, Turnstile, quiet_panics, repeats,
     threads_named, unique_prefix, wait_until, wait_until_no_thread_named,
 };
-use lapwing::consumer::{Consumer, Outcome, Retries};
+use lapwing::consumer::{Consumer, Failure, Outcome, Retries};
 use lapwing::error::{BuildError, HaltCause, PublishError, StartError};
 use lapwing::graph::{Graph, Placement, StartAt};
 use lapwing::monitor::StageState;
@@ -604,7 +604,7 @@ struct Failures(Vec<Sequence>);
 impl EventHandler<u64> for Failures {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 
-    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool, _: &Failure<'_>) {
         self.0.push(sequence);
     }
 }

@@ -17,8 +17,10 @@ crate::common::for_both_producers! {
     miri_diamond_joins_what_both_sides_saw,
     chains_within_sides_keep_their_order,
     miri_random_graphs_keep_every_order,
+    stages_that_are_named_in_any_order_keep_every_order,
     graph_with_writers_between_readers_runs,
     builder_continues_after_a_graph,
+    builder_continues_after_a_graph_in_any_order,
     graph_continues_after_a_builder,
     empty_side_and_empty_graph_change_nothing,
     batches_follow_each_other_and_end_at_the_wrap,
@@ -187,6 +189,26 @@ fn miri_random_graphs_keep_every_order<K: Kind>() {
     }
 }
 
+/// The same with names instead of ids, and the stages added in a random order.
+fn stages_that_are_named_in_any_order_keep_every_order<K: Kind>() {
+    let mut random = Lcg(2027);
+    for _ in 0..repeats(20) {
+        let stages = 2 + random.below(8) as usize;
+        let watch = Watch::new(stages);
+        let mut left: Vec<usize> = (0..stages).collect();
+        let mut graph = Graph::new();
+        while !left.is_empty() {
+            let stage = left.swap_remove(random.below(left.len() as u64) as usize);
+            let upstream: Vec<usize> = (0..stage).filter(|_| random.below(3) == 0).collect();
+            let named = graph.stage(stage.to_string());
+            let named = upstream.iter().fold(named, |named, up| named.after_named(up.to_string()));
+            named.read(watch.stage(stage, upstream));
+        }
+        let capacity = 1 << random.below(5);
+        run::<K>(repeats(400), K::ring(capacity, || 0_u64).graph(graph));
+    }
+}
+
 fn graph_with_writers_between_readers_runs<K: Kind>() {
     let mut graph = Graph::new();
     let first = graph.stage("first").write(|event: &mut u64, _, _| *event += 1);
@@ -194,7 +216,7 @@ fn graph_with_writers_between_readers_runs<K: Kind>() {
         .stage("left")
         .after(first)
         .read(|event, sequence, _| assert_eq!(*event, sequence + 1));
-    let right = graph.stage("right").after(first).after(first).read_batch(|_, _| {});
+    let right = graph.stage("right").after(first).read_batch(|_, _| {});
     let last = graph.stage("last").after(left).after(right);
     let last = last.write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2));
     graph.stage("check").after(last).after(first).read(|event, sequence, _| {
@@ -213,6 +235,21 @@ fn builder_continues_after_a_graph<K: Kind>() {
         assert!(watch.seen.iter().all(|seen| seen.load(Ordering::Relaxed) > sequence));
         *event = u64::MAX;
     });
+    run::<K>(repeats(5_000), ring);
+}
+
+fn builder_continues_after_a_graph_in_any_order<K: Kind>() {
+    let watch = Watch::new(3);
+    let mut graph = Graph::new();
+    graph.stage("b").after_named("a").read(watch.stage(1, [0]));
+    let c = graph.stage("c").read(watch.stage(2, []));
+    graph.stage("a").after(c).read(watch.stage(0, [2]));
+    let ring = K::ring(4, || 0_u64).stage("first").read(nothing).graph(graph).stage("clear").write(
+        |event, sequence, _| {
+            assert!(watch.seen.iter().all(|seen| seen.load(Ordering::Relaxed) > sequence));
+            *event = u64::MAX;
+        },
+    );
     run::<K>(repeats(5_000), ring);
 }
 
@@ -446,4 +483,77 @@ fn stage_of_another_graph_is_unknown() {
     graph.stage("first").read(nothing);
     graph.stage("second").after(foreign).read(nothing);
     assert_eq!(build_error(graph), BuildError::UnknownStage { stage: text("second") });
+}
+
+/// A graph with a stage for each pair of a name and the names of those that it depends on.
+fn named(stages: &[(&str, &[&str])]) -> Graph<'static, u64> {
+    let mut graph = Graph::new();
+    for (name, upstream) in stages {
+        let stage = graph.stage(*name);
+        upstream.iter().fold(stage, |stage, up| stage.after_named(*up)).read(nothing);
+    }
+    graph
+}
+
+#[test]
+fn a_graph_that_is_named_is_in_the_order_of_its_dependencies() {
+    let names = |stages: &[(&str, &[&str])]| -> Vec<String> {
+        let ring = Disruptor::single_producer(4, || 0).graph(named(stages));
+        ring.build().unwrap().1.names().map(str::to_owned).collect()
+    };
+    assert_eq!(names(&[("c", &["a", "b"]), ("b", &["a"]), ("a", &[])]), ["a", "b", "c"]);
+    assert_eq!(names(&[("x", &[]), ("y", &[]), ("z", &["y"])]), ["x", "y", "z"], "as it was");
+}
+
+#[test]
+fn a_name_that_no_stage_of_the_graph_has_is_an_error_with_both_names() {
+    let error = build_error(named(&[("b", &["a", "rsik"]), ("a", &[])]));
+    let (stage, upstream) = (text("b"), text("rsik"));
+    assert_eq!(error, BuildError::UnknownUpstream { stage, upstream });
+    // A stage of the builder is not one of the graph.
+    let ring = Disruptor::single_producer(4, || 0).stage("a").read(nothing);
+    let (stage, upstream) = (text("b"), text("a"));
+    let error = ring.graph(named(&[("b", &["a"])])).build().err().unwrap();
+    assert_eq!(error, BuildError::UnknownUpstream { stage, upstream });
+}
+
+#[test]
+fn a_dependency_that_is_named_twice_is_an_error_with_both_names() {
+    let twice = || BuildError::DuplicateUpstream { stage: text("b"), upstream: text("a") };
+    assert_eq!(build_error(named(&[("b", &["a", "a"]), ("a", &[])])), twice());
+    let mut graph = Graph::new();
+    let a = graph.stage("a").read(nothing);
+    graph.stage("b").after_named("a").after(a).read(nothing);
+    assert_eq!(build_error(graph), twice(), "by its name and by its id");
+    let mut graph = Graph::new();
+    let a = graph.stage("a").read(nothing);
+    graph.stage("b").after(a).after(a).read(nothing);
+    assert_eq!(build_error(graph), twice(), "by its id");
+    let text = "a stage depends twice on another: stage=\"b\", upstream=\"a\"";
+    assert_eq!(twice().to_string(), text);
+}
+
+#[test]
+fn two_stages_with_the_name_of_a_dependency_are_an_error() {
+    let error = build_error(named(&[("b", &["a"]), ("a", &[]), ("a", &[])]));
+    assert_eq!(error, BuildError::DuplicateName { stage: text("a") });
+}
+
+#[test]
+fn a_circle_of_stages_is_an_error_with_both_names() {
+    let cycle =
+        |stage, upstream| BuildError::Cycle { stage: text(stage), upstream: text(upstream) };
+    let error = build_error(named(&[("first", &[]), ("a", &["b", "first"]), ("b", &["a"])]));
+    assert_eq!(error, cycle("b", "a"));
+    let message = "stages depend on each other in a circle: stage=\"b\", upstream=\"a\"";
+    assert_eq!(error.to_string(), message);
+    assert_eq!(build_error(named(&[("a", &["a"])])), cycle("a", "a"));
+    let mut graph = Graph::new();
+    let a = graph.stage("a").after_named("b").read(nothing);
+    graph.stage("b").after(a).read(nothing);
+    assert_eq!(build_error(graph), cycle("b", "a"), "one of them by its id");
+    // The first graph is at fault, not the second.
+    let ring = Disruptor::single_producer(4, || 0).graph(named(&[("a", &["b"]), ("b", &["a"])]));
+    let error = ring.graph(named(&[("d", &["c"]), ("c", &[])])).stage("e").read(nothing).build();
+    assert_eq!(error.err(), Some(cycle("b", "a")));
 }

@@ -70,6 +70,7 @@ fn settings_that_a_poller_cannot_follow_are_errors<K: Kind>() {
         (impatient(), "timeout", "a handler with `on_timeout`"),
         (forgiving(), "on_error", "a handler that returns a `Result`"),
         (stage().on_panic(Action::Skip), "on_panic", "a handler"),
+        (stage().with_failed_events(), "with_failed_events", "a handler"),
         (stage().pin(0), "pin", "a thread"),
         (stage().on_thread("stage"), "on_thread", "a thread"),
         (stage().blocking(), "blocking", "a thread"),

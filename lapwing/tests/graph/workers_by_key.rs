@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_until};
-use lapwing::consumer::{Exclusive, Outcome, Retries};
+use lapwing::consumer::{Exclusive, Failure, Outcome, Retries};
 use lapwing::error::{BuildError, HaltCause, PublishError, RingError, TryPublishError};
 use lapwing::lifecycle::WorkerGroup;
 use lapwing::monitor::StageState;
@@ -1015,7 +1015,7 @@ struct Rejected(u64);
 impl EventHandler<Trade> for Rejected {
     fn on_event(&mut self, _: &Trade, _: Sequence, _: bool) {}
 
-    fn on_failed_event(&mut self, _: &Trade, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: &Trade, _: Sequence, _: bool, _: &Failure<'_>) {
         self.0 += 1;
     }
 }

@@ -701,7 +701,7 @@ impl EventHandler<u64> for Book {
         self.accepted.push(*event);
     }
 
-    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool, _: &Failure<'_>) {
         self.rejected.push(*event);
     }
 }

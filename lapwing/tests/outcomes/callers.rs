@@ -202,6 +202,7 @@ fn handlers_with_several_return_types_say_which<K: Kind>() {
         .stage("reads")
         .read_handler(TwoWays)
         .stage("writes")
+        .with_failed_events()
         .on_error(Action::Skip)
         .write_handler(TwoWays);
     let skipped: Vec<u64> = drain(ring, 3).iter().map(|stage| stage.skipped()).collect();

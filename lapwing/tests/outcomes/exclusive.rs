@@ -4,7 +4,7 @@
 use std::mem;
 use std::time::Duration;
 
-use lapwing::consumer::{Access, Exclusive, Outcome};
+use lapwing::consumer::{Access, Exclusive, Failure, Outcome};
 use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
@@ -44,6 +44,7 @@ fn values<K: Kind>(fail: fn() -> Result<Action, &'static str>, policy: Action) -
             verdict
         })
         .stage("reads")
+        .with_failed_events()
         .read(|event, _, _| seen.push(*event));
     let finished = drain(ring, 4);
     assert!(finished.iter().all(|stage| *stage.outcome() == Outcome::Drained));
@@ -97,6 +98,7 @@ fn a_batch_is_written_again_whole<K: Kind>() {
             Ok(())
         })
         .stage("reads")
+        .with_failed_events()
         .read(|event, _, _| seen.push(*event));
     assert!(drain(ring, 7).iter().all(|stage| counts(stage) == (7, 0)));
     assert_eq!(seen, [10, 11, 12, 33, 34, 35, 16]);
@@ -110,7 +112,7 @@ impl EventHandler<u64, Exclusive> for Marker {
         *event += 10;
     }
 
-    fn on_failed_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, event: &mut u64, _: Sequence, _: bool, _: &Failure<'_>) {
         *event += 1_000;
     }
 }
@@ -126,6 +128,7 @@ fn a_handler_that_writes_failed_events_changes_them<K: Kind>() {
         .stage("marks")
         .write_handler(Marker)
         .stage("reads")
+        .with_failed_events()
         .read(|event, _, _| seen.push(*event));
     drop(drain(ring, 3));
     assert_eq!(seen, [10, 1_001, 12]);

@@ -12,10 +12,12 @@ mod between_batches;
 mod callers;
 mod endings;
 mod exclusive;
+mod failed_events;
 mod marks;
 mod parts;
 mod pauses;
 mod random;
+mod reasons;
 mod stopping;
 mod together;
 mod user_code;
@@ -24,7 +26,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use common::{Kind, ON_PURPOSE};
-use lapwing::consumer::{Access, BatchHandler, Consumer, Done, Finished, Outcome};
+use lapwing::consumer::{Access, BatchHandler, Consumer, Done, Failure, Finished, Outcome};
 use lapwing::producer::Sequencer;
 use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
 
@@ -123,7 +125,13 @@ impl<A: Access, F: FnMut(&Call) -> Said> EventHandler<u64, A, Said> for Spy<F> {
         self.call(Call::Event(sequence))
     }
 
-    fn on_failed_event(&mut self, _: A::Ref<'_, u64>, sequence: Sequence, _: bool) -> Said {
+    fn on_failed_event(
+        &mut self,
+        _: A::Ref<'_, u64>,
+        sequence: Sequence,
+        _: bool,
+        _: &Failure<'_>,
+    ) -> Said {
         self.call(Call::Failed(sequence))
     }
 
@@ -224,7 +232,7 @@ impl<E, A: Access> EventHandler<E, A> for Book {
         self.done.push(sequence);
     }
 
-    fn on_failed_event(&mut self, _: A::Ref<'_, E>, sequence: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: A::Ref<'_, E>, sequence: Sequence, _: bool, _: &Failure<'_>) {
         self.failed.push(sequence);
     }
 }

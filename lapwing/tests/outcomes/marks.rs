@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use lapwing::consumer::{Access, Exclusive, Shared};
+use lapwing::consumer::{Access, Exclusive, Failure, Shared};
 use lapwing::error::PollError;
 use lapwing::graph::Graph;
 use lapwing::{Action, Builder, Disruptor, EventHandler, Poller, Sequence, Stage};
@@ -17,8 +17,6 @@ common::for_both_producers! {
     c50_parallel_stages_do_not_see_each_others_marks,
     c50_a_stage_sees_only_the_marks_of_its_upstream_stage,
     c50_events_skipped_with_a_whole_batch_are_failed_each,
-    c50_a_closure_gets_a_failed_event_like_any_other,
-    c50_a_handler_that_does_not_ask_gets_a_failed_event_like_any_other,
     c50_a_failed_event_may_fail_again,
     c50_a_downstream_stage_may_retry_a_failed_event,
     c50_a_poller_sees_which_events_of_its_batch_have_failed,
@@ -77,7 +75,13 @@ impl<A: Access> EventHandler<u64, A, Action> for SkippingBook {
         if sequence.is_multiple_of(self.divisor) { Action::Skip } else { Action::Continue }
     }
 
-    fn on_failed_event(&mut self, _: A::Ref<'_, u64>, sequence: Sequence, _: bool) -> Action {
+    fn on_failed_event(
+        &mut self,
+        _: A::Ref<'_, u64>,
+        sequence: Sequence,
+        _: bool,
+        _: &Failure<'_>,
+    ) -> Action {
         self.book.failed.push(sequence);
         Action::Continue
     }
@@ -139,44 +143,12 @@ fn c50_events_skipped_with_a_whole_batch_are_failed_each<K: Kind>() {
     assert_eq!(finished[1].take_handler::<Book>().unwrap(), book([0, 1, 2, 6, 7], [3, 4, 5]));
 }
 
-fn c50_a_closure_gets_a_failed_event_like_any_other<K: Kind>() {
-    let (mut one_by_one, mut by_batch) = (Vec::new(), Vec::new());
-    let ring = K::ring(8, || 0)
-        .stage("skips")
-        .read(skips(2))
-        .stage("one by one")
-        .read(|event, _, _| one_by_one.push(*event))
-        .stage("by batch")
-        .read_batch(|events, _| by_batch.extend_from_slice(events));
-    drop(drain(ring, 8));
-    assert_eq!((one_by_one, by_batch), ((0..8).collect(), (0..8).collect()));
-}
-
-/// Does not implement the call for a failed event.
-#[derive(Default)]
-struct Plain(Vec<Sequence>);
-
-impl EventHandler<u64> for Plain {
-    fn on_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
-        self.0.push(sequence);
-    }
-}
-
-fn c50_a_handler_that_does_not_ask_gets_a_failed_event_like_any_other<K: Kind>() {
-    let ring = K::ring(8, || 0)
-        .stage("skips")
-        .read(skips(2))
-        .stage("plain")
-        .read_handler(Plain::default());
-    let plain: Plain = drain(ring, 5).remove(1).take_handler().unwrap();
-    assert_eq!(plain.0, [0, 1, 2, 3, 4]);
-}
-
 fn c50_a_failed_event_may_fail_again<K: Kind>() {
     let ring = K::ring(8, || 0)
         .stage("skips")
         .read(skips(2))
         .stage("skips as well")
+        .with_failed_events()
         .read(skips(4))
         .stage("book")
         .read_handler(Book::default());
@@ -196,7 +168,13 @@ impl EventHandler<u64, Shared, Result<(), String>> for Stubborn {
         Ok(())
     }
 
-    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool) -> Result<(), String> {
+    fn on_failed_event(
+        &mut self,
+        _: &u64,
+        sequence: Sequence,
+        _: bool,
+        _: &Failure<'_>,
+    ) -> Result<(), String> {
         self.tries.push(sequence);
         if self.tries.len() % 2 == 1 { Err(ON_PURPOSE.to_owned()) } else { Ok(()) }
     }
@@ -312,7 +290,7 @@ impl EventHandler<u64> for Values {
         self.done.push(*event);
     }
 
-    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, event: &u64, _: Sequence, _: bool, _: &Failure<'_>) {
         self.failed.push(*event);
     }
 }

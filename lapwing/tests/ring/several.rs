@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Kind, PATIENCE};
-use lapwing::consumer::{Access, Exclusive, Shared};
+use lapwing::consumer::{Access, Exclusive, Failure, Shared};
 use lapwing::{Action, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
@@ -45,7 +45,7 @@ impl<A: Access> EventHandler<u64, A> for Logs {
         self.log("on_event");
     }
 
-    fn on_failed_event(&mut self, _: A::Ref<'_, u64>, _: Sequence, _: bool) {
+    fn on_failed_event(&mut self, _: A::Ref<'_, u64>, _: Sequence, _: bool, _: &Failure<'_>) {
         self.log("on_failed_event");
     }
 

@@ -6,6 +6,7 @@
 mod common;
 
 mod ends_of_waits;
+mod handled;
 mod monitor;
 mod pacing;
 mod stalls;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::{Kind, Many, Turnstile, wait_until};
 use lapwing::graph::StartAt;
-use lapwing::monitor::{Monitor, Part, Throughput};
+use lapwing::monitor::{Limits, Monitor, Part, Throughput};
 use lapwing::{Consumers, Poller, Stage};
 
 crate::common::for_both_producers! {
@@ -31,6 +31,7 @@ crate::common::for_both_producers! {
     what_was_dropped_in_between_is_counted,
     throughput_reads_as_a_table,
     a_full_ring_prints_its_limit_under_the_table,
+    shares_of_limits_are_those_of_the_time,
 }
 
 fn stage(name: &str) -> Option<Part> {
@@ -488,4 +489,43 @@ fn a_full_ring_prints_its_limit_under_the_table<K: Kind>() {
     assert!(!monitor.snapshot().to_string().contains("limited"));
     producer.publish(|_| {}).unwrap();
     assert!(monitor.snapshot().to_string().ends_with("\nlimited by stage \"ticks\""));
+}
+
+/// The ring is limited by its stage, then by its producers, then by nothing that two snapshots show.
+fn shares_of_limits_are_those_of_the_time<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(4, || 0_u64).stage("all").poller().build().unwrap();
+    let [mut all] = pollers(&mut consumers, ["all"]);
+    let (monitor, mut limits) = (producer.monitor(), Limits::new());
+    let mut elapsed = Duration::ZERO;
+    let mut before = monitor.snapshot();
+    for step in 0..4 {
+        match step {
+            0 => drop(producer.publish_batch(4, |_| {}).unwrap()),
+            1 => thread::sleep(Duration::from_millis(20)), // still full
+            2 => {
+                take(&mut all, 4);
+                producer.publish(|_| {}).unwrap();
+                take(&mut all, 1);
+            }
+            _ => {}
+        }
+        let now = monitor.snapshot();
+        let throughput = now.since(&before);
+        elapsed += throughput.elapsed;
+        limits.add(&throughput);
+        before = now;
+    }
+    let part = |limit: Option<Part>| limits.of(limit.as_ref()).unwrap();
+    let parts = [part(stage("all")), part(Some(Part::Producers)), part(None)];
+    assert_eq!(parts.map(|part| part.intervals), [2, 1, 1]);
+    assert_eq!(parts.iter().map(|part| part.elapsed).sum::<Duration>(), elapsed);
+    assert!(parts[0].elapsed >= Duration::from_millis(20));
+    for part in parts {
+        let share = part.elapsed.as_secs_f64() / elapsed.as_secs_f64();
+        assert!((part.share() - share).abs() < 1e-9, "{part}: {share}");
+    }
+    let shares: Vec<_> = limits.shares().iter().map(|part| part.elapsed).collect();
+    assert!(shares.is_sorted_by(|longer, shorter| longer >= shorter));
+    assert!(limits.to_string().starts_with("4 intervals, "));
+    assert_eq!(limits.of(stage("other").as_ref()), None);
 }

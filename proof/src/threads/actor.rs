@@ -75,12 +75,13 @@ impl Actor {
         &mut self,
         events: impl Iterator<Item = &'a Event>,
         first: Sequence,
+        is_failed: bool,
         done: impl FnOnce(usize),
     ) -> Said {
         let (mut decided, mut decided_at) = (Verdict::Says(Action::Continue), first);
         let mut notes = Vec::new();
         for (event, sequence) in events.zip(first..) {
-            let mut seen = self.see(event, sequence);
+            let mut seen = Seen { is_failed, ..self.see(event, sequence) };
             if decided.continues() {
                 (decided, decided_at) = (self.decide(sequence), sequence);
                 seen.verdict = decided;
@@ -161,7 +162,13 @@ impl EventHandler<Event, Shared, Said> for Actor {
         self.handle(event, sequence, is_last, false)
     }
 
-    fn on_failed_event(&mut self, event: &Event, sequence: Sequence, is_last: bool) -> Said {
+    fn on_failed_event(
+        &mut self,
+        event: &Event,
+        sequence: Sequence,
+        is_last: bool,
+        _: &Failure<'_>,
+    ) -> Said {
         self.handle(event, sequence, is_last, true)
     }
 
@@ -178,7 +185,13 @@ impl EventHandler<Event, Exclusive, Said> for Actor {
         self.handle(event, sequence, is_last, false)
     }
 
-    fn on_failed_event(&mut self, event: &mut Event, sequence: Sequence, is_last: bool) -> Said {
+    fn on_failed_event(
+        &mut self,
+        event: &mut Event,
+        sequence: Sequence,
+        is_last: bool,
+        _: &Failure<'_>,
+    ) -> Said {
         event.write(self.mark);
         self.handle(event, sequence, is_last, true)
     }
@@ -192,7 +205,17 @@ impl EventHandler<Event, Exclusive, Said> for Actor {
 
 impl BatchHandler<Event, Shared, Said> for Actor {
     fn on_batch(&mut self, events: &[Event], first: Sequence, mut done: Done<'_>) -> Said {
-        self.handle_batch(events.iter(), first, |count| done.set(count))
+        self.handle_batch(events.iter(), first, false, |count| done.set(count))
+    }
+
+    fn on_failed_batch(
+        &mut self,
+        events: &[Event],
+        first: Sequence,
+        mut done: Done<'_>,
+        _: &Failure<'_>,
+    ) -> Said {
+        self.handle_batch(events.iter(), first, true, |count| done.set(count))
     }
 
     calls_between_batches!();
@@ -201,7 +224,18 @@ impl BatchHandler<Event, Shared, Said> for Actor {
 impl BatchHandler<Event, Exclusive, Said> for Actor {
     fn on_batch(&mut self, events: &mut [Event], first: Sequence, mut done: Done<'_>) -> Said {
         events.iter_mut().for_each(|event| event.write(self.mark));
-        self.handle_batch(events.iter(), first, |count| done.set(count))
+        self.handle_batch(events.iter(), first, false, |count| done.set(count))
+    }
+
+    fn on_failed_batch(
+        &mut self,
+        events: &mut [Event],
+        first: Sequence,
+        mut done: Done<'_>,
+        _: &Failure<'_>,
+    ) -> Said {
+        events.iter_mut().for_each(|event| event.write(self.mark));
+        self.handle_batch(events.iter(), first, true, |count| done.set(count))
     }
 
     calls_between_batches!();

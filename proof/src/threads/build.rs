@@ -70,6 +70,9 @@ fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing::Stage {
     if plan.is_poller() {
         return settings;
     }
+    if plan.takes_failed || !plan.is_handler() {
+        settings = settings.with_failed_events();
+    }
     if plan.has_timeout && plan.is_handler() {
         settings = settings.timeout(TIMEOUT);
     }
@@ -160,12 +163,13 @@ fn add_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
 
 fn add_batch_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
     if !writes {
-        return placed
-            .read_batch(move |events, first| actor.handle_batch(events.iter(), first, |_| {}));
+        return placed.read_batch(move |events, first| {
+            actor.handle_batch(events.iter(), first, false, |_| {})
+        });
     }
     placed.write_batch(move |events, first| {
         events.iter_mut().for_each(|event| event.write(actor.mark));
-        actor.handle_batch(events.iter(), first, |_| {})
+        actor.handle_batch(events.iter(), first, false, |_| {})
     })
 }
 

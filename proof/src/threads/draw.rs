@@ -128,12 +128,12 @@ fn stage() -> impl Strategy<Value = Stage> {
         3 => (0..2_u8).prop_map(Place::Group),
     ];
     let acts = prop_oneof![1 => vec(act(), 0..1), 2 => vec(act(), 0..4)];
-    let graph = (any::<u8>(), any::<bool>());
+    let graph = (any::<u8>(), any::<bool>(), any::<bool>());
     let settings = (pace(), max_batch, wait, rarely(5), place);
     (acts, policy(), policy(), form(), settings, graph).prop_map(
         |(acts, on_error, on_panic, form, settings, graph)| {
             let (pace, max_batch, wait, has_timeout, place) = settings;
-            let (after, is_alone) = (u64::from(graph.0), graph.1);
+            let (after, is_alone, takes_failed) = (u64::from(graph.0), graph.1, graph.2);
             Stage {
                 after,
                 is_alone,
@@ -141,6 +141,7 @@ fn stage() -> impl Strategy<Value = Stage> {
                 max_batch,
                 wait,
                 has_timeout,
+                takes_failed,
                 place,
                 pace,
                 on_error,

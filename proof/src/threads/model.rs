@@ -125,7 +125,7 @@ impl<'a> Replay<'a> {
                 let first = self.begin(seen)?;
                 seen.iter()
                     .zip(first..)
-                    .try_for_each(|(seen, sequence)| self.check(seen, sequence, true))?;
+                    .try_for_each(|(seen, sequence)| self.check(seen, sequence))?;
                 self.finish(first..first + consumed);
                 Ok(())
             }
@@ -196,12 +196,14 @@ impl<'a> Replay<'a> {
         };
         let batch = *first..first + size;
         self.begin_at(batch.start, size)?;
+        let mut first_seen = None;
         for sequence in batch.clone() {
             let Some(Note::Event(seen)) = self.peek() else {
                 return Err(format!("no call for the event {sequence}"));
             };
             self.read += 1;
-            self.check(seen, sequence, self.rules.is_handler)?;
+            self.check(seen, sequence)?;
+            self.check_kind(first_seen.get_or_insert(seen), seen)?;
             let is_cut = !self.rules.is_handler && !seen.verdict.continues();
             must(is_cut || seen.is_last == (sequence + 1 == batch.end), || {
                 format!("end_of_batch={}", seen.is_last)
@@ -215,12 +217,16 @@ impl<'a> Replay<'a> {
         self.release(batch.end)
     }
 
+    /// Checks that an event and the first one of its batch have both failed, or neither has.
+    fn check_kind(&self, first: &Seen, seen: &Seen) -> Step {
+        must(first.is_failed == seen.is_failed, || "a batch of both kinds".to_owned())
+    }
+
     /// The call for a batch. A handler has said that the events before the verdict are done.
     fn whole_batch(&mut self, seen: &[Seen]) -> Step {
         let first = self.begin(seen)?;
-        seen.iter()
-            .zip(first..)
-            .try_for_each(|(seen, sequence)| self.check(seen, sequence, false))?;
+        seen.iter().zip(first..).try_for_each(|(seen, sequence)| self.check(seen, sequence))?;
+        seen.iter().try_for_each(|other| self.check_kind(&seen[0], other))?;
         let batch = first..first + seen.len() as u64;
         let decides = seen.iter().find(|seen| !seen.verdict.continues());
         if let Some(seen) = decides {
@@ -232,9 +238,9 @@ impl<'a> Replay<'a> {
     }
 
     /// Checks an event that the consumer saw.
-    fn check(&mut self, seen: &Seen, sequence: Sequence, is_told_of_failures: bool) -> Step {
+    fn check(&mut self, seen: &Seen, sequence: Sequence) -> Step {
         must(!self.past.done.contains_key(&sequence), || format!("{sequence} was done before"))?;
-        self.rules.check(seen, sequence, is_told_of_failures)?;
+        self.rules.check(seen, sequence)?;
         self.times.insert(sequence, seen.time);
         Ok(())
     }

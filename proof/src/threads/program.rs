@@ -103,6 +103,8 @@ pub(super) struct Stage {
     pub(super) max_batch: Option<usize>,
     pub(super) wait: Option<Strategy>,
     pub(super) has_timeout: bool,
+    /// Whether a handler gets failed events like any other. A closure always does.
+    pub(super) takes_failed: bool,
     pub(super) place: Place,
     pub(super) pace: Pace,
     pub(super) on_error: Policy,

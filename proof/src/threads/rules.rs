@@ -20,6 +20,8 @@ pub(super) struct Rules<'a> {
     pub(super) max_batch: u64,
     /// Whether it is a handler, which also notes the calls between events.
     pub(super) is_handler: bool,
+    /// Whether it gets events that have failed like any other.
+    pub(super) takes_failed: bool,
     /// Whether it shares its events with other workers.
     pub(super) is_worker: bool,
     pub(super) on_error: Policy,
@@ -72,12 +74,7 @@ impl Rules<'_> {
     /// # Errors
     ///
     /// Says what is wrong.
-    pub(super) fn check(
-        &self,
-        seen: &Seen,
-        sequence: Sequence,
-        is_told_of_failures: bool,
-    ) -> Result<(), String> {
+    pub(super) fn check(&self, seen: &Seen, sequence: Sequence) -> Result<(), String> {
         must(seen.sequence == sequence, || {
             format!("the event {} instead of {sequence}", seen.sequence)
         })?;
@@ -85,7 +82,7 @@ impl Rules<'_> {
         must(id != NO_EVENT && seen.id == id, || {
             format!("{sequence} has the id {:#x}, not {id:#x}", seen.id)
         })?;
-        let is_failed = is_told_of_failures && self.failed.contains(&sequence);
+        let is_failed = !self.takes_failed && self.failed.contains(&sequence);
         must(seen.is_failed == is_failed, || {
             format!("{sequence} was announced as failed: {}", seen.is_failed)
         })?;

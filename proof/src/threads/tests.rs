@@ -21,6 +21,15 @@ fn history() -> History {
 /// Replays the notes of a handler with batches of at most two events, below the stage 0, which has
 /// done everything.
 fn replayed(notes: &[Note], on_error: Policy) -> Result<Past, String> {
+    replayed_after([2, 3], notes, on_error)
+}
+
+/// The same, of a handler whose upstream stage has skipped the events of `failed`.
+fn replayed_after<const COUNT: usize>(
+    failed: [u64; COUNT],
+    notes: &[Note],
+    on_error: Policy,
+) -> Result<Past, String> {
     let (history, done) = (history(), BTreeSet::from([0, 2, 3]));
     let rules = Rules {
         history: &history,
@@ -28,20 +37,21 @@ fn replayed(notes: &[Note], on_error: Policy) -> Result<Past, String> {
         start: 0,
         max_batch: 2,
         is_handler: true,
+        takes_failed: false,
         is_worker: false,
         on_error,
         on_panic: Policy::None,
         upstream: vec![(0, &done)],
         writers: 1,
         downstream: 0b100,
-        failed: BTreeSet::from([3]),
+        failed: BTreeSet::from(failed),
         sees_cleared: false,
     };
     replay(&rules, notes)
 }
 
 fn event(sequence: u64) -> Seen {
-    let (id, is_failed) = (10 + sequence, sequence == 3);
+    let (id, is_failed) = (10 + sequence, sequence >= 2);
     Seen { sequence, id, is_failed, written: 1, marks: 1, ..Seen::default() }
 }
 
@@ -76,7 +86,7 @@ fn each_change_of_one_event_is_refused() {
     let wrong = [
         Seen { sequence: 3, ..event(2) },
         Seen { id: 10, ..event(2) },
-        Seen { is_failed: true, ..event(2) },
+        Seen { is_failed: false, ..event(2) },
         Seen { is_last: true, ..event(2) },
         Seen { marks: 0, ..event(2) },
         Seen { written: 0, ..event(2) },
@@ -107,6 +117,14 @@ fn each_missing_and_each_doubled_note_is_refused() {
             right()[place]
         );
     }
+}
+
+#[test]
+fn a_batch_with_events_of_both_kinds_is_refused() {
+    let mut notes = right();
+    notes[5] = Note::Event(Seen { is_failed: false, ..event(2) });
+    let refused = replayed_after([3], &notes, Policy::None).err().unwrap();
+    assert!(refused.contains("of both kinds"), "{refused}");
 }
 
 #[test]

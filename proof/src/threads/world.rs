@@ -65,6 +65,7 @@ impl<'a> World<'a> {
             start: self.program.first,
             max_batch: u64::MAX,
             is_handler: true,
+            takes_failed: false,
             is_worker: false,
             on_error: Policy::None,
             on_panic: Policy::None,
@@ -81,6 +82,7 @@ impl<'a> World<'a> {
         Rules {
             max_batch: plan.max_batch.map_or(u64::MAX, |events| events as u64),
             is_handler: plan.is_handler(),
+            takes_failed: !plan.is_poller() && (plan.takes_failed || !plan.is_handler()),
             is_worker: matches!(plan.form, Form::Workers { .. }),
             on_error: plan.on_error,
             on_panic: plan.on_panic,

@@ -10,7 +10,7 @@
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use lapwing::consumer::{Outcome, Retries};
+use lapwing::consumer::{Failure, Outcome, Retries};
 use lapwing::{Action, Disruptor, EventHandler, Sequence, Stage};
 use shuttle::thread;
 
@@ -44,7 +44,7 @@ impl EventHandler<Event> for Book {
         self.handled.note(sequence, event.read());
     }
 
-    fn on_failed_event(&mut self, event: &Event, sequence: Sequence, _: bool) {
+    fn on_failed_event(&mut self, event: &Event, sequence: Sequence, _: bool, _: &Failure<'_>) {
         self.failed.note(sequence, event.read());
     }
 }

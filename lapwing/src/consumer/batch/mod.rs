@@ -13,6 +13,7 @@ use crate::Sequence;
 use crate::activity::Activity;
 use crate::chosen::Reads;
 use crate::consumer::failing::Failing;
+use crate::consumer::failure::Failure;
 
 pub use self::iter::{Iter, IterMut};
 
@@ -307,6 +308,42 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[must_use]
     pub fn is_failed(&self, sequence: Sequence) -> bool {
         self.core.left().contains(&sequence) && self.failing.has_failed(sequence)
+    }
+
+    /// Calls `look` with the reason why an upstream stage has [skipped](crate::Action::Skip) the
+    /// event `sequence`, and returns the result. [`EventHandler::on_failed_event`] says what the
+    /// reason is, and how long it is kept.
+    ///
+    /// Returns `None` if [`is_failed`](Self::is_failed) is false.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor};
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("risk").on_error(Action::Skip)
+    ///     .read(|price, _, _| if *price < 9 { Ok(()) } else { Err("too high") })
+    ///     .stage("book").poller()
+    ///     .build()?;
+    /// let mut book = consumers.take_poller("book")?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 9)?;
+    /// let why = book.wait()?.with_failure(0, |failure| failure.cause().to_string());
+    /// assert_eq!(why.as_deref(), Some("too high"));
+    /// running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// [`EventHandler::on_failed_event`]: crate::EventHandler::on_failed_event
+    pub fn with_failure<T>(
+        &self,
+        sequence: Sequence,
+        look: impl FnOnce(&Failure<'_>) -> T,
+    ) -> Option<T> {
+        if !self.core.left().contains(&sequence) {
+            return None;
+        }
+        let skipped = self.failing.skipped(sequence)?;
+        Some(look(&skipped.failure(sequence)))
     }
 }
 

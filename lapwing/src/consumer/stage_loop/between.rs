@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::StageLoop;
 use crate::activity::Doing;
+use crate::catch::catch;
 use crate::consumer::Outcome;
 use crate::consumer::access::Access;
-use crate::consumer::catch::catch;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;
 use crate::group::KeyTransfer;

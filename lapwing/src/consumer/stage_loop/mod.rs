@@ -17,19 +17,21 @@ use std::time::{Duration, Instant};
 
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
+use crate::catch::catch;
 use crate::consumer::access::Access;
 use crate::consumer::action::Action;
-use crate::consumer::catch::catch;
+use crate::consumer::failing::Skipped;
 use crate::consumer::failure::Cause;
 use crate::consumer::pause::Pause;
 use crate::consumer::progress::Progress;
-use crate::consumer::recovery::Recovery;
+use crate::consumer::recovery::{Decided, Recovery};
 use crate::consumer::source::Source;
 use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
 use crate::consumer::together::longest_turn;
 use crate::consumer::work::{Interruption, Work};
 use crate::consumer::{Finished, Outcome};
 use crate::error::{HaltCause, PollError};
+use crate::failures::{Reason, Trouble};
 use crate::on_this_thread::OnThisThread;
 use crate::ring::Shared;
 use crate::sync::now;
@@ -42,6 +44,8 @@ pub(super) struct StageLoop<E, A, S, H, B> {
     work: H,
     hand_back: B,
     timeout: Option<Duration>,
+    /// Whether it handles events that upstream stages have skipped like any other.
+    takes_failed: bool,
     recovery: Recovery,
     lifeline: HaltOnDrop,
     access: PhantomData<(fn() -> E, A)>,
@@ -73,13 +77,14 @@ impl<E, A, S, H, B> StageLoop<E, A, S, H, B> {
         hand_back: B,
         here: OnThisThread,
     ) -> Self {
-        let Post { source, timeout, recovery, lifeline } = post;
+        let Post { source, timeout, takes_failed, recovery, lifeline } = post;
         Self {
             name,
             source,
             work,
             hand_back,
             timeout,
+            takes_failed,
             recovery,
             lifeline,
             access: PhantomData,
@@ -252,27 +257,53 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
 
     /// Handles one batch. Returns how the stage ends, if it does.
     #[inline(always)]
-    fn handle(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
+    fn handle(&mut self, mut batch: Range<Sequence>) -> Option<Outcome> {
         self.source.activity().begin_batch();
+        if self.source.failing().is_any_from(batch.start) && !self.takes_failed {
+            let (run, skipped) = self.source.failing().first_run(batch);
+            if let Some(skipped) = skipped {
+                return self.handle_failed(run, &skipped);
+            }
+            // The next poll returns the rest.
+            batch = run;
+        }
+        self.announce(&batch);
+        self.progress.begin(&batch);
+        let events = self.source.events::<A>(batch.clone());
+        let result = self.work.on_batch(events, batch.start, &self.progress);
+        self.settle(result, batch.end)
+    }
+
+    /// Handles a batch whose events an upstream stage has skipped in the same way.
+    #[cold]
+    fn handle_failed(&mut self, batch: Range<Sequence>, skipped: &Skipped) -> Option<Outcome> {
+        self.announce(&batch);
+        self.progress.begin(&batch);
+        let events = self.source.events::<A>(batch.clone());
+        let failure = skipped.failure(batch.start);
+        let result = self.work.on_failed(events, batch.start, &self.progress, &failure);
+        self.settle(result, batch.end)
+    }
+
+    /// Announces `batch` to the handler.
+    #[inline(always)]
+    fn announce(&mut self, batch: &Range<Sequence>) {
         // Still set after a panic in `on_batch_start`.
         if H::LOOKS_AT_DEPTH && !mem::take(&mut self.is_announcing) {
             self.is_announcing = true;
             self.work.on_batch_start(batch.end - batch.start, self.source.available());
             self.is_announcing = false;
         }
-        self.progress.begin(&batch);
-        let (events, failing) = self.source.events::<A>(batch.clone());
-        let result = if failing.is_any_from(batch.start) {
-            let is_failed = |sequence| failing.has_failed(sequence);
-            self.work.on_batch_with_failed(events, batch.start, &self.progress, &is_failed)
-        } else {
-            self.work.on_batch(events, batch.start, &self.progress)
-        };
+    }
+
+    /// Applies the `result` of a batch that ends at `end`. Returns how the stage ends, if it does.
+    #[inline(always)]
+    fn settle(&mut self, result: Result<(), Interruption>, end: Sequence) -> Option<Outcome> {
         self.progress.end();
         match result {
             Ok(()) => {
-                self.source.release(batch.end);
-                self.end_batch(batch.end);
+                self.source.release(end);
+                self.end_batch(end);
                 None
             }
             Err(interruption) => self.interrupted(interruption),
@@ -284,15 +315,16 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     fn interrupted(&mut self, Interruption { events, verdict }: Interruption) -> Option<Outcome> {
         let sequence = events.start;
         match verdict {
-            Ok(action) => self.follow(Ok(action), events, None),
+            Ok(action) => self.follow(Ok(action), events, None, None),
             Err(error) => {
                 let Self { name, recovery, source, .. } = self;
-                match recovery.decide_error(name, sequence, source.next(), error) {
-                    Ok((action, message)) => {
+                let keeps = source.failing().keeps_reasons();
+                match recovery.decide_error(name, sequence, source.next(), error, keeps) {
+                    Ok(Decided { action, message, kept }) => {
                         let failure = Outcome::Failed { message, sequence };
-                        self.follow(Ok(action), events, Some(failure))
+                        self.follow(Ok(action), events, Some(failure), kept.map(Trouble::Error))
                     }
-                    Err(message) => self.follow(Err(message), events, None),
+                    Err(message) => self.follow(Err(message), events, None, None),
                 }
             }
         }
@@ -312,17 +344,21 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         let Self { name, recovery, source, .. } = self;
         let action =
             catch(|| recovery.decide(name, sequence, source.next(), Cause::Panic(&message)));
-        self.follow(action, events, Some(Outcome::Panicked { message, sequence }))
+        let skips = matches!(action, Ok(Action::Skip | Action::SkipAndStop));
+        let is_kept = skips && self.source.failing().keeps_reasons();
+        let trouble = is_kept.then(|| Trouble::Panic(message.clone()));
+        self.follow(action, events, Some(Outcome::Panicked { message, sequence }), trouble)
     }
 
     /// Applies `action` to `events`, of which the first is not finished. An `Err` is the message of
     /// a panic, which ends the stage. Returns how the stage ends, if it does. With a `failure`, the
-    /// stage ends with that.
+    /// stage ends with that. If the events are skipped, downstream stages get the `trouble`.
     fn follow(
         &mut self,
         action: Result<Action, String>,
         events: Range<Sequence>,
         failure: Option<Outcome>,
+        trouble: Option<Trouble>,
     ) -> Option<Outcome> {
         let sequence = events.start;
         let action = match action {
@@ -340,7 +376,10 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
                 None
             }
             Action::Continue | Action::ReleaseNow => self.let_go(events.end),
-            Action::Skip => self.skip(events),
+            Action::Skip => {
+                self.mark_skipped(&events, trouble);
+                self.let_go(events.end)
+            }
             Action::Retry(pause) => {
                 let ended = self.let_go(sequence);
                 ended.or_else(|| self.pause(Pause::new(pause, false)))
@@ -352,7 +391,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
             }
             Action::Stop => Some(self.stop_at(sequence, failure)),
             Action::SkipAndStop => {
-                self.mark_skipped(&events);
+                self.mark_skipped(&events, trouble);
                 Some(self.stop_at(events.end, failure))
             }
             Action::Halt => {
@@ -363,16 +402,12 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// Skips `events` as failed. Returns how the stage ends, if it does.
-    fn skip(&mut self, events: Range<Sequence>) -> Option<Outcome> {
-        self.mark_skipped(&events);
-        self.let_go(events.end)
-    }
-
     /// Marks and counts `events` as failed, before their release.
-    fn mark_skipped(&mut self, events: &Range<Sequence>) {
+    fn mark_skipped(&mut self, events: &Range<Sequence>, trouble: Option<Trouble>) {
         self.skipped += events.end - events.start;
-        self.source.failing().mark(events.clone());
+        let attempt = self.recovery.attempt();
+        let reason = trouble.map(|trouble| Reason::new(self.name.clone(), attempt, trouble));
+        self.source.failing().mark(events.clone(), reason);
     }
 
     /// Releases everything below `sequence`, and returns the outcome of a stage that stops there.

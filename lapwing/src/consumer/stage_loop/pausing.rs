@@ -3,9 +3,9 @@
 
 use super::StageLoop;
 use crate::activity::Doing;
+use crate::catch::catch;
 use crate::consumer::Outcome;
 use crate::consumer::access::Access;
-use crate::consumer::catch::catch;
 use crate::consumer::pause::Pause;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;

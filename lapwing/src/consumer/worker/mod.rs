@@ -182,13 +182,13 @@ impl<E> Source<E> for Worker<E> {
         &self.shared
     }
 
-    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> (A::Slice<'_, E>, &Failing) {
+    fn events<A: Access>(&mut self, batch: Range<Sequence>) -> A::Slice<'_, E> {
         let is_own =
             |claim: &Claim| claim.events.start <= batch.start && batch.end <= claim.events.end;
         assert!(self.claim.as_ref().is_some_and(is_own), "a worker reads what it has claimed");
         // SAFETY: I12: the worker has claimed these events, or owns them by key, up to the wrap at
         // most. It releases them by `&mut self`.
-        (unsafe { A::slice_of_worker(&mut self.reader, batch) }, &self.failing)
+        unsafe { A::slice_of_worker(&mut self.reader, batch) }
     }
 
     fn stage(&self) -> StageIndex {

@@ -10,7 +10,7 @@ use lapwing_core::Span;
 
 use super::Worker;
 use crate::Sequence;
-use crate::consumer::catch::catch;
+use crate::catch::catch;
 use crate::consumer::finished::Outcome;
 use crate::consumer::keys::is_in_the_team;
 use crate::consumer::source::Source;

@@ -8,6 +8,7 @@ mod dropping;
 
 use std::fmt;
 use std::sync::Arc as SharedArc;
+use std::time::Duration;
 
 use lapwing_core::{Control, ONLY_TURN, StageIndex};
 
@@ -16,10 +17,12 @@ pub use shutdown::ShutdownError;
 
 use super::completion::Completion;
 use super::worker_group::WorkerGroup;
+use crate::Sequence;
 use crate::consumer::StopHandle;
 use crate::description::worker_name;
-use crate::error::HaltCause;
+use crate::error::{HaltCause, HandledError};
 use crate::group::Group;
+use crate::handled;
 use crate::ring::Shared;
 use crate::sync::Arc;
 use crate::sync::threads::{JoinHandle, ScopedJoinHandle, current};
@@ -317,6 +320,44 @@ impl<'scope> Running<'scope> {
                 Backlog { stage: stage.name.clone(), events: accepted.saturating_sub(finished) }
             })
             .collect()
+    }
+
+    /// Waits until every last stage has handled the event `sequence` and all earlier ones, for
+    /// `timeout` at most.
+    ///
+    /// [`Producer::wait_handled`](crate::Producer::wait_handled) does the same, and describes what the
+    /// call waits for, its errors and how it waits.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use std::time::Duration;
+    /// use lapwing::Disruptor;
+    ///
+    /// static LINES: AtomicU64 = AtomicU64::new(0);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("write").read(|_, _, _| _ = LINES.fetch_add(1, Relaxed))
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// let mut last = 0;
+    /// for line in 0..100 {
+    ///     last = producer.publish(|event| *event = line)?;
+    /// }
+    /// running.wait_handled(last, Duration::from_secs(60))?;
+    /// assert_eq!(LINES.load(Relaxed), 100);
+    /// # drop(producer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Producer::wait_handled`](crate::Producer::wait_handled#errors).
+    ///
+    /// # Blocking
+    ///
+    /// Waits like [`Producer::wait_handled`](crate::Producer::wait_handled#blocking).
+    /// [`backlog`](Self::backlog) does not wait.
+    pub fn wait_handled(&self, sequence: Sequence, timeout: Duration) -> Result<(), HandledError> {
+        handled::wait(&self.shared, sequence, timeout)
     }
 
     /// Returns the group of [`Workers`](crate::graph::Workers) named `name`, to resize it; `None`

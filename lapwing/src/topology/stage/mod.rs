@@ -179,6 +179,44 @@ impl<E> Stage<&mut Graph<'_, E>> {
         self.settings.after.push(stage);
         self
     }
+
+    /// Makes this stage depend on the stage `name` of the same graph, as [`after`](Self::after) does
+    /// by an id. That stage may be added later, so a program can add the stages in any order, for
+    /// example in that of a configuration file.
+    ///
+    /// Errors of [`build`](crate::Builder::build) name this stage and `name`:
+    ///
+    /// - [`UnknownUpstream`](crate::error::BuildError::UnknownUpstream) if no stage of the graph has
+    ///   this name. A stage that the [`Builder`](crate::Builder) has added before does not count:
+    ///   stages without dependencies follow it in any case.
+    /// - [`DuplicateUpstream`](crate::error::BuildError::DuplicateUpstream) if this stage depends on
+    ///   it already, also by its id.
+    /// - [`Cycle`](crate::error::BuildError::Cycle) if the other stage depends on this one.
+    ///
+    /// [`names`](crate::Consumers::names) then lists each stage after those that it depends on.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, error::BuildError, graph::Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// for (name, upstream) in [("book", "risk"), ("risk", "decode"), ("journal", "decode")] {
+    ///     graph.stage(name).after_named(upstream).read(|_: &u64, _, _| {});
+    /// }
+    /// graph.stage("decode").read(|_, _, _| {});
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64).graph(graph).build()?;
+    /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["decode", "risk", "book", "journal"]);
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.stage("book").after_named("rsik").read(|_: &u64, _, _| {});
+    /// let error = Disruptor::single_producer(8, || 0_u64).graph(graph).build().unwrap_err();
+    /// let text = "a stage depends on a stage that its graph does not have: stage=\"book\", upstream=\"rsik\"";
+    /// assert_eq!(error.to_string(), text);
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn after_named(mut self, name: impl Into<String>) -> Self {
+        self.settings.after_names.push(name.into());
+        self
+    }
 }
 
 impl From<&str> for Stage {

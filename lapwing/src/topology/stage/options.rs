@@ -245,6 +245,39 @@ impl<P> Stage<P> {
         self
     }
 
+    /// Makes the stage handle events that an upstream stage has [skipped](crate::Action::Skip) as
+    /// failed like any other.
+    ///
+    /// Without this setting, a skipped event is not given to a closure. A handler gets it in
+    /// [`on_failed_event`](crate::EventHandler::on_failed_event) or
+    /// [`on_failed_batch`](crate::consumer::BatchHandler::on_failed_batch), which are not called
+    /// with this setting. Use it for a stage that must see every event, for example to count or to
+    /// record all of them. The setting applies to this stage alone: stages downstream of it still
+    /// get the events as failed.
+    ///
+    /// A poller gets all events in any case, so [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor};
+    ///
+    /// let mut counts = (0, 0);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("refuse").read(|_, _, _| Action::Skip)
+    ///     .stage("good").read(|_, _, _| counts.0 += 1)
+    ///     .stage("all").with_failed_events().read(|_, _, _| counts.1 += 1)
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer); // closes the ring
+    /// consumers.into_iter().for_each(|stage| drop(stage.run()));
+    /// assert_eq!(counts, (0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_failed_events(mut self) -> Self {
+        self.settings.takes_failed = true;
+        self
+    }
+
     /// Sets what to do when the handler returns an error. Without a policy, an error halts the
     /// ring.
     ///

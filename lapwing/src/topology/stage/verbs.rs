@@ -39,8 +39,9 @@ where
     S: Source<E> + Send + 'env,
     H: Work<E, A> + 'env,
 {
-    let Settings { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
+    let Settings { name, pin, thread, timeout, takes_failed, on_error, on_panic, .. } = stage;
     let post = Post::new(source, timeout, Recovery::new(on_error, on_panic));
+    let post = post.taking_failed(takes_failed);
     let processor = Processor::<E, A, S, _, _>::new(post, make, hand_back);
     Consumer::new(name, (pin, thread), processor)
 }

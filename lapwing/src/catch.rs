@@ -12,7 +12,7 @@ const MOST_PAYLOADS: usize = 8;
 /// # Errors
 ///
 /// The message of its panic.
-pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
+pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let message = message_of(&*payload);
         drop_payload(payload);

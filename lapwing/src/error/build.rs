@@ -145,6 +145,35 @@ impl BuildError {
             }
         }
     }
+
+    /// Prints a fault in the order of the stages.
+    fn fmt_order(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownStage { stage } => {
+                write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
+            }
+            Self::UnknownUpstream { stage, upstream } => write!(
+                f,
+                "a stage depends on a stage that its graph does not have: stage={stage:?}, upstream={upstream:?}"
+            ),
+            Self::DuplicateUpstream { stage, upstream } => {
+                write!(
+                    f,
+                    "a stage depends twice on another: stage={stage:?}, upstream={upstream:?}"
+                )
+            }
+            Self::Cycle { stage, upstream } => write!(
+                f,
+                "stages depend on each other in a circle: stage={stage:?}, upstream={upstream:?}"
+            ),
+            Self::Overlap { exclusive, other } => write!(
+                f,
+                "a stage with exclusive access must run before or after each other stage: \
+                 exclusive={exclusive:?} and other={other:?} could run at the same time"
+            ),
+            _ => unreachable!("the other faults are not in the order of the stages"),
+        }
+    }
 }
 
 impl fmt::Display for BuildError {
@@ -174,28 +203,11 @@ impl fmt::Display for BuildError {
                     "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
                 )
             }
-            Self::UnknownStage { stage } => {
-                write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
-            }
-            Self::UnknownUpstream { stage, upstream } => write!(
-                f,
-                "a stage depends on a stage that its graph does not have: stage={stage:?}, upstream={upstream:?}"
-            ),
-            Self::DuplicateUpstream { stage, upstream } => {
-                write!(
-                    f,
-                    "a stage depends twice on another: stage={stage:?}, upstream={upstream:?}"
-                )
-            }
-            Self::Cycle { stage, upstream } => write!(
-                f,
-                "stages depend on each other in a circle: stage={stage:?}, upstream={upstream:?}"
-            ),
-            Self::Overlap { exclusive, other } => write!(
-                f,
-                "a stage with exclusive access must run before or after each other stage: \
-                 exclusive={exclusive:?} and other={other:?} could run at the same time"
-            ),
+            Self::UnknownStage { .. }
+            | Self::UnknownUpstream { .. }
+            | Self::DuplicateUpstream { .. }
+            | Self::Cycle { .. }
+            | Self::Overlap { .. } => self.fmt_order(f),
             Self::Placement(error) => error.fmt(f),
             Self::ZeroMaxBatch { stage } => {
                 write!(f, "max_batch must be at least 1: stage={stage:?}")

@@ -489,8 +489,8 @@ MUTANTS = {
          "loom_a_worker_is_routed_to_by_a_word_that_it_took_over"),
     ],
     "lapwing/src/consumer/stage_loop/mod.rs": [
-        ("O17", "[[self.mark_skipped(&events);\n        self.let_go(events.end)]]",
-         "{ let ended = self.let_go(events.end); self.mark_skipped(&events); ended }",
+        ("O17", "[[self.mark_skipped(&events, trouble);\n                self.let_go(events.end)]]",
+         "let ended = self.let_go(events.end); self.mark_skipped(&events, trouble); ended",
          "loom_failed_event_is_seen_downstream"),
     ],
     "lapwing/src/consumer/worker/mod.rs": [
@@ -536,7 +536,7 @@ MUTANTS = {
          "loom_close_against_a_parked_worker_by_key"),
         ("O36", "|| [[self.has_transfer()]] ||", "false", "loom_a_worker_that_sleeps_gives_its_state"),
     ],
-    "lapwing/src/failures.rs": [
+    "lapwing/src/failures/mod.rs": [
         ("O17", "[[self.newest.fetch_max(sequence + 1, Ordering::Relaxed);]]",
          "self.newest.store(sequence + 1, Ordering::Relaxed);",
          "loom_two_workers_skip_an_event_each"),

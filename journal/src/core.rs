@@ -2,14 +2,14 @@
 //! ends that programs hold (`journal`, `writer`, `syncer`), and how frames are written (`writing`).
 
 use std::any::Any;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use lapwing::Sequence;
 
 use crate::closed;
-use crate::error::{OpenError, WriteError};
+use crate::error::{FileError, OpenError, WriteError};
 use crate::format::name;
 use crate::format::segment::Shape;
 use crate::mutex::lock;
@@ -112,8 +112,23 @@ impl Core {
         self.replayed.load(Ordering::Relaxed)
     }
 
+    /// Runs `change` on the folder, which stays locked meanwhile. One thread at a time runs it.
+    pub(crate) fn with_folder<T>(
+        &self,
+        change: impl FnOnce(&dyn Storage) -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
+        let storage = &*self.storage;
+        let folder = lock(&self.folder);
+        if folder.is_none() {
+            // Another journal may have the folder by now.
+            let closed = io::Error::new(ErrorKind::NotConnected, "the journal is closed");
+            return Err(file_error(storage, "change the folder", "")(closed));
+        }
+        change(storage)
+    }
+
     /// Syncs all, marks the end, takes no more events, and unlocks the folder. A second call does
-    /// nothing.
+    /// nothing and returns [`WriteError::Closed`].
     pub(crate) fn close(&self) -> Result<(), WriteError> {
         let mut writing = lock(&self.writing);
         // The spares are removed before another process may lock the folder and make its own.
@@ -125,7 +140,7 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // `Journal::close` reports the error.
+        // `Journal::close` reports the error, and a journal that it has closed needs no other one.
         let _ = self.close();
     }
 }

@@ -261,12 +261,44 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// A stage may call it while the ring runs: share the journal in an `Arc`. The writer and the
+    /// syncer do not wait for the call, and [`close`](Self::close) does. A second thread that removes
+    /// or archives waits for the first one.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use lapwing::Disruptor;
+    /// use lapwing_journal::{Options, SyncPolicy};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let journal = Arc::new(Options::new().segment_bytes(4096).open::<u64>(folder.path())?);
+    /// let keeper = Arc::clone(&journal);
+    /// let (mut producer, consumers) = Disruptor::single_producer(64, || 0_u64)
+    ///     .stage("journal").blocking().read_batch_handler(journal.writer())
+    ///     .stage("synced").blocking().read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
+    ///     .stage("state").read(move |_, sequence, _| {
+    ///         if sequence % 1000 == 999 {
+    ///             keeper.remove_before(sequence - 500)?; // a snapshot has the older ones
+    ///         }
+    ///         Ok::<(), lapwing_journal::error::FileError>(())
+    ///     })
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// for event in 0..5_000 {
+    ///     producer.publish(|slot| *slot = event)?;
+    /// }
+    /// running.shutdown()?;
+    /// journal.close()?;
+    /// assert!(journal.read(0).is_err() && journal.read(4_499).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`FileError`] if the system refused a call. Some segments may be removed, the oldest first.
+    /// With the kind [`NotConnected`](std::io::ErrorKind::NotConnected) if the journal is closed.
     pub fn remove_before(&self, sequence: Sequence) -> Result<usize, FileError> {
-        let storage = &**self.core.storage();
-        retention::remove(storage, sequence.min(self.synced()))
+        self.core.with_folder(|storage| retention::remove(storage, sequence.min(self.synced())))
     }
 
     /// Moves the segments whose events are all below `sequence` and synced to `archive`. Returns
@@ -297,20 +329,25 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     ///
     /// [`FileError`] if the system refused a call, or with the kind
     /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the archive has another file of the
-    /// same name, or segments of another journal. Some segments may be moved, the oldest first.
+    /// same name, or segments of another journal. Some segments may be moved, the oldest first. With
+    /// the kind [`NotConnected`](std::io::ErrorKind::NotConnected) if the journal is closed.
     pub fn archive_before(
         &self,
         sequence: Sequence,
         archive: impl AsRef<Path>,
     ) -> Result<usize, FileError> {
-        let storage = &**self.core.storage();
-        retention::archive(storage, sequence.min(self.synced()), archive.as_ref())
+        let archive = archive.as_ref();
+        self.core.with_folder(|storage| {
+            retention::archive(storage, sequence.min(self.synced()), archive)
+        })
     }
 
     /// Syncs all that is written, marks the end as synced, takes no more events, and unlocks the
     /// folder.
     ///
-    /// Call it when the graph has ended. With the mark, damage to the last frames is noticed.
+    /// Call it when the graph has ended. With the mark, damage to the last frames is noticed. The
+    /// journal need not be owned, so a program that shares it in an `Arc` closes it while stages still
+    /// have theirs. A writer then gets [`WriteError::Closed`]. What was written can still be read.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -324,8 +361,9 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// # Errors
     ///
     /// [`WriteError::SyncFailed`] if a sync has failed, [`WriteError::File`] if the mark was not
-    /// written. What [`synced`](Self::synced) returns is safe in any case.
-    pub fn close(self) -> Result<(), WriteError> {
+    /// written. What [`synced`](Self::synced) returns is safe in any case. [`WriteError::Closed`] if
+    /// an earlier call has closed the journal, also if that call returned an error.
+    pub fn close(&self) -> Result<(), WriteError> {
         self.core.close()
     }
 }

@@ -158,10 +158,10 @@ impl Writing {
     }
 
     /// Syncs all, marks the end, takes no more events, and removes the spares. A second call does
-    /// nothing.
+    /// nothing and returns [`WriteError::Closed`].
     pub(crate) fn close(&mut self) -> Result<(), WriteError> {
         if std::mem::replace(&mut self.is_closed, true) {
-            return Ok(());
+            return Err(WriteError::Closed);
         }
         let marked = self.sync_and_mark();
         self.spares.close();

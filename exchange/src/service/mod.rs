@@ -221,8 +221,7 @@ impl Store {
     /// Closes the journal. All stages have ended.
     fn close(self) -> Result<(), ServiceError> {
         self.writing.join().expect("the thread of snapshots does not panic")?;
-        // The stages and the thread have dropped theirs.
-        Arc::into_inner(self.journal).expect("no stage has the journal").close()?;
+        self.journal.close()?;
         Ok(())
     }
 }

@@ -376,9 +376,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// Waits for the stages, for `timeout` at most. [`Duration::MAX`] is no limit,
     /// [`Duration::ZERO`] does not wait. The wait does not spin, whatever the strategies of the ring:
-    /// the thread parks until the slowest stage releases events. While a quarter of the ring or more
-    /// is left, it sleeps for 1 ms at a time instead, and in a ring in which no thread parks, for
-    /// 50 µs. A stage waits for pollers and acknowledgers upstream of it. If this thread holds such a
+    /// the thread parks until the slowest stage releases events. It sleeps for 1 ms at a time instead
+    /// while a quarter of the ring or more is left. In a ring in which no thread parks, it sleeps for
+    /// 50 µs at a time. A stage waits for pollers and acknowledgers upstream of it. If this thread holds such a
     /// poller, the call waits for the whole `timeout`.
     pub fn wait_handled(&self, sequence: Sequence, timeout: Duration) -> Result<(), HandledError> {
         handled::wait(&self.shared, sequence, timeout)

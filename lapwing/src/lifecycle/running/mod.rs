@@ -350,11 +350,11 @@ impl<'scope> Running<'scope> {
     ///
     /// # Errors
     ///
-    /// Those of [`Producer::wait_handled`](crate::Producer::wait_handled#errors).
+    /// Those of [`Producer::wait_handled`](crate::Producer::wait_handled).
     ///
     /// # Blocking
     ///
-    /// Waits like [`Producer::wait_handled`](crate::Producer::wait_handled#blocking).
+    /// Waits like [`Producer::wait_handled`](crate::Producer::wait_handled).
     /// [`backlog`](Self::backlog) does not wait.
     pub fn wait_handled(&self, sequence: Sequence, timeout: Duration) -> Result<(), HandledError> {
         handled::wait(&self.shared, sequence, timeout)

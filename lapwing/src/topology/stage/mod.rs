@@ -141,7 +141,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
 
 impl<E> Stage<&mut Graph<'_, E>> {
     /// Makes this stage depend on `stage`: it gets each event after `stage` has finished it.
-    /// Several calls add several dependencies.
+    /// Several calls add several dependencies; the same id again changes nothing.
     ///
     /// For an id of another graph, [`build`](crate::Builder::build) returns
     /// [`UnknownStage`](crate::error::BuildError::UnknownStage).
@@ -176,7 +176,9 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// let _ = ring.stage("second").after(id).read(|_, _, _| {});
     /// ```
     pub fn after(mut self, stage: StageId) -> Self {
-        self.settings.after.push(stage);
+        if !self.settings.after.contains(&stage) {
+            self.settings.after.push(stage);
+        }
         self
     }
 

@@ -19,6 +19,7 @@ export MUTANTS="${MUTANTS:-all}"
 export LAPWING_SCHEDULES="${LAPWING_SCHEDULES:-130000}"
 export LAPWING_WAKE_UPS="${LAPWING_WAKE_UPS:-10000}"
 export LAPWING_PROGRAMS="${LAPWING_PROGRAMS:-4000}"
+export SOAK_MINUTES="${SOAK_MINUTES:-60}"
 export LAPWING_LITMUS="${LAPWING_LITMUS:-2000000000}"
 export LAPWING_SANDBOX="${LAPWING_SANDBOX:-200000}"
 export PROPTEST_CASES="${PROPTEST_CASES:-200000}"
@@ -37,7 +38,7 @@ export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
 if (($# == 0)); then
-    set -- clippy book package properties portable plain models_plain models mutants schedules litmus wake_ups supply_chain \
+    set -- clippy book package properties portable plain models_plain models mutants schedules litmus wake_ups soak supply_chain \
         sanitizers miri fuzz processors laboratory journal exchange power_cut aeron examples
 fi
 exec bash .ci/run "$@"

@@ -20,8 +20,6 @@ use crate::commands::neighbours::NeighboursArguments;
 use crate::commands::oversubscribed::OversubscribedArguments;
 use crate::commands::perftest::PerftestArguments;
 use crate::commands::ping_pong::PingPongArguments;
-#[cfg(target_os = "linux")]
-use crate::commands::soak::{SoakArguments, SoakChildArguments};
 use crate::commands::sweep::SweepArguments;
 use crate::commands::throughput::ThroughputArguments;
 use crate::view::ReportArguments;
@@ -168,22 +166,6 @@ pub(crate) enum Command {
     /// in rounds, in a shuffled order. A first round warms up and is not counted. The table shows the median
     /// of the rounds, their range, and how large the batches were. Every run checks its sums.
     Perftest(PerftestArguments),
-
-    /// Every topology for a time, with faults, and every event checked
-    ///
-    /// A child process builds one ring after the other, and channels: graphs, workers, consumers that join,
-    /// taps. Loads, capacities, wait strategies and faults are drawn from a seed. Handlers stall, fail and
-    /// panic; rings halt, close and start again; claims and producers are dropped; the process is stopped,
-    /// and loses CPUs. Consumers check every event for loss, repetition, order and content. A line each
-    /// minute has the figures so far. A violation, a hang of 30 s, or memory that grows makes exit code 1,
-    /// with the seed and the episode that repeat it.
-    #[cfg(target_os = "linux")]
-    Soak(SoakArguments),
-
-    /// The workload of `soak`: the command starts it itself
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    SoakChild(SoakChildArguments),
 
     /// A run of `channels` on one CPU: the command starts it itself
     #[command(hide = true)]

@@ -68,10 +68,6 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Journal(arguments) => commands::journal::run(&arguments),
         Command::Limits(arguments) => commands::limits::run(&arguments),
         Command::Perftest(arguments) => commands::perftest::run(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::Soak(arguments) => commands::soak::run(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::SoakChild(arguments) => commands::soak::serve(&arguments),
         Command::Report(arguments) => view::run(&arguments, commands::VIEWS),
         Command::All(arguments) => {
             commands::campaign::run(&arguments, |line| run(Cli::parse_from(line)))

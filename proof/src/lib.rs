@@ -2,7 +2,8 @@
 //!
 //! - [`one_thread`]: each call of a ring against a model of that ring, step by step.
 //! - [`threads`]: whole programs with threads. What each consumer saw is compared with what a model
-//!   says it must see.
+//!   says it must see. Programs with any number of events are judged while they run, by the example
+//!   `soak`.
 
 pub mod one_thread;
 pub mod threads;

@@ -19,8 +19,6 @@ pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back
 mod session; // what all commands have in common
-#[cfg(target_os = "linux")]
-pub(crate) mod soak; // every topology, with faults and checks
 pub(crate) mod sweep; // delays against the rate
 pub(crate) mod throughput; // the benchmark of the paper's five configurations
 

@@ -18,30 +18,11 @@ impl OwnChild {
     ///
     /// The system refuses to start the process.
     pub(crate) fn start(arguments: &[&str]) -> io::Result<Self> {
-        Self::start_with(arguments, &[])
-    }
-
-    /// Starts this program as [`start`](Self::start) does, with further environment variables.
-    ///
-    /// # Errors
-    ///
-    /// The system refuses to start the process.
-    pub(crate) fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> io::Result<Self> {
         let mut command = Command::new(env::current_exe()?);
-        command
-            .args(arguments)
-            .envs(variables.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.spawn().map(Self)
-    }
-
-    /// Returns its number in the system.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn id(&self) -> i32 {
-        self.0.id() as i32
     }
 
     /// Returns its output, or `None` if it was taken before.

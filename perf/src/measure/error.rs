@@ -46,9 +46,6 @@ pub(crate) enum Error {
     /// Orders of the dispatch pipeline did not all come back once.
     #[error("{0}")]
     WrongOrders(String),
-    /// A soak has found a broken promise.
-    #[error("soak: {0}")]
-    Soak(String),
     /// A journal cannot be read, or is damaged.
     #[error("{0}")]
     Journal(String),

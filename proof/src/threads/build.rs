@@ -1,19 +1,21 @@
 //! Builds the ring of a program.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use lapwing::graph::{Graph, Placement, StageId, Workers};
 use lapwing::producer::Sequencer;
 use lapwing::{Builder, Consumers, Producer};
 
-use super::actor::{Actor, Acts, Noting};
-use super::event::{Event, Log};
+use super::actor::Actor;
+use super::event::Event;
 use super::program::{
     Form, Guest, Place, Policy, Program, Stage, Threads, consumer_name, members, stage_name,
 };
+use super::taps::{self, Reader};
 use super::waits::{Strategy, Unannounced};
+use super::will::{Acts, Will};
+use super::witness::{Observer, Witness};
 
 /// Time after which a stage is told that no event has come.
 const TIMEOUT: Duration = Duration::from_micros(100);
@@ -21,28 +23,21 @@ const TIMEOUT: Duration = Duration::from_micros(100);
 /// A ring and its ends.
 pub(super) type Ring<S> = (Producer<Event, S>, Consumers<'static, Event>);
 
-/// The logs of all consumers of a graph: by stage, and by worker.
-pub(super) fn logs(program: &Program) -> Vec<Vec<Log>> {
-    program
-        .stages
-        .iter()
-        .map(|stage| vec![(); stage.consumers()].iter().map(|()| Log::default()).collect())
-        .collect()
-}
-
-/// Builds the ring of `program`, whose consumers write to `logs`.
+/// Builds the ring of `program`, whose consumers `observer` watches. Returns the readers of its taps
+/// too.
 pub(super) fn build<S: Sequencer>(
     ring: Builder<'static, Event, S>,
     program: &Program,
-    logs: &[Vec<Log>],
-) -> Ring<S> {
+    observer: &impl Observer,
+) -> (Ring<S>, Vec<Reader>) {
     let mut graph = Graph::new();
     let mut ids: Vec<StageId> = Vec::new();
-    for (stage, logs) in logs.iter().enumerate() {
-        let settings = settings(program, stage, logs);
+    let mut readers = Vec::new();
+    for stage in 0..program.stages.len() {
+        let settings = settings(program, stage, observer);
         let after = members(program.after(stage)).map(|other| ids[other]);
         let placed = after.fold(graph.stage(settings), lapwing::Stage::after);
-        ids.push(add(placed, program, stage, logs));
+        ids.push(add(placed, program, stage, observer, &mut readers));
     }
     let ring =
         ring.first_sequence(program.first).seats(program.seats).placement(placement(program));
@@ -54,11 +49,11 @@ pub(super) fn build<S: Sequencer>(
     };
     let ring = ring.graph(graph);
     let ring = if program.clears { ring.clear(Event::clear) } else { ring };
-    ring.build().expect("each program has a valid graph")
+    (ring.build().expect("each program has a valid graph"), readers)
 }
 
 /// A stage with its settings.
-fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing::Stage {
+fn settings(program: &Program, stage: usize, observer: &impl Observer) -> lapwing::Stage {
     let plan = &program.stages[stage];
     let mut settings = lapwing::Stage::new(stage_name(stage));
     if let Some(wait) = &plan.wait {
@@ -70,9 +65,6 @@ fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing::Stage {
     if plan.is_poller() {
         return settings;
     }
-    if plan.takes_failed || !plan.is_handler() {
-        settings = settings.with_failed_events();
-    }
     if plan.has_timeout && plan.is_handler() {
         settings = settings.timeout(TIMEOUT);
     }
@@ -81,12 +73,11 @@ fn settings(program: &Program, stage: usize, logs: &[Log]) -> lapwing::Stage {
         Place::OnThread(thread) => settings = settings.on_thread(format!("t{thread}")),
         Place::Free | Place::Group(_) => {}
     }
-    let noting = |policy| Noting { policy, logs: logs.to_vec() };
     if !matches!(plan.on_error, Policy::None) {
-        settings = settings.on_error(noting(plan.on_error));
+        settings = settings.on_error(observer.policy(stage, plan.on_error));
     }
     if !matches!(plan.on_panic, Policy::None) {
-        settings = settings.on_panic(noting(plan.on_panic));
+        settings = settings.on_panic(observer.policy(stage, plan.on_panic));
     }
     settings
 }
@@ -113,18 +104,27 @@ fn with_wait(settings: lapwing::Stage, wait: &Strategy, announces: bool) -> lapw
 
 type Placed<'a> = lapwing::Stage<&'a mut Graph<'static, Event>>;
 
-fn add(placed: Placed<'_>, program: &Program, stage: usize, logs: &[Log]) -> StageId {
+fn add<O: Observer>(
+    placed: Placed<'_>,
+    program: &Program,
+    stage: usize,
+    observer: &O,
+    readers: &mut Vec<Reader>,
+) -> StageId {
     let plan = &program.stages[stage];
     let writes = plan.writes();
     let acts = Arc::new(Acts::new(program.first, &plan.acts));
-    let clock = Arc::new(AtomicU64::new(0));
-    let actor = |worker: usize| Actor {
-        mark: 1 << stage,
-        acts: Arc::clone(&acts),
-        leaves_after: None,
-        pace: plan.pace,
-        log: logs[worker].clone(),
-        clock: Arc::clone(&clock),
+    let tap = plan.tap.filter(|_| !plan.is_group() && !plan.is_poller());
+    let mut tap = tap.map(|power| {
+        let (end, more) = taps::tap(1 << power, observer.seed());
+        readers.extend(more);
+        end
+    });
+    let mut actor = |worker: usize| Actor {
+        stage,
+        will: Will { acts: Arc::clone(&acts), leaves_after: None, pace: plan.pace },
+        witness: observer.witness(stage, worker),
+        tap: tap.take(),
     };
     match plan.form {
         Form::Handler { is_local, .. } => add_handler(placed, actor(0), writes, is_local),
@@ -141,7 +141,12 @@ fn add(placed: Placed<'_>, program: &Program, stage: usize, logs: &[Log]) -> Sta
     }
 }
 
-fn add_handler(placed: Placed<'_>, actor: Actor, writes: bool, is_local: bool) -> StageId {
+fn add_handler<W: Witness>(
+    placed: Placed<'_>,
+    actor: Actor<W>,
+    writes: bool,
+    is_local: bool,
+) -> StageId {
     match (writes, is_local) {
         (false, false) => placed.read_handler(actor),
         (false, true) => placed.read_local(move || actor),
@@ -150,32 +155,31 @@ fn add_handler(placed: Placed<'_>, actor: Actor, writes: bool, is_local: bool) -
     }
 }
 
-fn add_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
+fn add_closure<W: Witness>(placed: Placed<'_>, mut actor: Actor<W>, writes: bool) -> StageId {
     if !writes {
         return placed
             .read(move |event, sequence, is_last| actor.handle(event, sequence, is_last, false));
     }
     placed.write(move |event, sequence, is_last| {
-        event.write(actor.mark);
+        event.write(actor.stage);
         actor.handle(event, sequence, is_last, false)
     })
 }
 
-fn add_batch_closure(placed: Placed<'_>, mut actor: Actor, writes: bool) -> StageId {
+fn add_batch_closure<W: Witness>(placed: Placed<'_>, mut actor: Actor<W>, writes: bool) -> StageId {
     if !writes {
-        return placed.read_batch(move |events, first| {
-            actor.handle_batch(events.iter(), first, false, |_| {})
-        });
+        return placed
+            .read_batch(move |events, first| actor.handle_batch(events, first, false, |_| {}));
     }
     placed.write_batch(move |events, first| {
-        events.iter_mut().for_each(|event| event.write(actor.mark));
-        actor.handle_batch(events.iter(), first, false, |_| {})
+        events.iter_mut().for_each(|event| event.write(actor.stage));
+        actor.handle_batch(events, first, false, |_| {})
     })
 }
 
-fn add_workers(
+fn add_workers<W: Witness>(
     workers: Workers<&mut Graph<'static, Event>, Event>,
-    actor: impl Fn(usize) -> Actor,
+    actor: impl FnMut(usize) -> Actor<W>,
     writes: bool,
 ) -> StageId {
     if writes { workers.write_handlers(actor) } else { workers.read_handlers(actor) }

@@ -1,7 +1,6 @@
 //! Consumers that the program drives itself: pollers, and guests that join and leave.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
@@ -10,12 +9,18 @@ use lapwing::error::{PollError, SeatError};
 use lapwing::graph::{Seat, Seats, StartAt};
 use lapwing::{Poller, Sequence};
 
-use super::actor::{Actor, Acts};
-use super::event::{Event, Log, Note, Seen};
-use super::program::{Guest, Pace, Pause, Stages, Start};
+use super::actor::Actor;
+use super::event::Event;
+use super::faults::Fault;
+use super::program::{Guest, Pace, Pause, Start};
+use super::will::{Acts, Will};
+use super::witness::{Call, Observer, Witness};
 
 /// Longest wait of a poll that times out.
 const TIMEOUT: Duration = Duration::from_micros(50);
+
+/// The pace of a guest.
+const PACE_OF_GUESTS: Pace = Pace { pause: Pause::Yield, every: 7 };
 
 /// The result of a stage, without its handler.
 #[derive(Debug, Clone)]
@@ -40,18 +45,25 @@ impl Ended {
 }
 
 /// Polls in several ways until the ring has ended, or until it has consumed `leaves_after` events.
-pub(super) fn poll(mut poller: Poller<Event>, mark: Stages, leaves_after: Option<u64>, log: &Log) {
+pub(super) fn poll(
+    mut poller: Poller<Event>,
+    leaves_after: Option<u64>,
+    pace: Pace,
+    witness: &mut impl Witness,
+) {
     let mut consumed = 0;
-    for turn in 0.. {
-        if leaves_after.is_some_and(|most| consumed >= most) {
-            log.push(Note::Left);
-            return;
+    for turn in 0_u64.. {
+        if turn.is_multiple_of(pace.every) {
+            pace.pause.take(thread::sleep);
         }
-        match poll_once(&mut poller, mark, turn, log) {
+        if leaves_after.is_some_and(|most| consumed >= most) {
+            return witness.call(Call::Left);
+        }
+        match poll_once(&mut poller, turn, witness) {
             Ok(more) => consumed += more,
             Err(PollError::Empty) => thread::yield_now(),
-            Err(PollError::Closed) => return log.push(Note::Closed),
-            Err(PollError::Halted(cause)) => return log.push(Note::Halted(cause)),
+            Err(PollError::Closed) => return witness.call(Call::Closed),
+            Err(PollError::Halted(cause)) => return witness.call(Call::Halted(cause)),
         }
     }
 }
@@ -59,9 +71,8 @@ pub(super) fn poll(mut poller: Poller<Event>, mark: Stages, leaves_after: Option
 /// Polls once, in the way of this turn. Returns the number of events that it consumed.
 fn poll_once(
     poller: &mut Poller<Event>,
-    mark: Stages,
-    turn: usize,
-    log: &Log,
+    turn: u64,
+    witness: &mut impl Witness,
 ) -> Result<u64, PollError> {
     let batch = match turn % 4 {
         0 => poller.poll(),
@@ -70,18 +81,10 @@ fn poll_once(
         _ => poller.wait_timeout(TIMEOUT),
     };
     let mut batch = batch?;
-    let sequences = batch.first_sequence()..;
-    let events = sequences.zip(batch.as_slice());
-    let is_failed = |sequence| batch.is_failed(sequence);
-    let seen: Vec<_> = events
-        .map(|(sequence, event)| Seen {
-            is_failed: is_failed(sequence),
-            ..event.see(sequence, mark)
-        })
-        .collect();
-    let left = if turn.is_multiple_of(3) { seen.len() / 3 } else { 0 };
-    let consumed = seen.len() - left;
-    log.push(Note::Polled(seen, consumed as u64));
+    let (first, events) = (batch.first_sequence(), batch.as_slice());
+    let left = if turn.is_multiple_of(3) { events.len() / 3 } else { 0 };
+    let consumed = events.len() - left;
+    witness.polled(events, first, |sequence| batch.is_failed(sequence), consumed);
     batch.consume(consumed);
     Ok(consumed as u64)
 }
@@ -89,6 +92,8 @@ fn poll_once(
 /// What became of a guest.
 #[derive(Debug)]
 pub(super) struct Visit {
+    /// Its number among the deeds.
+    pub(super) number: usize,
     pub(super) guest: Guest,
     /// The next sequence of the first producer when the guest asked for a seat, and what it asked
     /// for.
@@ -96,7 +101,6 @@ pub(super) struct Visit {
     pub(super) asked: StartAt,
     /// Where it began, or why it did not.
     pub(super) start: Result<Sequence, SeatError>,
-    pub(super) log: Log,
     /// The result, unless it polled.
     pub(super) ended: Option<Ended>,
 }
@@ -104,6 +108,7 @@ pub(super) struct Visit {
 /// Takes a seat.
 pub(super) fn take(
     seats: &Seats<Event>,
+    number: usize,
     guest: Guest,
     stage: lapwing::Stage,
     next: Sequence,
@@ -116,25 +121,27 @@ pub(super) fn take(
     };
     let seat = seats.take(stage, asked);
     let start = seat.as_ref().map(Seat::sequence).map_err(Clone::clone);
-    (Visit { guest, next, asked, start, log: Log::default(), ended: None }, seat.ok())
+    (Visit { number, guest, next, asked, start, ended: None }, seat.ok())
 }
 
 /// Runs a guest to its end. `stops` gets its stop handle.
 pub(super) fn visit(
     mut visit: Visit,
     seat: Option<Seat<Event>>,
+    observer: &impl Observer,
     stops: impl FnOnce(StopHandle),
 ) -> Visit {
     let Some(seat) = seat else { return visit };
-    let (log, leaves_after) = (visit.log.clone(), visit.guest.leaves_after);
+    observer.injected(Fault::Joined);
+    let mut witness = observer.guest(visit.number, seat.sequence());
+    let leaves_after = visit.guest.leaves_after;
     if visit.guest.polls {
-        poll(seat.poller(), 0, leaves_after, &log);
+        poll(seat.poller(), leaves_after, PACE_OF_GUESTS, &mut witness);
         return visit;
     }
     let acts = Arc::new(Acts::new(0, &[]));
-    let pace = Pace { pause: Pause::Yield, every: 7 };
-    let clock = Arc::new(AtomicU64::new(0));
-    let consumer = seat.read_handler(Actor { mark: 0, acts, leaves_after, pace, log, clock });
+    let will = Will { acts, leaves_after, pace: PACE_OF_GUESTS };
+    let consumer = seat.read_handler(Actor { stage: 0, will, witness, tap: None });
     stops(consumer.stop_handle());
     visit.ended = Some(Ended::new(&consumer.run()));
     visit

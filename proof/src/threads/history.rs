@@ -3,8 +3,9 @@
 use lapwing::Sequence;
 
 use super::event::NO_EVENT;
-use super::producers::Feed;
+use super::notes::Slots;
 use super::program::Program;
+use super::world::Account;
 
 /// What became of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,18 +34,30 @@ impl History {
     /// # Errors
     ///
     /// Two calls got the same sequence, or one producer got its sequences out of order.
-    pub(super) fn new(program: &Program, feeds: &[Feed]) -> Result<Self, String> {
+    pub(super) fn new(program: &Program, producers: &[Vec<Slots>]) -> Result<Self, String> {
         let mut history = Self { first: program.first, claimed: Vec::new() };
-        for feed in feeds {
-            if !feed.accepted.is_sorted_by(|one, next| one.sequence < next.sequence) {
-                return Err("a producer got its sequences out of order".to_owned());
-            }
-            for accepted in &feed.accepted {
-                history.settle(accepted.sequence, Claimed::Event(accepted.id))?;
-            }
-            // The only producer claims the same slots again.
-            for &sequence in feed.given_up.iter().filter(|_| program.is_multi) {
-                history.settle(sequence, Claimed::GivenUp)?;
+        for slots in producers {
+            let mut next = program.first;
+            for slots in slots {
+                match slots {
+                    Slots::Accepted(accepted) => {
+                        for accepted in accepted {
+                            let sequence = accepted.sequence;
+                            if sequence < next {
+                                return Err("a producer got its sequences out of order".to_owned());
+                            }
+                            next = sequence + 1;
+                            history.settle(sequence, Claimed::Event(accepted.id))?;
+                        }
+                    }
+                    // The only producer claims the same slots again.
+                    Slots::GivenUp(_) if !program.is_multi => {}
+                    Slots::GivenUp(sequences) => {
+                        for sequence in sequences.clone() {
+                            history.settle(sequence, Claimed::GivenUp)?;
+                        }
+                    }
+                }
             }
         }
         Ok(history)
@@ -63,10 +76,6 @@ impl History {
         Ok(())
     }
 
-    pub(super) fn end(&self) -> Sequence {
-        self.first + self.claimed.len() as u64
-    }
-
     /// `None` beyond the end.
     pub(super) fn at(&self, sequence: Sequence) -> Option<Claimed> {
         self.claimed.get(sequence.checked_sub(self.first)? as usize).copied()
@@ -77,24 +86,26 @@ impl History {
         if let Some(Claimed::Event(id)) = self.at(sequence) { id } else { NO_EVENT }
     }
 
-    /// The first sequence from `from` on that was not given up.
-    pub(super) fn after_given_up(&self, from: Sequence) -> Sequence {
+    /// Whether it is known what became of each sequence.
+    pub(super) fn is_complete(&self) -> bool {
+        !self.claimed.contains(&Claimed::Unknown)
+    }
+}
+
+impl Account for History {
+    fn end(&self) -> Sequence {
+        self.first + self.claimed.len() as u64
+    }
+
+    fn after_given_up(&self, from: Sequence) -> Sequence {
         let is_passed = |sequence: &Sequence| {
             matches!(self.at(*sequence), Some(Claimed::GivenUp | Claimed::Unknown))
         };
         (from..).find(|sequence| !is_passed(sequence)).expect("the history ends")
     }
 
-    /// The sequences of all events.
-    pub(super) fn events(&self) -> impl Iterator<Item = Sequence> {
-        let sequences = (self.first..).zip(&self.claimed);
-        sequences
-            .filter(|(_, claimed)| matches!(claimed, Claimed::Event(_)))
-            .map(|(sequence, _)| sequence)
-    }
-
-    /// Whether it is known what became of each sequence.
-    pub(super) fn is_complete(&self) -> bool {
-        !self.claimed.contains(&Claimed::Unknown)
+    fn events(&self) -> u64 {
+        let is_event = |claimed: &&Claimed| matches!(claimed, Claimed::Event(_));
+        self.claimed.iter().filter(is_event).count() as u64
     }
 }

@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use lapwing::consumer::StopHandle;
 
 use super::consumers::{Ended, Visit};
-use super::event::Log;
 use super::producers::Feed;
 
 /// What a thread did, or asks for.
@@ -34,16 +33,14 @@ pub(super) enum Message {
 pub(super) struct Hub {
     sender: Sender<Message>,
     alive: Arc<AtomicUsize>,
-    /// Number of calls of producers.
-    calls: Arc<AtomicU64>,
     pub(super) is_over: Arc<AtomicBool>,
 }
 
 impl Hub {
     pub(super) fn new() -> (Self, Receiver<Message>) {
         let (sender, receiver) = mpsc::channel();
-        let (alive, calls, is_over) = Default::default();
-        (Self { sender, alive, calls, is_over }, receiver)
+        let (alive, is_over) = Default::default();
+        (Self { sender, alive, is_over }, receiver)
     }
 
     /// Starts a thread, whose last message is the result of `body`.
@@ -67,15 +64,6 @@ impl Hub {
     pub(super) fn is_busy(&self) -> bool {
         self.alive.load(Ordering::SeqCst) > 0
     }
-
-    /// Notes a call of a producer.
-    pub(super) fn count_call(&self) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn calls(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
-    }
 }
 
 fn text(panic: &(dyn Any + Send)) -> String {
@@ -84,18 +72,17 @@ fn text(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Watches the progress of a run.
-pub(super) struct Watch<'a> {
-    hub: &'a Hub,
-    logs: Vec<&'a Log>,
+pub(super) struct Watch<F> {
+    /// A number that grows with each step.
+    progress: F,
     patience: Duration,
     steps: u64,
     since: Instant,
 }
 
-impl<'a> Watch<'a> {
-    pub(super) fn new(hub: &'a Hub, logs: &'a [Vec<Log>], patience: Duration) -> Self {
-        let logs = logs.iter().flatten().collect();
-        Self { hub, logs, patience, steps: 0, since: Instant::now() }
+impl<F: Fn() -> u64> Watch<F> {
+    pub(super) fn new(progress: F, patience: Duration) -> Self {
+        Self { progress, patience, steps: 0, since: Instant::now() }
     }
 
     /// The next message, if one comes within a moment.
@@ -113,7 +100,7 @@ impl<'a> Watch<'a> {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => unreachable!("the hub has a sender"),
         };
-        let steps = self.hub.calls() + self.logs.iter().map(|log| log.len() as u64).sum::<u64>();
+        let steps = (self.progress)();
         if message.is_some() || steps != self.steps {
             (self.steps, self.since) = (steps, Instant::now());
         }

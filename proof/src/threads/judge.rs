@@ -1,90 +1,29 @@
-//! Compares a whole run with what the model says: each consumer, each group, each result of a
-//! producer, and the report.
+//! Compares how a whole run ended with what must be: each consumer, each result of a producer, and the
+//! report.
 
-use lapwing::Sequence;
 use lapwing::consumer::Outcome;
 use lapwing::error::{BatchError, HaltCause, SeatError};
 use lapwing::graph::StartAt;
 use lapwing::monitor::RingState;
 
 use super::consumers::{Ended, Visit};
-use super::event::{CLEARED, KEYS, NO_EVENT, key_of};
-use super::history::Claimed;
-use super::producers::{Feed, may_refuse};
-use super::program::{End, Form, Program, consumer_name};
-use super::rules::{Ending, Past, must};
-use super::run::Observed;
+use super::past::{Ending, Past};
+use super::producers::Feed;
+use super::program::{End, consumer_name};
+use super::rules::must;
 use super::world::World;
 
-type Judgement = Result<(), String>;
-
-/// # Errors
-///
-/// Says what is not as the model says.
-pub(super) fn judge(program: &Program, observed: &Observed) -> Judgement {
-    let world = World::new(program, observed)?;
-    if world.causes.is_empty() && !world.history.is_complete() {
-        return Err("a sequence was lost".to_owned());
-    }
-    world.judge_slots()?;
-    world.judge_groups()?;
-    world.judge_ends()?;
-    world.judge_producers()?;
-    world.judge_guests()?;
-    world.judge_report()
-}
+pub(super) type Judgement = Result<(), String>;
 
 impl World<'_> {
-    /// A slot was filled only after each stage had finished the event of a lap ago.
-    fn judge_slots(&self) -> Judgement {
-        for accepted in self.observed.feeds.iter().flat_map(|feed| &feed.accepted) {
-            let lap = accepted.sequence.checked_sub(self.program.capacity as u64);
-            let Some((lap, Claimed::Event(id))) =
-                lap.and_then(|lap| Some((lap, self.history.at(lap)?)))
-            else {
-                continue;
-            };
-            // The only producer fills a slot again whose claim it gave up.
-            if accepted.found.id != id {
-                must(!self.program.is_multi && accepted.found.id == NO_EVENT, || {
-                    format!("{accepted:?} overwrote another event")
-                })?;
-                continue;
-            }
-            let by = |stage: &usize| self.done[*stage].contains(&lap);
-            let by = (0..self.program.stages.len())
-                .filter(by)
-                .fold(0, |marks, stage| marks | 1 << stage);
-            let by = if self.program.clears { by | CLEARED } else { by };
-            let marks = accepted.found.marks;
-            must(marks & by == by, || {
-                format!("{accepted:x?} overwrote an event before {by:b} had finished it")
-            })?;
-        }
-        Ok(())
-    }
-
-    /// The workers of a group got each event once and, by key, the events of a key in order.
-    fn judge_groups(&self) -> Judgement {
-        for (stage, pasts) in self.pasts.iter().enumerate() {
-            let Form::Workers { by_key, .. } = self.program.stages[stage].form else { continue };
-            let calls: usize = pasts.iter().map(|past| past.done.len()).sum();
-            must(calls == self.done[stage].len(), || {
-                format!("the group {stage} did an event twice")
-            })?;
-            if !by_key {
-                continue;
-            }
-            let mut calls: Vec<_> = pasts.iter().flat_map(|past| &past.done).collect();
-            calls.sort_unstable();
-            for key in 0..KEYS {
-                let is_of_key = |sequence: Sequence| key_of(self.history.id(sequence)) == key;
-                let of_key = calls.iter().filter(|(sequence, _)| is_of_key(**sequence));
-                let is_in_order = of_key.is_sorted_by(|(_, one), (_, next)| one.1 <= next.0);
-                must(is_in_order, || format!("the group {stage} did the key {key} out of order"))?;
-            }
-        }
-        Ok(())
+    /// # Errors
+    ///
+    /// Says what is not as it must be.
+    pub(super) fn judge(&self) -> Judgement {
+        self.judge_ends()?;
+        self.judge_producers()?;
+        self.judge_guests()?;
+        self.judge_report()
     }
 
     fn judge_ends(&self) -> Judgement {
@@ -117,9 +56,9 @@ impl World<'_> {
     }
 
     fn must_have_drained(&self, past: &Past) -> Judgement {
-        let next = self.history.after_given_up(past.next);
-        must(next == self.history.end(), || {
-            format!("it ends at {next}, the history at {}", self.history.end())
+        let next = self.account.after_given_up(past.next);
+        must(next == self.account.end(), || {
+            format!("it ends at {next}, the history at {}", self.account.end())
         })
     }
 
@@ -137,18 +76,16 @@ impl World<'_> {
         stage: Option<usize>,
         is_stopped: bool,
     ) -> Judgement {
-        let is_group = stage
-            .is_some_and(|stage| matches!(self.program.stages[stage].form, Form::Workers { .. }));
+        let is_group = stage.is_some_and(|stage| self.program.stages[stage].is_group());
         match (&past.end, &ended.outcome) {
             (Ending::Own(own), outcome) if own == outcome => {}
             (Ending::Own(Outcome::Stopped), Outcome::Halted) => {
                 self.must_be_halted(HaltCause::NoConsumers)?
             }
             (Ending::Open, Outcome::Drained) if is_group => {
-                let done = stage.map_or(0, |stage| self.done[stage].len());
-                must(done == self.history.events().count(), || {
-                    format!("its group did {done} events")
-                })?;
+                let pasts = stage.map_or(&[][..], |stage| &self.pasts[stage]);
+                let done: u64 = pasts.iter().map(|past| past.handled).sum();
+                must(done == self.account.events(), || format!("its group did {done} events"))?;
             }
             (Ending::Open, Outcome::Drained) => self.must_have_drained(past)?,
             (Ending::Open, Outcome::Halted) => {
@@ -157,7 +94,7 @@ impl World<'_> {
             (Ending::Open, Outcome::Stopped) => must(is_stopped, || "nothing stops it".to_owned())?,
             (end, _) => return Err(format!("its notes say {end:?}")),
         }
-        let (handled, skipped) = (past.done.len() as u64, past.skipped.len() as u64);
+        let (handled, skipped) = (past.handled, past.skipped);
         must((ended.handled, ended.skipped) == (handled, skipped), || {
             format!("handled={handled}, skipped={skipped}")
         })?;
@@ -165,7 +102,7 @@ impl World<'_> {
             return must(ended.processed >= handled, || "it processed too few".to_owned());
         }
         let at_most = if past.end == Ending::Open {
-            self.history.after_given_up(past.next)
+            self.account.after_given_up(past.next)
         } else {
             past.next
         };
@@ -175,49 +112,39 @@ impl World<'_> {
 
     fn judge_producers(&self) -> Judgement {
         for (number, feed) in self.observed.feeds.iter().enumerate() {
-            let judged = self.judge_feed(feed, number);
+            let judged = self.judge_feed(feed);
             judged.map_err(|wrong| format!("producer {number}: {wrong}"))?;
         }
         Ok(())
     }
 
-    fn judge_feed(&self, feed: &Feed, number: usize) -> Judgement {
-        let closes = match self.program.end {
-            End::DropProducers => None,
-            End::Halt(_) if !self.program.by_hand => None,
-            End::Close(at) | End::Shutdown(at) | End::Halt(at) => Some(at),
+    fn judge_feed(&self, feed: &Feed) -> Judgement {
+        let is_closed = match self.program.end {
+            End::DropProducers | End::Die => false,
+            End::Halt(_) => self.program.by_hand,
+            End::Close(_) | End::Shutdown(_) => true,
         };
         let mut is_over = None;
         for &(index, call, error) in &feed.refused {
-            let (may_be_full, may_time_out) = may_refuse(call.how);
             let is_right = match error {
-                BatchError::Full => may_be_full,
-                BatchError::TimedOut => may_time_out,
-                BatchError::Closed => closes.is_some(),
+                BatchError::Closed => is_closed,
                 BatchError::Halted(cause) => self.causes.contains(&cause),
                 _ => false,
             };
             must(is_right, || format!("{call:?}: {error:?}, causes={:?}", self.causes))?;
-            if matches!(error, BatchError::Closed | BatchError::Halted(_)) {
-                is_over = is_over.or(Some(index));
-            }
+            is_over = is_over.or(Some(index));
         }
-        let last = feed.accepted.last().map(|accepted| accepted.call);
+        let last = feed.last;
         must(is_over.is_none() || last < is_over, || {
             format!("accepted at {last:?} after an end at {is_over:?}")
         })?;
-        // A close by the first producer itself takes effect at once.
-        if let (0, Some(at)) = (number, closes)
-            && (self.program.by_hand || matches!(self.program.end, End::Close(_)))
-        {
+        // A close by the producer itself takes effect at once.
+        if let Some(at) = feed.closed_at {
             must(last.is_none_or(|last| last < at), || {
                 format!("accepted at {last:?}, closed at {at}")
             })?;
-            let is_early = feed
-                .refused
-                .iter()
-                .any(|&(index, _, error)| error == BatchError::Closed && index < at);
-            must(!is_early, || format!("closed before {at}"))?;
+            let is_early = |&(index, _, error): &_| error == BatchError::Closed && index < at;
+            must(!feed.refused.iter().any(is_early), || format!("closed before {at}"))?;
         }
         must(feed.dropped == feed.reported_dropped, || {
             format!("dropped {} of {}", feed.reported_dropped, feed.dropped)
@@ -242,7 +169,7 @@ impl World<'_> {
     fn judge_start(&self, visit: &Visit) -> Judgement {
         let guests = self.observed.visits.len();
         let is_known = !self.program.is_multi && !visit.guest.is_beside;
-        let (next, first, end) = (visit.next, self.program.first, self.history.end());
+        let (next, first, end) = (visit.next, self.program.first, self.account.end());
         let start = match &visit.start {
             Ok(start) => *start,
             Err(SeatError::NoSeats) => {
@@ -294,7 +221,7 @@ impl World<'_> {
         let is_halted = snapshot.state == RingState::Halted;
         must(!is_halted || !self.causes.is_empty(), || format!("nothing halts: {snapshot}"))?;
         must(is_halted || !self.must_halt(), || format!("it is not halted: {snapshot}"))?;
-        let end = self.history.end();
+        let end = self.account.end();
         let is_counted =
             (snapshot.published, snapshot.claimed) == (end, end) || !self.causes.is_empty();
         must(is_counted, || format!("{end} sequences were published: {snapshot}"))

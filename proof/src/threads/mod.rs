@@ -1,40 +1,67 @@
 //! Whole programs with threads.
 //!
 //! ```text
-//! program ──> producers, stages, workers, pollers, guests ──> notes of each ──┐
-//!    └──────> model ──────────────────────────────────────> what it must be ──┴──> equal?
+//! program ──> producers, stages, workers, pollers, guests ──┬─(short)─> notes ──> replays ──┬──> judge
+//!                                                           └─(long)──> checks in line ─────┘
 //! ```
 //!
-//! `proptest` [draws](programs) a [`Program`]: a ring, its graph, its threads, what each handler
-//! does at which event, which consumers join and leave, and how the run ends. [`check`] runs it on
-//! threads. Each thread notes what it sees and does; none of them judges. Then the model replays
-//! the notes of each consumer, and a judge compares the whole run.
+//! `proptest` [draws](programs) a [`Program`]: a ring, its graph and its threads, what each handler
+//! does at which event, which consumers join and leave, and how the run ends. Two things can watch
+//! it:
+//!
+//! - [`check`] runs a short program. Each thread notes what it sees and does; none of them judges.
+//!   Then the model replays the notes of each consumer.
+//! - An [`Episode`] is a program that runs for a time, with any number of events, or a channel. Each
+//!   event is judged at once, without a fence. The example `soak` runs one episode after the other.
+//!
+//! Either way, the same judge compares how each consumer, producer and ring has ended with what must
+//! be. The same rules say what follows from what a handler does (`past`).
 
-mod actor;
-mod build;
-mod consumers;
-mod draw;
-mod event;
-mod history;
-mod hub;
-mod judge;
-mod model;
-mod producers;
-mod program;
-mod rules;
-mod run;
-mod show;
+mod actor; // the handler of a stage
+mod board; // what all episodes share: progress, faults, the first violation
+mod build; // builds the ring of a program
+mod channels; // programs with a channel
+mod checker; // each event once, in order, whole
+mod consumers; // pollers and guests
+mod deeds; // what producers do apart from their calls
+mod draw; // how programs are drawn
+mod episode; // programs that run for a time
+mod event; // the payload and its marks
+mod facts; // what the sentries and producers of a ring share
+mod faults; // kinds of faults
+mod history; // what became of each sequence
+mod hub; // the threads of a run
+mod in_line; // a run that is judged at once
+mod judge; // how a run must have ended
+mod model; // what one consumer must do
+mod notes; // what each thread saw and did
+mod past; // what a consumer has done, and what follows from its actions
+mod producers; // the calls of a producer
+mod program; // what a program is
+mod replays; // judges notes
+mod rules; // what a consumer may see
+mod run; // runs a program
+mod sentry; // judges what one consumer sees
+mod show; // how a program is printed
+mod tally; // events that workers share
+mod taps; // the tap of a stage
 #[cfg(test)]
 mod tests;
-mod waits;
-mod world;
+mod waits; // all wait strategies as one type
+mod will; // what a consumer wants to do
+mod witness; // what watches a run
+mod world; // a whole run as the judge sees it
 
-use std::panic;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
+pub use board::{Board, Seen, Totals};
 pub use draw::programs;
+pub use episode::Episode;
+pub use faults::{Counts, Fault};
 pub use program::Program;
+
+use notes::Notes;
 
 /// Runs `program` and compares the run with the model. A run without progress for `patience` is a
 /// hang: if a halt of the ring does not end it, the process aborts after it has printed the
@@ -44,21 +71,8 @@ pub use program::Program;
 ///
 /// Says what is not as the model says.
 pub fn check(program: &Program, patience: Duration) -> Result<(), String> {
-    keep_quiet();
     let program = Arc::new(program.clone());
-    judge::judge(&program, &run::run(&program, patience)?)
-}
-
-/// Keeps intended panics out of the output.
-fn keep_quiet() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let default = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            let text = info.payload().downcast_ref::<String>();
-            if !text.is_some_and(|text| text.starts_with(program::ON_PURPOSE)) {
-                default(info);
-            }
-        }));
-    });
+    let notes = Notes::new(&program);
+    let observed = run::run(&program, &notes, patience, |_| {})?;
+    replays::judge(&program, &observed, &notes)
 }

@@ -6,29 +6,24 @@
 //! Everything else it knows: which event comes, what its upstream stages have done to it, whether
 //! it is announced as failed, what follows from what the handler does, and how the stage ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::time::Duration;
 
-use lapwing::consumer::Outcome;
-use lapwing::{Action, Sequence};
+use lapwing::Sequence;
 
-use super::event::{Note, Seen};
-use super::program::{Policy, Repeat, Verdict, message};
-use super::rules::{Ending, Past, Rules, must};
+use super::notes::{Note, Seen};
+use super::past::{Effect, Ending, Past, Reactions};
+use super::program::Verdict;
+use super::rules::{Rules, must};
+use super::witness::Call;
+use super::world::Account;
 
-/// What failed again counts as one more attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Again {
-    Nothing,
-    Event(Sequence),
-    Batch(Sequence),
-}
-
-/// A failure of a handler.
-struct Failure {
-    message: String,
-    is_panic: bool,
+/// What a consumer has done, event by event.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// The events that it has finished, and when the last call for each of them began and ended.
+    pub(super) done: BTreeMap<Sequence, (u64, u64)>,
+    pub(super) skipped: BTreeSet<Sequence>,
 }
 
 struct Replay<'a> {
@@ -37,8 +32,8 @@ struct Replay<'a> {
     /// Number of notes that were read.
     read: usize,
     past: Past,
-    again: Again,
-    attempt: u32,
+    events: Events,
+    reactions: Reactions,
     /// The end of the claim that a worker has not finished.
     claim: Option<Sequence>,
     /// When the handler was last called with each event that is not finished.
@@ -51,18 +46,16 @@ struct Replay<'a> {
 /// # Errors
 ///
 /// The consumer did something else than it must.
-pub(super) fn replay(rules: &Rules<'_>, notes: &[Note]) -> Result<Past, String> {
-    let past = Past { start: rules.start, next: rules.start, ..Past::default() };
-    let (again, times) = (Again::Nothing, BTreeMap::new());
+pub(super) fn replay(rules: &Rules<'_>, notes: &[Note]) -> Result<(Past, Events), String> {
     let mut replay = Replay {
         rules,
         notes,
         read: 0,
-        past,
-        again,
-        attempt: 0,
+        past: Past::new(rules.start),
+        events: Events::default(),
+        reactions: Reactions::new(rules.on_error, rules.on_panic),
         claim: None,
-        times,
+        times: BTreeMap::new(),
         is_broken: false,
     };
     replay.run().map_err(|wrong| {
@@ -74,7 +67,7 @@ pub(super) fn replay(rules: &Rules<'_>, notes: &[Note]) -> Result<Past, String> 
             &notes[near.clone()]
         )
     })?;
-    Ok(replay.past)
+    Ok((replay.past, replay.events))
 }
 
 type Step = Result<(), String>;
@@ -93,11 +86,11 @@ impl<'a> Replay<'a> {
 
     fn run(&mut self) -> Step {
         if self.rules.is_handler {
-            self.expect(&Note::Start)?;
+            self.expect(&Note::Call(Call::Start))?;
         }
         while self.past.end == Ending::Open {
             match self.peek() {
-                None | Some(Note::Shutdown) => break,
+                None | Some(Note::Call(Call::Shutdown)) => break,
                 Some(note) => {
                     self.read += 1;
                     self.follow_note(note)?;
@@ -105,20 +98,13 @@ impl<'a> Replay<'a> {
             }
         }
         if self.rules.is_handler && !self.is_broken {
-            self.expect(&Note::Shutdown)?;
+            self.expect(&Note::Call(Call::Shutdown))?;
         }
         must(self.peek().is_none(), || "it was called after its end".to_owned())
     }
 
     fn follow_note(&mut self, note: &Note) -> Step {
         match note {
-            Note::Timeout(next) | Note::Released(next) => self.pass_to(*next),
-            Note::BatchStart { size, depth } => {
-                must((*size..=self.rules.capacity).contains(depth), || {
-                    format!("a depth of {depth}")
-                })?;
-                self.batch(*size)
-            }
             Note::Event(_) if !self.rules.is_handler => self.calls(),
             Note::Batch(seen) => self.whole_batch(seen),
             Note::Polled(seen, consumed) => {
@@ -126,13 +112,27 @@ impl<'a> Replay<'a> {
                 seen.iter()
                     .zip(first..)
                     .try_for_each(|(seen, sequence)| self.check(seen, sequence))?;
-                self.finish(first..first + consumed);
+                self.finish(&Effect::of_all(first..first + consumed));
                 Ok(())
             }
-            Note::Closed => self.end(Ending::Closed),
-            Note::Halted(cause) => self.end(Ending::Halted(*cause)),
-            Note::Left => self.end(Ending::Left),
+            Note::Call(call) => self.follow_call(*call),
             _ => Err("a call out of order".to_owned()),
+        }
+    }
+
+    fn follow_call(&mut self, call: Call) -> Step {
+        match call {
+            Call::Timeout(next) | Call::Released(next) => self.pass_to(next),
+            Call::BatchStart { size, depth } => {
+                must((size..=self.rules.capacity).contains(&depth), || {
+                    format!("a depth of {depth}")
+                })?;
+                self.batch(size)
+            }
+            Call::Closed => self.end(Ending::Closed),
+            Call::Halted(cause) => self.end(Ending::Halted(cause)),
+            Call::Left => self.end(Ending::Left),
+            Call::Start | Call::Restart | Call::Shutdown => Err("a call out of order".to_owned()),
         }
     }
 
@@ -213,7 +213,7 @@ impl<'a> Replay<'a> {
             }
         }
         self.claim = None;
-        self.finish(batch.clone());
+        self.finish(&Effect::of_all(batch.clone()));
         self.release(batch.end)
     }
 
@@ -233,13 +233,13 @@ impl<'a> Replay<'a> {
             let begin = if self.rules.is_handler { seen.sequence } else { first };
             return self.decide(seen.verdict, seen.sequence, begin..batch.end, &batch);
         }
-        self.finish(batch.clone());
+        self.finish(&Effect::of_all(batch.clone()));
         self.release(batch.end)
     }
 
     /// Checks an event that the consumer saw.
     fn check(&mut self, seen: &Seen, sequence: Sequence) -> Step {
-        must(!self.past.done.contains_key(&sequence), || format!("{sequence} was done before"))?;
+        must(!self.events.done.contains_key(&sequence), || format!("{sequence} was done before"))?;
         self.rules.check(seen, sequence)?;
         self.times.insert(sequence, seen.time);
         Ok(())
@@ -254,124 +254,45 @@ impl<'a> Replay<'a> {
         events: Range<Sequence>,
         batch: &Range<Sequence>,
     ) -> Step {
-        let (action, failure) = match verdict {
-            Verdict::Says(action) => (action, None),
-            Verdict::Sleeps => (Action::Continue, None),
-            Verdict::Fails | Verdict::Panics => {
-                let is_panic = verdict == Verdict::Panics;
-                let action = self.policy(is_panic, events.start, batch.start)?;
-                (action, Some(Failure { message: message(at), is_panic }))
-            }
-        };
-        self.follow(action, failure, events, batch)
-    }
-
-    /// What the policy decides about a failure of the event `sequence`.
-    fn policy(
-        &mut self,
-        is_panic: bool,
-        sequence: Sequence,
-        batch: Sequence,
-    ) -> Result<Action, String> {
-        let is_again = [Again::Event(sequence), Again::Batch(batch)].contains(&self.again);
-        self.attempt = if is_again { self.attempt + 1 } else { 1 };
-        let policy = if is_panic { self.rules.on_panic } else { self.rules.on_error };
-        let expected = match policy {
-            Policy::None => Action::Halt,
-            Policy::Always(action) => action,
-            Policy::Retries { attempts, or, .. } if self.attempt >= attempts => or,
-            Policy::Retries { repeat: Repeat::Event, .. } => Action::Retry(Duration::ZERO),
-            Policy::Retries { repeat: Repeat::Batch, .. } => Action::Rewind(Duration::ZERO),
-            Policy::Retries { repeat: Repeat::WithRestart, .. } => Action::Restart(Duration::ZERO),
-        };
-        if !matches!(policy, Policy::None) {
-            let (attempt, action) = (self.attempt, expected);
-            self.expect(&Note::Policy { sequence, attempt, action, is_panic })?;
+        let (effect, decision) = self.reactions.follow(verdict, at, events, batch.start);
+        if let Some(decision) = decision {
+            self.expect(&Note::Policy(decision))?;
         }
-        self.again = match expected {
-            Action::Retry(_) | Action::Restart(_) => Again::Event(sequence),
-            Action::Rewind(_) => Again::Batch(batch),
-            _ => Again::Nothing,
-        };
-        Ok(expected)
-    }
-
-    /// What `action` does to `events`, the next ones of `batch`.
-    fn follow(
-        &mut self,
-        action: Action,
-        failure: Option<Failure>,
-        events: Range<Sequence>,
-        batch: &Range<Sequence>,
-    ) -> Step {
-        let is_left = |next: Sequence| (next < batch.end).then_some(batch.end);
-        match action {
-            Action::Continue | Action::ReleaseNow => {
-                self.claim = is_left(events.end);
-                self.finish(batch.start..events.end);
-                self.release(events.end)
-            }
-            Action::Skip => {
-                self.claim = is_left(events.end);
-                self.past.skipped.extend(events.clone());
-                self.finish(batch.start..events.end);
-                self.release(events.end)
-            }
-            Action::Rewind(_) => {
-                self.claim = is_left(batch.start);
-                self.past.next = batch.start;
-                Ok(())
-            }
-            Action::Retry(_) | Action::Restart(_) => {
-                self.claim = is_left(events.start);
-                self.finish(batch.start..events.start);
-                if events.start > batch.start {
-                    self.release(events.start)?;
-                }
-                // A halt or a stop ends the pause without a restart.
-                if matches!((action, self.peek()), (Action::Restart(_), Some(Note::Restart))) {
-                    self.read += 1;
-                } else if matches!(action, Action::Restart(_)) && self.rules.is_handler {
-                    must(matches!(self.peek(), Some(Note::Shutdown)), || {
-                        "it was not restarted".to_owned()
-                    })?;
-                }
-                Ok(())
-            }
-            _ => {
-                // Of the actions that end a stage, one takes the event with it.
-                let end = if action == Action::SkipAndStop { events.end } else { events.start };
-                self.past.skipped.extend(events.start..end);
-                self.finish(batch.start..end);
-                self.is_broken = failure.as_ref().is_some_and(|failure| failure.is_panic);
-                self.end(Ending::Own(outcome(action, failure, events.start)))
-            }
+        self.finish(&effect);
+        if let Some(outcome) = &effect.outcome {
+            // A handler that panicked is not called again.
+            self.is_broken = matches!(verdict, Verdict::Panics);
+            return self.end(Ending::Own(outcome.clone()));
         }
+        let next = effect.finished.end;
+        self.claim = (next < batch.end).then_some(batch.end);
+        if !effect.finished.is_empty() {
+            self.release(next)?;
+        }
+        if effect.restarts { self.restart() } else { Ok(()) }
     }
 
-    fn finish(&mut self, events: Range<Sequence>) {
-        self.past.next = events.end;
-        let times = &mut self.times;
-        self.past
-            .done
-            .extend(events.map(|sequence| (sequence, times.remove(&sequence).unwrap_or_default())));
+    /// A halt or a stop ends the pause without a restart.
+    fn restart(&mut self) -> Step {
+        match self.peek() {
+            Some(Note::Call(Call::Restart)) => self.read += 1,
+            Some(Note::Call(Call::Shutdown)) => {}
+            _ if self.rules.is_handler => return Err("it was not restarted".to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, effect: &Effect) {
+        self.past.add(effect);
+        self.events.skipped.extend(effect.skipped.clone());
+        let Self { events, times, .. } = self;
+        let time = |sequence| (sequence, times.remove(&sequence).unwrap_or_default());
+        events.done.extend(effect.finished.clone().map(time));
     }
 
     /// A handler is told of each release.
     fn release(&mut self, next: Sequence) -> Step {
-        if self.rules.is_handler { self.expect(&Note::Released(next)) } else { Ok(()) }
-    }
-}
-
-/// How a stage ends by its own action.
-fn outcome(action: Action, failure: Option<Failure>, sequence: Sequence) -> Outcome {
-    match (action, failure) {
-        (Action::Stop | Action::SkipAndStop, None) => Outcome::Stopped,
-        (Action::Stop | Action::SkipAndStop, Some(Failure { message, .. })) => {
-            Outcome::Detached { message, sequence }
-        }
-        (_, None) => Outcome::Halted,
-        (_, Some(Failure { message, is_panic: true })) => Outcome::Panicked { message, sequence },
-        (_, Some(Failure { message, is_panic: false })) => Outcome::Failed { message, sequence },
+        if self.rules.is_handler { self.expect(&Note::Call(Call::Released(next))) } else { Ok(()) }
     }
 }

@@ -1,7 +1,6 @@
 //! Programs: a ring, its graph, its threads, and what each of them does. Not here: how they are
 //! drawn (`draw`), and what must happen (`model`, `judge`).
 
-use std::thread;
 use std::time::Duration;
 
 use lapwing::producer::WhenFull;
@@ -11,9 +10,6 @@ use super::waits::Strategy;
 
 /// A set of stages, one bit each.
 pub(super) type Stages = u64;
-
-/// A pause of a thread, long enough that other threads park.
-pub(super) const SILENCE: Duration = Duration::from_micros(150);
 
 /// A ring, its graph, its threads, and what they do.
 #[derive(Clone)]
@@ -49,9 +45,21 @@ pub(super) struct Call {
     pub(super) how: How,
     /// Number of events, at most the capacity.
     pub(super) count: usize,
-    /// Whether it gives its claim up.
-    pub(super) gives_up: bool,
+    pub(super) fate: Fate,
     pub(super) before: Pause,
+}
+
+/// What becomes of the claim of a call. A call without a claim of its own publishes; if it fills a
+/// batch in a closure, the closure may panic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Publishes,
+    /// It is dropped.
+    GivesUp,
+    /// It is dropped by a panic.
+    Panics,
+    /// It is dropped by a panic, with the producer, if there can be another one.
+    Dies,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -79,17 +87,7 @@ pub(super) enum Patience {
 pub(super) enum Pause {
     None,
     Yield,
-    Sleep,
-}
-
-impl Pause {
-    pub(super) fn take(self) {
-        match self {
-            Self::None => {}
-            Self::Yield => thread::yield_now(),
-            Self::Sleep => thread::sleep(SILENCE),
-        }
-    }
+    Sleep(Duration),
 }
 
 /// A stage and what its handler does.
@@ -110,6 +108,8 @@ pub(super) struct Stage {
     pub(super) on_error: Policy,
     pub(super) on_panic: Policy,
     pub(super) acts: Vec<Act>,
+    /// The slots of the tap to which it copies events, as a power of two.
+    pub(super) tap: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +178,7 @@ pub(super) struct Act {
 pub(super) enum Verdict {
     Says(Action),
     /// Continues after a pause.
-    Sleeps,
+    Sleeps(Duration),
     Fails,
     Panics,
 }
@@ -186,7 +186,7 @@ pub(super) enum Verdict {
 impl Verdict {
     /// Whether the event is done and the next one follows.
     pub(super) fn continues(self) -> bool {
-        matches!(self, Self::Says(Action::Continue) | Self::Sleeps)
+        matches!(self, Self::Says(Action::Continue) | Self::Sleeps(_))
     }
 }
 
@@ -251,6 +251,8 @@ pub(super) enum End {
     Close(usize),
     Shutdown(usize),
     Halt(usize),
+    /// Each producer is dropped by a panic while it has a claim.
+    Die,
 }
 
 impl Program {
@@ -320,8 +322,26 @@ impl Stage {
         matches!(self.form, Handler { .. } | BatchHandler { .. } | Workers { .. })
     }
 
+    pub(super) fn is_group(&self) -> bool {
+        matches!(self.form, Form::Workers { .. })
+    }
+
     pub(super) fn is_poller(&self) -> bool {
         matches!(self.form, Form::Poller { .. })
+    }
+}
+
+impl Policy {
+    /// What it decides about the attempt with this number, from 1 on.
+    pub(super) fn action(self, attempt: u32) -> Action {
+        match self {
+            Self::None => Action::Halt,
+            Self::Always(action) => action,
+            Self::Retries { attempts, or, .. } if attempt >= attempts => or,
+            Self::Retries { repeat: Repeat::Event, .. } => Action::Retry(Duration::ZERO),
+            Self::Retries { repeat: Repeat::Batch, .. } => Action::Rewind(Duration::ZERO),
+            Self::Retries { repeat: Repeat::WithRestart, .. } => Action::Restart(Duration::ZERO),
+        }
     }
 }
 

@@ -1,14 +1,12 @@
 //! What a consumer may see: which event comes next, and what its upstream stages have done to it.
-//! And what it has done.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use lapwing::Sequence;
-use lapwing::consumer::Outcome;
-use lapwing::error::HaltCause;
 
-use super::event::{CLEARED, NO_EVENT, Seen};
+use super::event::{CLEARED, NO_EVENT};
 use super::history::History;
+use super::notes::Seen;
 use super::program::{Policy, Stages};
 
 /// What the model knows before the first note.
@@ -37,32 +35,6 @@ pub(super) struct Rules<'a> {
     pub(super) sees_cleared: bool,
 }
 
-/// What a consumer has done.
-#[derive(Debug, Default)]
-pub(super) struct Past {
-    /// The first sequence, and the next one of a consumer that gets all events.
-    pub(super) start: Sequence,
-    pub(super) next: Sequence,
-    /// The events that it has finished, and when the last call for each of them began and ended.
-    pub(super) done: BTreeMap<Sequence, (u64, u64)>,
-    pub(super) skipped: BTreeSet<Sequence>,
-    pub(super) end: Ending,
-}
-
-/// Why the notes of a consumer end.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// Its notes do not say.
-    #[default]
-    Open,
-    /// It did this itself.
-    Own(Outcome),
-    /// A poller left, or was told that the ring is drained or halted.
-    Left,
-    Closed,
-    Halted(HaltCause),
-}
-
 /// An error unless `is_right`.
 pub(super) fn must(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), String> {
     if is_right { Ok(()) } else { Err(wrong()) }
@@ -82,6 +54,7 @@ impl Rules<'_> {
         must(id != NO_EVENT && seen.id == id, || {
             format!("{sequence} has the id {:#x}, not {id:#x}", seen.id)
         })?;
+        must(seen.is_whole, || format!("{sequence} is a mixture of two events"))?;
         let is_failed = !self.takes_failed && self.failed.contains(&sequence);
         must(seen.is_failed == is_failed, || {
             format!("{sequence} was announced as failed: {}", seen.is_failed)

@@ -1,4 +1,5 @@
-//! Runs a program on threads, and collects what each of them did.
+//! Runs a program on threads, and collects how each of them ended. Not here: what happens meanwhile
+//! (`deeds`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -9,28 +10,28 @@ use std::time::Duration;
 use std::{io, process, thread};
 
 use lapwing::consumer::{Consumer, StopHandle};
-use lapwing::graph::Seats;
-use lapwing::lifecycle::{ShutdownError, WorkerGroup};
+use lapwing::lifecycle::ShutdownError;
 use lapwing::monitor::{Monitor, RingState, Snapshot};
 use lapwing::producer::{Multi, Sequencer, Single};
 use lapwing::{Consumers, Disruptor, Producer, Report, Running};
 
-use super::build::{Ring, build, guest_settings, logs, names};
-use super::consumers::{Ended, Visit, poll, take, visit};
-use super::event::{Event, Log, Note};
+use super::build::{Ring, build, names};
+use super::consumers::{Ended, Visit, poll};
+use super::deeds::{Ends, Hands};
+use super::event::Event;
 use super::hub::{Hub, Message, Watch};
-use super::producers::{self, Feed};
-use super::program::{Deed, End, Form, Guest, Program, stage_name};
+use super::producers::{self, Another, Feed};
+use super::program::{Form, Program, stage_name};
+use super::taps::Reader;
+use super::witness::Observer;
 
 /// A wait for messages while stages may end.
 const MOMENT: Duration = Duration::from_micros(200);
 
-/// What the threads of a run did.
+/// How a run ended, apart from what its observer saw.
 pub(super) struct Observed {
     /// By producer.
     pub(super) feeds: Vec<Feed>,
-    /// By stage, and by worker.
-    pub(super) notes: Vec<Vec<Vec<Note>>>,
     pub(super) visits: Vec<Visit>,
     pub(super) ended: Vec<Ended>,
     /// Whether the report is no error. `None` if the program ran the stages itself.
@@ -39,24 +40,28 @@ pub(super) struct Observed {
     pub(super) snapshot: Snapshot,
 }
 
-/// Runs `program`. A run without progress for `patience` is a hang.
+/// Runs `program`. `begun` gets the monitor of its ring. A run without progress for `patience` is a
+/// hang.
 ///
 /// # Errors
 ///
 /// A thread panicked, or the run hung and ended when it was halted.
-pub(super) fn run(program: &Arc<Program>, patience: Duration) -> Result<Observed, String> {
-    let logs = logs(program);
+pub(super) fn run<O: Observer>(
+    program: &Arc<Program>,
+    observer: &O,
+    patience: Duration,
+    begun: impl FnOnce(Monitor),
+) -> Result<Observed, String> {
     if program.is_multi {
-        let ring =
-            build::<Multi>(Disruptor::multi_producer(program.capacity, Event::new), program, &logs);
-        Run::start(program, ring, logs, patience, |producer| Some(producer.clone()))
+        let ring = Disruptor::multi_producer(program.capacity, Event::new);
+        let (ring, readers) = build::<Multi>(ring, program, observer);
+        begun(ring.1.monitor());
+        Run::start(program, ring, readers, observer, patience, |producer| Some(producer.clone()))
     } else {
-        let ring = build::<Single>(
-            Disruptor::single_producer(program.capacity, Event::new),
-            program,
-            &logs,
-        );
-        Run::start(program, ring, logs, patience, |_| None)
+        let ring = Disruptor::single_producer(program.capacity, Event::new);
+        let (ring, readers) = build::<Single>(ring, program, observer);
+        begun(ring.1.monitor());
+        Run::start(program, ring, readers, observer, patience, |_| None)
     }
 }
 
@@ -67,7 +72,7 @@ struct Run {
     feeds: BTreeMap<usize, Feed>,
     visits: Vec<Visit>,
     ended: Vec<Ended>,
-    report: Option<Result<Report, Report>>,
+    is_well: Option<bool>,
     shuts_down: bool,
     /// Number of producers.
     producers: usize,
@@ -78,19 +83,25 @@ struct Run {
 }
 
 impl Run {
-    fn start<S: Sequencer + 'static>(
+    fn start<S: Sequencer + 'static, O: Observer>(
         program: &Arc<Program>,
         (producer, mut consumers): Ring<S>,
-        logs: Vec<Vec<Log>>,
+        readers: Vec<Reader>,
+        observer: &O,
         patience: Duration,
-        another: impl Fn(&Producer<Event, S>) -> Option<Producer<Event, S>>,
+        another: Another<S>,
     ) -> Result<Observed, String> {
         let (hub, messages) = Hub::new();
         let monitor = consumers.monitor();
         if program.is_monitored {
             watch(&hub, monitor.clone());
         }
-        spawn_pollers(program, &hub, &mut consumers, &logs);
+        for reader in readers {
+            hub.spawn(move || {
+                reader.read(|| {}).map_or_else(Message::Panicked, |()| Message::Done)
+            });
+        }
+        spawn_pollers(program, &hub, &mut consumers, observer);
         let groups = (0..program.stages.len())
             .filter_map(|stage| Some((stage, consumers.workers(&stage_name(stage))?)))
             .collect();
@@ -101,33 +112,35 @@ impl Run {
         let hands = Hands {
             program: Arc::clone(program),
             hub: hub.clone(),
+            observer: observer.clone(),
             stops,
             groups,
             seats,
             guests: Arc::clone(&guests),
         };
+        let feeder = Feeder { program, hub: &hub, observer, another };
         for number in 1..program.producers.len() {
             if let Some(producer) = another(&producer) {
-                feed(program, &hub, number, producer, |_, _, _| {});
+                feeder.feed(number, producer, None);
             }
         }
-        feed(program, &hub, 0, producer, hands.deeds());
+        feeder.feed(0, producer, Some(hands));
         let producers = if program.is_multi { program.producers.len() } else { 1 };
-        let (feeds, visits, ended, report, shuts_down, panics) = Default::default();
+        let (feeds, visits, ended, is_well, shuts_down, panics) = Default::default();
         let run = Self {
             hub,
             running,
             feeds,
             visits,
             ended,
-            report,
+            is_well,
             shuts_down,
             producers,
             stops: all_stops,
             guests,
             panics,
         };
-        run.supervise(program, &messages, logs, &monitor, patience)
+        run.supervise(program, &messages, observer, &monitor, patience)
     }
 
     /// Collects messages until all threads have ended.
@@ -135,20 +148,18 @@ impl Run {
         mut self,
         program: &Program,
         messages: &Receiver<Message>,
-        logs: Vec<Vec<Log>>,
+        observer: &impl Observer,
         monitor: &Monitor,
         patience: Duration,
     ) -> Result<Observed, String> {
-        let hub = self.hub.clone();
-        let mut watch = Watch::new(&hub, &logs, patience);
-        if let Err(hang) = self.collect(&mut watch, messages) {
+        let progress = || observer.steps();
+        if let Err(hang) = self.collect(&mut Watch::new(progress, patience), messages) {
             let snapshot = monitor.snapshot();
             // A halt, or the end of all stages, ends every wait. If it helps, the program can be
             // made smaller.
             self.running.iter().for_each(Running::halt);
             self.stops.iter().for_each(StopHandle::stop);
-            let mut watch = Watch::new(&hub, &logs, patience);
-            if self.collect(&mut watch, messages).is_err() {
+            if self.collect(&mut Watch::new(progress, patience), messages).is_err() {
                 // Not `eprintln`: the test runner captures that, and it would be lost with the
                 // process.
                 _ = writeln!(
@@ -160,21 +171,17 @@ impl Run {
             return Err(format!("{hang}\n{snapshot}"));
         }
         if let Some(panic) = self.panics.first() {
-            return Err(format!("a thread panicked: {panic}"));
+            return Err(format!("a thread failed: {panic}"));
         }
-        let is_well = self.report.as_ref().map(Result::is_ok);
-        if let Some(Ok(report) | Err(report)) = &self.report {
-            self.ended.extend(report.stages().map(Ended::new));
-        }
-        let notes = logs.iter().map(|logs| logs.iter().map(Log::take).collect()).collect();
         let snapshot = monitor.snapshot();
-        let feeds = self.feeds.into_values().collect();
-        Ok(Observed { feeds, notes, visits: self.visits, ended: self.ended, is_well, snapshot })
+        let Self { feeds, visits, ended, is_well, .. } = self;
+        let feeds = feeds.into_values().collect();
+        Ok(Observed { feeds, visits, ended, is_well, snapshot })
     }
 
     fn collect(
         &mut self,
-        watch: &mut Watch<'_>,
+        watch: &mut Watch<impl Fn() -> u64>,
         messages: &Receiver<Message>,
     ) -> Result<(), String> {
         while self.hub.is_busy() || self.running.is_some() {
@@ -209,18 +216,23 @@ impl Run {
         let Some(mut running) = self.running.take() else { return };
         if self.shuts_down {
             match running.shutdown_timeout(MOMENT) {
-                Ok(report) => self.report = Some(Ok(report)),
-                Err(ShutdownError::Failed(failed)) => self.report = Some(Err(failed.into_report())),
+                Ok(report) => self.end(&Ok(report)),
+                Err(ShutdownError::Failed(failed)) => self.end(&Err(failed.into_report())),
                 Err(_) => self.running = Some(running),
             }
         } else if running.is_finished() && self.feeds.len() == self.producers {
-            self.report = Some(running.join().map_err(lapwing::lifecycle::RunError::into_report));
+            self.end(&running.join().map_err(lapwing::lifecycle::RunError::into_report));
         } else {
             self.running = Some(running);
         }
-        if self.running.is_none() {
-            self.hub.is_over.store(true, Ordering::Relaxed);
-        }
+    }
+
+    /// Keeps what a report says. The report has the handlers, and one of them may keep a tap open.
+    fn end(&mut self, report: &Result<Report, Report>) {
+        self.is_well = Some(report.is_ok());
+        let (Ok(stages) | Err(stages)) = report;
+        self.ended.extend(stages.stages().map(Ended::new));
+        self.hub.is_over.store(true, Ordering::Relaxed);
     }
 }
 
@@ -229,14 +241,14 @@ fn spawn_pollers(
     program: &Program,
     hub: &Hub,
     consumers: &mut Consumers<'static, Event>,
-    logs: &[Vec<Log>],
+    observer: &impl Observer,
 ) {
     for (stage, plan) in program.stages.iter().enumerate() {
         let Form::Poller { leaves_after } = plan.form else { continue };
         let poller = consumers.take_poller(&stage_name(stage)).expect("it is a poller");
-        let log = logs[stage][0].clone();
+        let (mut witness, pace) = (observer.witness(stage, 0), plan.pace);
         hub.spawn(move || {
-            poll(poller, 1 << stage, leaves_after, &log);
+            poll(poller, leaves_after, pace, &mut witness);
             Message::Done
         });
     }
@@ -269,100 +281,29 @@ fn start(
     (stops, None)
 }
 
-/// Starts a producer.
-fn feed<S: Sequencer + 'static>(
-    program: &Arc<Program>,
-    hub: &Hub,
-    number: usize,
-    producer: Producer<Event, S>,
-    mut before: impl FnMut(usize, &Feed, &Producer<Event, S>) + Send + 'static,
-) {
-    let (program, counter) = (Arc::clone(program), hub.clone());
-    hub.spawn(move || {
-        let feed = producers::run(
-            producer,
-            number,
-            &program.producers[number],
-            |index, feed, producer| {
-                counter.count_call();
-                before(index, feed, producer);
-            },
-        );
-        Message::Fed(number, feed)
-    });
+/// Starts producers.
+struct Feeder<'a, S: Sequencer, O> {
+    program: &'a Arc<Program>,
+    hub: &'a Hub,
+    observer: &'a O,
+    another: Another<S>,
 }
 
-/// What the first producer needs for its deeds.
-struct Hands {
-    program: Arc<Program>,
-    hub: Hub,
-    stops: HashMap<String, StopHandle>,
-    groups: HashMap<usize, WorkerGroup>,
-    seats: Seats<Event>,
-    guests: Arc<Mutex<Vec<StopHandle>>>,
-}
-
-impl Hands {
-    /// What the first producer does before each call.
-    fn deeds<S: Sequencer>(self) -> impl FnMut(usize, &Feed, &Producer<Event, S>) {
-        move |index, feed, producer| {
-            let last = self.program.producers[0].len();
-            let is_due = |at: usize| at.min(last) == index;
-            for (number, (at, deed)) in self.program.deeds.iter().enumerate() {
-                if is_due(*at) {
-                    self.act(deed, number, feed);
-                }
-            }
-            match self.program.end {
-                End::Close(at) if is_due(at) => producer.close(),
-                End::Shutdown(at) | End::Halt(at) if is_due(at) && self.program.by_hand => {
-                    producer.close()
-                }
-                End::Shutdown(at) if is_due(at) => self.hub.send(Message::Shutdown),
-                End::Halt(at) if is_due(at) => self.hub.send(Message::Halt),
-                _ => {}
-            }
-        }
-    }
-
-    fn act(&self, deed: &Deed, number: usize, feed: &Feed) {
-        match deed {
-            Deed::Stop { stage, worker } => {
-                let stage = *stage % self.program.stages.len();
-                let worker = *worker % self.program.stages[stage].consumers();
-                let name = names(&self.program, stage).nth(worker).expect("it has one");
-                if let Some(stop) = self.stops.get(&name) {
-                    stop.stop();
-                }
-            }
-            Deed::Resize { stage, size } => {
-                if let Some(group) = self.groups.get(&(*stage % self.program.stages.len())) {
-                    group.resize(1 + *size % group.max()).expect("it is in range");
-                }
-            }
-            Deed::Join(guest) => self.join(guest.clone(), number, feed),
-            Deed::StopGuest => {
-                let stop = self.guests.lock().expect("no thread panics with it").pop();
-                stop.iter().for_each(StopHandle::stop);
-            }
-        }
-    }
-
-    fn join(&self, guest: Guest, number: usize, feed: &Feed) {
-        let first = self.program.first;
-        let next = feed.accepted.last().map_or(first, |accepted| accepted.sequence + 1);
-        let stage = lapwing::Stage::new(format!("guest {number}"));
-        let stage = guest_settings(&self.program, &guest, stage);
-        let (seats, hub) = (self.seats.clone(), self.hub.clone());
-        let stops = move |stop| hub.send(Message::MayStop(stop));
-        if guest.is_beside {
-            return self.hub.spawn(move || {
-                let (visited, seat) = take(&seats, guest, stage, next, first);
-                Message::Visited(visit(visited, seat, stops))
-            });
-        }
-        let (visited, seat) = take(&seats, guest, stage, next, first);
-        self.hub.spawn(move || Message::Visited(visit(visited, seat, stops)));
+impl<S: Sequencer + 'static, O: Observer> Feeder<'_, S, O> {
+    /// Starts a producer. The first one has `hands`.
+    fn feed(&self, number: usize, producer: Producer<Event, S>, hands: Option<Hands<O>>) {
+        let (program, observer) = (Arc::clone(self.program), self.observer.clone());
+        let another = self.another;
+        self.hub.spawn(move || {
+            let calls = &program.producers[number];
+            let mut ends = Ends { program: &program, calls: calls.len(), hands, has_ended: false };
+            let pen = observer.pen(number);
+            let before = |index, feed: &Feed, producer: &Producer<_, _>| {
+                ends.before(observer.is_over(), index, feed, producer)
+            };
+            let feed = producers::run(producer, another, calls, pen, &observer, before);
+            Message::Fed(number, feed)
+        });
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::program::{Act, Call, Pause, Place, Policy, Program, Stage, members, stage_name};
+use super::program::{
+    Act, Call, Deed, Fate, Form, Pause, Place, Policy, Program, Stage, members, stage_name,
+};
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,6 +35,31 @@ impl fmt::Debug for Program {
     }
 }
 
+impl Program {
+    /// What kind of graph it is, for a report.
+    pub(super) fn topology(&self) -> &'static str {
+        let stages = &self.stages;
+        let has = |is_it: fn(&Stage) -> bool| stages.iter().any(is_it);
+        let is_chain = (1..stages.len()).all(|stage| self.upstream(stage) == (1 << stage) - 1);
+        let joins = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Join(_)));
+        let joins = joins && self.seats > 0;
+        let is_apart = (1..stages.len()).all(|stage| self.upstream(stage) == 0);
+        match stages.len() {
+            _ if has(|stage| matches!(stage.form, Form::Workers { by_key: true, .. })) => {
+                "workers-by-key"
+            }
+            _ if has(Stage::is_group) => "workers",
+            _ if joins => "seats",
+            _ if has(|stage| stage.tap.is_some()) => "tap",
+            1 if self.is_multi => "sequencer",
+            1 => "unicast",
+            _ if is_chain => "pipeline",
+            _ if is_apart => "side-by-side",
+            _ => "graph",
+        }
+    }
+}
+
 impl fmt::Debug for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.form)?;
@@ -56,6 +83,9 @@ impl fmt::Debug for Stage {
                 write!(f, ", on {of} {policy:?}")?;
             }
         }
+        if let Some(power) = self.tap {
+            write!(f, ", with a tap of {} slots", 1 << power)?;
+        }
         if self.acts.is_empty() { Ok(()) } else { write!(f, ", acts {:?}", self.acts) }
     }
 }
@@ -72,6 +102,6 @@ impl fmt::Debug for Call {
             write!(f, "{:?} ", self.before)?;
         }
         write!(f, "{:?} of {}", self.how, self.count)?;
-        if self.gives_up { write!(f, " if claimed given up") } else { Ok(()) }
+        if self.fate == Fate::Publishes { Ok(()) } else { write!(f, " {:?} its claim", self.fate) }
     }
 }

@@ -1,29 +1,35 @@
-//! A whole run as the model sees it: the history, what each consumer has done, and why the ring may
-//! have been halted.
-
-use std::collections::BTreeSet;
+//! A whole run as the judge sees it: what each consumer has done, what became of the events, and why
+//! the ring may have been halted.
 
 use lapwing::Sequence;
 use lapwing::consumer::Outcome;
 use lapwing::error::HaltCause;
 
 use super::consumers::{Ended, Visit};
-use super::history::History;
-use super::model::replay;
-use super::program::{Deed, End, Form, Policy, Program, Stages, consumer_name, members};
-use super::rules::{Ending, Past, Rules, must};
+use super::past::{Ending, Past};
+use super::program::{Deed, End, Program, consumer_name};
+use super::rules::must;
 use super::run::Observed;
+
+/// What became of the sequences.
+pub(super) trait Account {
+    /// The first sequence that is neither an event nor given up.
+    fn end(&self) -> Sequence;
+
+    /// The first sequence from `from` on that was not given up.
+    fn after_given_up(&self, from: Sequence) -> Sequence;
+
+    /// Number of events.
+    fn events(&self) -> u64;
+}
 
 /// What the consumers of a run have done.
 pub(super) struct World<'a> {
     pub(super) program: &'a Program,
     pub(super) observed: &'a Observed,
-    pub(super) history: History,
+    pub(super) account: &'a dyn Account,
     /// By stage, and by worker.
     pub(super) pasts: Vec<Vec<Past>>,
-    /// By stage: what any of its workers has finished.
-    pub(super) done: Vec<BTreeSet<Sequence>>,
-    pub(super) skipped: Vec<BTreeSet<Sequence>>,
     /// By guest that got a seat.
     pub(super) guests: Vec<(&'a Visit, Past)>,
     /// Why the ring may have been halted.
@@ -31,74 +37,17 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(program: &'a Program, observed: &'a Observed) -> Result<Self, String> {
-        let history = History::new(program, &observed.feeds)?;
-        let (pasts, done, skipped, guests, causes) = Default::default();
-        let mut world = Self { program, observed, history, pasts, done, skipped, guests, causes };
-        for (stage, notes) in observed.notes.iter().enumerate() {
-            let rules = world.rules_of_stage(stage);
-            let pasts: Result<Vec<_>, _> =
-                notes.iter().map(|notes| replay(&rules, notes)).collect();
-            let pasts = pasts.map_err(|wrong| format!("stage {stage}: {wrong}"))?;
-            world.done.push(pasts.iter().flat_map(|past| past.done.keys().copied()).collect());
-            world
-                .skipped
-                .push(pasts.iter().flat_map(|past| past.skipped.iter().copied()).collect());
-            world.pasts.push(pasts);
-        }
-        for visit in &observed.visits {
-            let Ok(start) = visit.start else { continue };
-            let past = replay(&world.rules_of_guest(visit, start), &visit.log.take());
-            let past = past.map_err(|wrong| format!("guest from {start}: {wrong}"))?;
-            world.guests.push((visit, past));
-        }
+    pub(super) fn new(
+        program: &'a Program,
+        observed: &'a Observed,
+        account: &'a dyn Account,
+        pasts: Vec<Vec<Past>>,
+        guests: Vec<(&'a Visit, Past)>,
+    ) -> Self {
+        let causes = Vec::new();
+        let mut world = Self { program, observed, account, pasts, guests, causes };
         world.causes = world.causes();
-        Ok(world)
-    }
-
-    fn rules(&self, upstream: Stages) -> Rules<'_> {
-        let failed =
-            members(upstream).flat_map(|stage| self.skipped[stage].iter().copied()).collect();
-        Rules {
-            history: &self.history,
-            capacity: self.program.capacity as u64,
-            start: self.program.first,
-            max_batch: u64::MAX,
-            is_handler: true,
-            takes_failed: false,
-            is_worker: false,
-            on_error: Policy::None,
-            on_panic: Policy::None,
-            upstream: members(upstream).map(|stage| (stage, &self.done[stage])).collect(),
-            writers: self.program.writers(),
-            downstream: 0,
-            failed,
-            sees_cleared: false,
-        }
-    }
-
-    fn rules_of_stage(&self, stage: usize) -> Rules<'_> {
-        let plan = &self.program.stages[stage];
-        Rules {
-            max_batch: plan.max_batch.map_or(u64::MAX, |events| events as u64),
-            is_handler: plan.is_handler(),
-            takes_failed: !plan.is_poller() && (plan.takes_failed || !plan.is_handler()),
-            is_worker: matches!(plan.form, Form::Workers { .. }),
-            on_error: plan.on_error,
-            on_panic: plan.on_panic,
-            downstream: self.program.downstream(stage),
-            ..self.rules(self.program.upstream(stage))
-        }
-    }
-
-    fn rules_of_guest(&self, visit: &Visit, start: Sequence) -> Rules<'_> {
-        Rules {
-            start,
-            max_batch: visit.guest.max_batch.map_or(u64::MAX, |events| events as u64),
-            is_handler: !visit.guest.polls,
-            sees_cleared: self.program.clears,
-            ..self.rules(self.program.upstream_of_guests())
-        }
+        world
     }
 
     /// Every consumer of the graph, and every guest.
@@ -135,10 +84,9 @@ impl<'a> World<'a> {
         let stops =
             |past: &Past| matches!(own(past), Some(Outcome::Stopped | Outcome::Detached { .. }));
         let halts = |past: &Past| own(past).is_some() && !stops(past);
-        let is_group =
-            |stage: usize| matches!(self.program.stages[stage].form, Form::Workers { .. });
-        let has_group_left =
-            |(stage, pasts): (usize, &Vec<Past>)| is_group(stage) && pasts.iter().all(stops);
+        let has_group_left = |(stage, pasts): (usize, &Vec<Past>)| {
+            self.program.stages[stage].is_group() && pasts.iter().all(stops)
+        };
         self.everything_past().any(halts)
             || self.pasts.iter().enumerate().any(has_group_left)
             || !self.program.clears && self.everything_past().all(stops)
@@ -149,12 +97,11 @@ impl<'a> World<'a> {
         let group_has_left = |stage: usize| {
             let mut pasts = self.pasts[stage].iter().enumerate();
             pasts.all(|(worker, past)| {
-                has_left(past) || past.end == Ending::Open && self.may_be_stopped(stage, worker)
+                past.has_left() || past.end == Ending::Open && self.may_be_stopped(stage, worker)
             })
         };
         let stages = 0..self.program.stages.len();
-        let is_group =
-            |stage: &usize| matches!(self.program.stages[*stage].form, Form::Workers { .. });
+        let is_group = |stage: &usize| self.program.stages[*stage].is_group();
         if stages.clone().filter(is_group).any(group_has_left) {
             return true;
         }
@@ -169,8 +116,8 @@ impl<'a> World<'a> {
         };
         let stops = self.stops_guests();
         let guests = || self.guests.iter();
-        let is_any =
-            stages.clone().any(group_has_left) || guests().any(|(_, past)| has_left(past) || stops);
+        let is_any = stages.clone().any(group_has_left)
+            || guests().any(|(_, past)| past.has_left() || stops);
         let are_gone = guests().all(|(visit, past)| is_gone(past, visit.ended.as_ref()) || stops);
         !self.program.clears && is_any && are_gone && stages.clone().all(stage_is_gone)
     }
@@ -201,15 +148,10 @@ impl<'a> World<'a> {
     }
 }
 
-/// Whether a consumer has left the ring by itself, and did not halt it.
-fn has_left(past: &Past) -> bool {
-    matches!(&past.end, Ending::Left | Ending::Own(Outcome::Stopped | Outcome::Detached { .. }))
-}
-
 /// Whether a consumer has left, also because it was stopped from outside.
 fn is_gone(past: &Past, ended: Option<&Ended>) -> bool {
     let is_over = |ended: &Ended| matches!(ended.outcome, Outcome::Drained | Outcome::Stopped);
-    has_left(past)
+    past.has_left()
         || past.end == Ending::Closed
         || past.end == Ending::Open && ended.is_some_and(is_over)
 }

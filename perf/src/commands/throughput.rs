@@ -164,13 +164,14 @@ fn tables(records: &[&Record]) -> Vec<Table> {
     let columns = vec![
         graph::topology_column(),
         column::contender(),
-        column::setting().leaves(5),
+        column::threads().leaves(1),
+        column::setting().leaves(6),
         column::median("M events/s", figure::PER_SECOND, column::millions),
-        column::range(figure::PER_SECOND, column::millions).leaves(3),
-        column::ratio(records).leaves(4),
-        column::interval().leaves(1),
-        column::batch().leaves(6),
-        column::cpus().leaves(2),
+        column::range(figure::PER_SECOND, column::millions).leaves(4),
+        column::ratio(records).leaves(5),
+        column::interval().leaves(2),
+        column::batch().leaves(7),
+        column::cpus().leaves(3),
     ];
     vec![Table::of("", &sorted(records).concat(), columns)]
 }
@@ -236,6 +237,18 @@ mod tests {
         let text = terminal::render(&VIEW, &records, &[], &Machine::detect());
         assert!(text.contains("adaptive 1") && !text.contains("default in"), "{text}");
         assert!(text.contains("where none is named, each consumer has a thread"), "{text}");
+    }
+
+    #[test]
+    fn the_table_has_the_threads_of_each_row_and_leaves_them_out_first() {
+        let records = records("--contender lapwing --topology diamond --placement own,1");
+        let table = tables(&records.iter().collect::<Vec<_>>()).remove(0);
+        let threads = table.headings.iter().position(|heading| heading.name == "threads").unwrap();
+        let mut cells = table.rows.iter().map(|row| &*row.cells[threads]).collect::<Vec<_>>();
+        cells.sort_unstable();
+        assert_eq!(cells, ["2", "4"]);
+        let first = table.headings.iter().filter(|heading| heading.leaves == 1);
+        assert!(first.map(|heading| &*heading.name).eq(["threads"]));
     }
 
     #[test]

@@ -137,6 +137,11 @@ pub(crate) fn interval<'a>() -> Column<'a> {
     })
 }
 
+/// Returns the column of the working threads of a run.
+pub(crate) fn threads<'a>() -> Column<'a> {
+    Column::numbers("threads", |record| Some(record.threads.to_string()))
+}
+
 /// Returns the column of the CPUs in use.
 pub(crate) fn cpus<'a>() -> Column<'a> {
     median("CPUs", figure::CPUS, same)

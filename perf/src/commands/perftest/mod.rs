@@ -145,7 +145,7 @@ fn tables(records: &[&Record]) -> Vec<Table> {
             Some(format!("{:.2}", batch_percent(record.median(figure::BATCH)?)))
         }),
         column::cpus().leaves(2),
-        Column::numbers("threads", |record| Some(record.threads.to_string())),
+        column::threads(),
     ];
     let delays = records.iter().flat_map(|record| &record.delays).collect::<Vec<_>>();
     let mut tables = vec![Table::of("", records, columns)];

@@ -26,6 +26,7 @@ for_each_setup! {
     e07_an_event_that_a_close_refused_is_not_consumed,
     e08_the_cause_of_a_halt_is_the_actual_one,
     e09_a_second_thread_that_closes_finds_what_was_accepted,
+    e10_an_impossible_size_is_named_also_after_an_end,
 }
 
 /// Exchanges fifty requests and answers over two rings, then the answering thread leaves. The last
@@ -216,6 +217,30 @@ fn e06_each_call_after_an_end_returns_its_cause<K: Kind>(setup: Setup<K>) {
         assert_eq!(producer.claim_up_to(2).err(), Some(why));
         assert_eq!(producer.claim_up_to_or(2, WhenFull::Refuse).err(), Some(why));
         assert_eq!(producer.claim_up_to_or(2, WhenFull::Timeout(long)).err(), Some(why));
+    });
+}
+
+/// The size of a batch is checked first: no state of the ring makes it possible.
+fn e10_an_impossible_size_is_named_also_after_an_end<K: Kind>(setup: Setup<K>) {
+    for_each_end(setup, |mut producer, now, end| {
+        now();
+        let long = Duration::from_secs(60);
+        let too_large = BatchError::TooLarge { requested: 9, capacity: 8 };
+        for (size, why) in [(0, BatchError::Zero), (9, too_large)] {
+            assert_eq!(producer.publish_batch(size, |_| unreachable!()), Err(why));
+            assert_eq!(producer.try_publish_batch(size, |_| unreachable!()), Err(why));
+            assert_eq!(producer.publish_batch_timeout(size, long, |_| unreachable!()), Err(why));
+            assert_eq!(producer.offer_batch(size, WhenFull::DropNew, |_| unreachable!()), Err(why));
+            assert_eq!(producer.claim_batch(size).err(), Some(why));
+            assert_eq!(producer.try_claim_batch(size).err(), Some(why));
+            assert_eq!(producer.claim_batch_timeout(size, long).err(), Some(why));
+        }
+        assert_eq!(producer.claim_up_to(0).err(), Some(BatchError::Zero));
+        assert_eq!(producer.try_claim_up_to(0).err(), Some(BatchError::Zero));
+        assert_eq!(producer.claim_up_to_timeout(0, long).err(), Some(BatchError::Zero));
+        let why = BatchError::from(end.stopped());
+        assert_eq!(producer.claim_up_to(9).err(), Some(why), "a larger size is cut to the ring");
+        assert_eq!(producer.dropped(), 0, "refused, not dropped");
     });
 }
 

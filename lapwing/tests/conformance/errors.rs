@@ -1,5 +1,6 @@
 //! Tests that the errors of publishing calls are true: if a call returned an error, no consumer
-//! handles its event. `docs::errors` has the table of all cases.
+//! handles its event, and each call names the end of its ring. `docs::errors` has the table of all
+//! cases. A further case is a line below and one generic function.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

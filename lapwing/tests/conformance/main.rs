@@ -2,7 +2,8 @@
 //! wait strategy.
 //!
 //! A scenario is one generic function, named after its number: `c` for a behaviour, `b` for a
-//! defect that LMAX has or had. `docs::lmax` lists all of them. `for_each_setup!` makes one test
+//! defect that LMAX has or had. `docs::lmax` lists all of them. `e` is what a call answers in each
+//! state of a ring, which `docs::errors` lists. `for_each_setup!` makes one test
 //! per setup:
 //!
 //! ```text

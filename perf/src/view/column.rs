@@ -26,7 +26,8 @@ impl<'a> Column<'a> {
         Self { heading, cell: Box::new(cell) }
     }
 
-    /// Sets how early a narrow terminal leaves it out: 1 is first. Other columns always stay.
+    /// Sets how early a narrow terminal leaves it out: 1 is first. A column that was left out comes back if it fits in
+    /// the place of a wider one. Columns without a number always stay.
     pub(crate) const fn leaves(mut self, order: u8) -> Self {
         self.heading.leaves = order;
         self

@@ -114,8 +114,14 @@ impl Channel {
     pub(crate) const fn wait(self) -> &'static str {
         match self.name {
             ChannelName::Lapwing => self.wait.name(),
-            ChannelName::Gil => "yield",
-            _ => "park",
+            ChannelName::StdMpsc => queues::StdMpsc::WAIT,
+            ChannelName::CrossbeamChannel => queues::CrossbeamChannel::WAIT,
+            ChannelName::Kanal => queues::Kanal::WAIT,
+            ChannelName::Flume => queues::Flume::WAIT,
+            ChannelName::Crossfire => queues::Crossfire::WAIT,
+            ChannelName::Gil => queues::Gil::WAIT,
+            ChannelName::Thingbuf => queues::Thingbuf::WAIT,
+            ChannelName::WrongAnswer => wrong_answer::WrongAnswer::WAIT,
         }
     }
 

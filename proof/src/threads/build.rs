@@ -65,6 +65,9 @@ fn settings(program: &Program, stage: usize, observer: &impl Observer) -> lapwin
     if plan.is_poller() {
         return settings;
     }
+    if plan.takes_failed || !plan.is_handler() {
+        settings = settings.with_failed_events();
+    }
     if plan.has_timeout && plan.is_handler() {
         settings = settings.timeout(TIMEOUT);
     }

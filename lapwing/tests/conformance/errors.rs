@@ -230,15 +230,19 @@ fn e10_an_impossible_size_is_named_also_after_an_end<K: Kind>(setup: Setup<K>) {
         for (size, why) in [(0, BatchError::Zero), (9, too_large)] {
             assert_eq!(producer.publish_batch(size, |_| unreachable!()), Err(why));
             assert_eq!(producer.try_publish_batch(size, |_| unreachable!()), Err(why));
-            assert_eq!(producer.publish_batch_timeout(size, long, |_| unreachable!()), Err(why));
-            assert_eq!(producer.offer_batch(size, WhenFull::DropNew, |_| unreachable!()), Err(why));
+            for when_full in [WhenFull::Timeout(long), WhenFull::DropNew] {
+                let published = producer.publish_batch_or(size, when_full, |_| unreachable!());
+                assert_eq!(published, Err(why));
+                assert_eq!(producer.claim_batch_or(size, when_full).err(), Some(why));
+            }
             assert_eq!(producer.claim_batch(size).err(), Some(why));
             assert_eq!(producer.try_claim_batch(size).err(), Some(why));
-            assert_eq!(producer.claim_batch_timeout(size, long).err(), Some(why));
         }
         assert_eq!(producer.claim_up_to(0).err(), Some(BatchError::Zero));
-        assert_eq!(producer.try_claim_up_to(0).err(), Some(BatchError::Zero));
-        assert_eq!(producer.claim_up_to_timeout(0, long).err(), Some(BatchError::Zero));
+        for when_full in [WhenFull::Refuse, WhenFull::Timeout(long), WhenFull::DropNew] {
+            let claim = producer.claim_up_to_or(0, when_full);
+            assert_eq!(claim.err(), Some(BatchError::Zero));
+        }
         let why = BatchError::from(end.stopped());
         assert_eq!(producer.claim_up_to(9).err(), Some(why), "a larger size is cut to the ring");
         assert_eq!(producer.dropped(), 0, "refused, not dropped");

@@ -84,7 +84,7 @@ fn ends(capacity: usize) -> (Sender, Receiver) {
     let mut room = Room::reserve(capacity, false).unwrap();
     room.give_notices();
     let waits = Waits { parks: true, shares_threads: false };
-    let ring = room.into_ring(Factory::of(|| Letter::default()), graph(ONE), 0, waits);
+    let ring = room.into_ring(Factory::of(Letter::default), graph(ONE), 0, waits);
     // SAFETY: I5: the events are `Sync`.
     let mut reader =
         unsafe { Reader::new(ring.clone(), Place::Stage(0), false, UNLIMITED, Advice::default()) };

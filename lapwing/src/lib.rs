@@ -88,8 +88,9 @@
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that threads share");
 
-mod activity;
 mod catch;
+
+mod activity;
 mod deadline;
 mod description;
 pub mod error;

@@ -3,7 +3,6 @@
 mod acknowledger;
 mod action;
 mod events;
-mod failing;
 mod pause;
 mod progress;
 mod stop;
@@ -11,6 +10,8 @@ mod stop;
 mod access;
 mod failure;
 mod finished;
+
+mod failing;
 
 mod batch_handler;
 mod handler;

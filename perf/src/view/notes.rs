@@ -2,7 +2,7 @@
 
 use lapwing_lab_stats::median;
 
-use crate::record::{OWN, Record, by, by_cell, fastest, figure, in_rounds};
+use crate::record::{Label, OWN, Record, by, by_cell, fastest, figure, in_rounds};
 
 /// A cell whose ratio to the best rival is at least this counts as close.
 const CLOSE: f64 = 0.9;
@@ -46,8 +46,9 @@ pub(crate) fn default_against_best(records: &[&Record]) -> Vec<String> {
         let best = others[fastest(&others)?];
         let ratio = median(in_rounds(own.first()?, best))?;
         let setting = best.setting();
-        let work =
-            best.label("topology").map_or_else(|| best.experiment.clone(), ToString::to_string);
+        let words = best.cell.values().filter(|label| matches!(label, Label::Word(_)));
+        let words = words.map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let work = best.label("topology").map_or(words, ToString::to_string);
         Some(format!(
             "{OWN}'s default in {work}: {ratio:.2} times the speed of its best other wait, {setting}"
         ))

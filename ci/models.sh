@@ -92,5 +92,6 @@ echo "$verdict"
 if [[ $build_kind == plain ]]; then exit; fi
 
 export CARGO_TARGET_DIR="$folder" # the program adds the suffix itself
+export LOOM_MAX_PREEMPTIONS=3      # some edits show with the third
 python3 ci/mutants.py
 if [[ ${MUTANTS:-} == all ]]; then python3 ci/mutants.py --search survivors; fi

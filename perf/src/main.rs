@@ -60,7 +60,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Channels(arguments) => commands::channels::run(&arguments),
         Command::Neighbours(arguments) => commands::neighbours::run(&arguments),
         Command::OneCpuRun(arguments) => commands::channels::one_cpu::serve(&arguments),
-        Command::BusyThreads { count } => Ok(machine::busy_threads::serve(count)?),
+        Command::BusyThreads { count } => Ok(machine::BusyThreads::serve(count)?),
         Command::Idle(arguments) => commands::idle::run(&arguments),
         #[cfg(unix)]
         Command::Aeron(arguments) => commands::aeron::run(&arguments),

@@ -15,7 +15,7 @@ use fastrand::Rng;
 use hdrhistogram::Histogram;
 use lapwing_lab_stats::{Percentiles, median};
 
-use crate::machine::busy_threads::BusyThreads;
+use crate::machine::BusyThreads;
 use crate::machine::switches::Switches;
 use crate::measure::calibration::{self, Verdict};
 use crate::measure::error::Error;

@@ -1,4 +1,5 @@
-//! Medians, intervals and percentiles, and the machine: what every measurement of this repository reports.
+//! What the measurements of this repository share: medians, intervals and percentiles, the machine, and processes that put
+//! load on it.
 //!
 //! Machines are shared and noisy, so an outlier must not decide a figure. A few runs are therefore described by their
 //! median and their range or quartiles, and two contenders by the median of the ratios within a round. The mean and
@@ -8,6 +9,10 @@
 
 use std::borrow::Borrow;
 
+#[cfg(feature = "children")]
+mod busy_threads;
+#[cfg(feature = "children")]
+mod child;
 #[cfg(feature = "delays")]
 mod delays;
 #[cfg(feature = "machine")]
@@ -17,6 +22,10 @@ mod neighbours;
 #[cfg(feature = "machine")]
 mod quota;
 
+#[cfg(feature = "children")]
+pub use self::busy_threads::BusyThreads;
+#[cfg(feature = "children")]
+pub use self::child::{OwnChild, end_with_parent};
 #[cfg(feature = "delays")]
 pub use self::delays::{Percentiles, histogram};
 #[cfg(feature = "machine")]

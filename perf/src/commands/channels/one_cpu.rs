@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use crate::contenders::WaitName;
 use crate::contenders::channels::{Channel, ChannelName, Load, Payload, Shape};
 use crate::load::traffic::{Timing, Traffic};
-use crate::machine::child::{self, OwnChild};
 use crate::machine::placement;
+use crate::machine::{OwnChild, end_with_parent};
 use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::output;
@@ -61,9 +61,8 @@ impl OneCpuArguments {
 /// [`RunError`] if the process did not start or did not complete.
 pub(super) fn run(channel: Channel, load: &Load) -> Result<Traffic, RunError> {
     let failed = |reason: String| RunError::Foreign(format!("the run on one CPU failed: {reason}"));
-    let arguments = command_line(channel, load);
-    let arguments = arguments.iter().map(String::as_str).collect::<Vec<_>>();
-    let mut process = OwnChild::start(&arguments).map_err(|error| failed(error.to_string()))?;
+    let mut process = OwnChild::start(command_line(channel, load), &[])
+        .map_err(|error| failed(error.to_string()))?;
     let mut text = String::new();
     if let Some(mut output) = process.output() {
         output.read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
@@ -101,7 +100,7 @@ fn command_line(channel: Channel, load: &Load) -> Vec<String> {
 pub(crate) fn serve(arguments: &OneCpuArguments) -> Result<(), Error> {
     let (topology, contender) = (super::VIEW.experiment, arguments.contender.name());
     let failed = |source| Error::Run { topology, contender, source };
-    child::end_with_parent()?;
+    end_with_parent()?;
     if !placement::confine_to_one_cpu() {
         let reason = "the system does not bind a thread to a CPU".to_owned();
         return Err(failed(RunError::Foreign(reason)));

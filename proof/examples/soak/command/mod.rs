@@ -10,7 +10,6 @@
 
 mod child; // the process that does the work
 mod memory; // memory growth
-mod process; // child processes, busy threads
 mod report; // what is printed
 mod supervisor; // the parent of the child
 mod watch; // stalls and hangs
@@ -23,9 +22,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use std::{fs, process as system};
+use std::{fs, process};
 
 use clap::{Args, Parser, Subcommand};
+use lapwing_lab_stats::{BusyThreads, end_with_parent};
 
 use self::report::Record;
 
@@ -116,8 +116,8 @@ impl Task {
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let ended = match (cli.part, cli.soak) {
-        (Some(Part::Child(task)), _) => process::end_with_parent().and_then(|()| child::run(task)),
-        (Some(Part::BusyThreads { count }), _) => process::be_busy(count),
+        (Some(Part::Child(task)), _) => end_with_parent().and_then(|()| child::run(task)),
+        (Some(Part::BusyThreads { count }), _) => BusyThreads::serve(count),
         (None, Some(soak)) => return run(&soak),
         (None, None) => unreachable!("clap asks for the minutes"),
     };
@@ -169,7 +169,7 @@ fn try_run(soak: &Soak) -> io::Result<Result<(), String>> {
 fn listen() {
     let _refused = ctrlc::set_handler(|| {
         if IS_INTERRUPTED.swap(true, Ordering::Relaxed) {
-            system::exit(i32::from(INTERRUPTED));
+            process::exit(i32::from(INTERRUPTED));
         }
     });
 }

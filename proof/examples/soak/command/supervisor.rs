@@ -10,10 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use lapwing_lab_stats::OwnChild;
 use lapwing_proof::threads::Fault;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::process::OwnChild;
 use super::watch::HANG;
 use super::weather::log_uniform;
 use super::wire::{Line, State};
@@ -74,7 +74,7 @@ fn count_stops(faults: &mut BTreeMap<String, u64>, stops: u64) {
 
 impl Supervisor {
     fn start(task: Task) -> std::io::Result<Self> {
-        let mut process = OwnChild::start(&task.command_line(), &memory::ALLOCATOR)?;
+        let mut process = OwnChild::start(task.command_line(), &memory::ALLOCATOR)?;
         let (send, lines) = mpsc::channel();
         let output = process.output();
         thread::spawn(move || output.map(|output| read(output, &send)));
@@ -140,7 +140,7 @@ impl Supervisor {
         };
         self.is_stopped = !self.is_stopped;
         // An error means that the child has ended, and the next line says how.
-        let _ended = Pid::from_raw(self.process.id()).map(|pid| kill_process(pid, signal));
+        let _ended = Pid::from_raw(self.process.id() as i32).map(|pid| kill_process(pid, signal));
         self.changes_at = Instant::now() + log_uniform(&mut self.draw, range);
     }
 }

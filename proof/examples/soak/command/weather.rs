@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use fastrand::Rng;
+use lapwing_lab_stats::BusyThreads;
 use lapwing_proof::threads::{Board, Fault};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
-use super::process::BusyThreads;
 
 /// Least and most time between two faults, in microseconds.
 const CALM_US: (f64, f64) = (500_000.0, 8_000_000.0);

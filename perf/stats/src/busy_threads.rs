@@ -1,18 +1,18 @@
 //! External load: threads of another process that compute without end. Each of them can fill one
-//! CPU. The process is this program with a hidden subcommand.
+//! CPU. The process is the same program with the hidden subcommand `busy-threads COUNT`, which calls [`BusyThreads::serve`].
 
 use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::thread;
 
-use super::child::{self, OwnChild};
+use crate::child::{self, OwnChild};
 
 /// The subcommand of the process.
-pub(crate) const SUBCOMMAND: &str = "busy-threads";
+const SUBCOMMAND: &str = "busy-threads";
 
 /// Busy threads of another process. They end when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct BusyThreads {
+pub struct BusyThreads {
     /// `None` if there are no threads.
     _process: Option<OwnChild>,
 }
@@ -23,34 +23,34 @@ impl BusyThreads {
     /// # Errors
     ///
     /// The system refuses to start the process, or it ended early.
-    pub(crate) fn start(count: u32) -> io::Result<Self> {
+    pub fn start(count: u32) -> io::Result<Self> {
         if count == 0 {
             return Ok(Self { _process: None });
         }
-        let mut process = OwnChild::start(&[SUBCOMMAND, &count.to_string()])?;
+        let mut process = OwnChild::start([SUBCOMMAND, &count.to_string()], &[])?;
         let mut started = [0];
         if let Some(mut output) = process.output() {
             output.read_exact(&mut started)?;
         }
         Ok(Self { _process: Some(process) })
     }
-}
 
-/// In the process: computes in `count` threads until its parent ends, and reports when all of them
-/// run.
-///
-/// # Errors
-///
-/// The system refuses to create a thread, or the parent has closed the pipe.
-pub(crate) fn serve(count: u32) -> io::Result<()> {
-    child::end_with_parent()?;
-    for _ in 0..count {
-        thread::Builder::new().spawn(compute)?;
-    }
-    let mut output = io::stdout();
-    output.write_all(b"\n").and_then(|()| output.flush())?;
-    loop {
-        thread::park();
+    /// In the process: computes in `count` threads until its parent ends, and reports when all of them
+    /// run.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses to create a thread, or the parent has closed the pipe.
+    pub fn serve(count: u32) -> io::Result<()> {
+        child::end_with_parent()?;
+        for _ in 0..count {
+            thread::Builder::new().spawn(compute)?;
+        }
+        let mut output = io::stdout();
+        output.write_all(b"\n").and_then(|()| output.flush())?;
+        loop {
+            thread::park();
+        }
     }
 }
 

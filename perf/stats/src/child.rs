@@ -2,31 +2,42 @@
 //! is dropped. If the parent is killed, Linux kills the child at once; elsewhere the child ends
 //! when its input closes.
 
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::process::{self, Child, ChildStdout, Command, Stdio};
 use std::{env, thread};
 
 /// A child that is killed when the guard is dropped.
 #[derive(Debug)]
-pub(crate) struct OwnChild(Child);
+pub struct OwnChild(Child);
 
 impl OwnChild {
-    /// Starts this program with `arguments`. Its input and its output are pipes. Ctrl-C does not
-    /// reach it.
+    /// Starts this program with `arguments` and further environment variables. Its input and its
+    /// output are pipes. Ctrl-C does not reach it.
     ///
     /// # Errors
     ///
     /// The system refuses to start the process.
-    pub(crate) fn start(arguments: &[&str]) -> io::Result<Self> {
+    pub fn start(
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+        variables: &[(&str, &str)],
+    ) -> io::Result<Self> {
         let mut command = Command::new(env::current_exe()?);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(arguments).envs(variables.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.spawn().map(Self)
     }
 
+    /// Returns its number in the system.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Returns its output, or `None` if it was taken before.
-    pub(crate) fn output(&mut self) -> Option<ChildStdout> {
+    pub fn output(&mut self) -> Option<ChildStdout> {
         self.0.stdout.take()
     }
 }
@@ -44,7 +55,7 @@ impl Drop for OwnChild {
 /// # Errors
 ///
 /// The system refuses to create a thread.
-pub(crate) fn end_with_parent() -> io::Result<()> {
+pub fn end_with_parent() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let watch = thread::Builder::new().name("parent-watch".to_owned());

@@ -198,8 +198,8 @@ impl Record {
 pub(crate) const DEFAULT_PLACEMENT: &str = "own";
 
 /// Returns the records of one experiment among `all`.
-pub(crate) fn of<'a>(all: &'a [Record], experiment: &str) -> Vec<&'a Record> {
-    all.iter().filter(|record| record.experiment == experiment).collect()
+pub(crate) fn of<'a>(all: &[&'a Record], experiment: &str) -> Vec<&'a Record> {
+    all.iter().copied().filter(|record| record.experiment == experiment).collect()
 }
 
 /// Returns `records` by their cells, in the order in which the cells first occur.

@@ -153,16 +153,12 @@ fn on_white(svg: &mut String, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn
 impl Bars {
     /// Returns the rows of the chart: a heading, or a bar.
     fn rows(&self) -> Vec<Result<&Bar, &str>> {
-        let group = |(heading, bars): &'_ (String, Vec<Bar>)| {
-            let heading = (!heading.is_empty()).then_some(heading.as_str());
-            (heading.is_some(), bars.len())
-        };
         let mut rows = Vec::new();
-        for entry in &self.groups {
-            if group(entry).0 {
-                rows.push(Err(entry.0.as_str()));
+        for (heading, bars) in &self.groups {
+            if !heading.is_empty() {
+                rows.push(Err(heading.as_str()));
             }
-            rows.extend(entry.1.iter().map(Ok));
+            rows.extend(bars.iter().map(Ok));
         }
         rows
     }

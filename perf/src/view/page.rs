@@ -131,7 +131,7 @@ fn read(folder: &Path) -> Result<Vec<(String, File)>, Error> {
 
 /// Returns the page about `files`.
 fn page(views: &[View], files: &[(String, File)]) -> Result<Page, Error> {
-    let all = files.iter().flat_map(|(_, file)| file.results.iter().cloned()).collect::<Vec<_>>();
+    let all = files.iter().flat_map(|(_, file)| &file.results).collect::<Vec<_>>();
     let mut sections = Vec::new();
     let mut absent = Vec::new();
     for view in views {

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Together they claim, publish, read, poll, send, tap and share events by key, as the modules with unsafe code do.
 # A module of a test program is `program::module`.
-essential=(values::broadcast values::channel_drops values::tap graph::workers_by_key ring::pollers ring::publishing)
+essential=(values::broadcast values::channel_drops values::tap workers::sharing ring::pollers ring::publishing)
 seeds="${MIRI_SEEDS:-0..1}"
 limit_seconds="${MIRI_SECONDS:-1200}"
 
@@ -38,7 +38,10 @@ run() {
     esac
     if [[ $1 == *::* ]]; then
         local module="${1#*::}"
-        filters=("$module::miri_" "$module::single_producer::miri_" "$module::multi_producer::miri_")
+        filters=("$module::miri_")
+        for group in "" any_worker:: by_key::; do
+            filters+=("$module::${group}single_producer::miri_" "$module::${group}multi_producer::miri_")
+        done
     fi
     output=$(cargo +nightly miri test --package "$package" "$target" -- "${filters[@]}" 2>&1) || status=$?
     if ((status != 0)); then printf '%s\n' "$output" >&2; fi

@@ -1,4 +1,4 @@
-//! Graphs of stages: topologies, threads, workers, joining, leaving, failures and the life cycle.
+//! Graphs of stages: topologies, threads, joining, leaving, failures and the life cycle.
 //!
 //! Tests are grouped into few programs, since each program is linked on its own.
 
@@ -15,6 +15,3 @@ mod stopping;
 mod together;
 mod topologies;
 mod unused_settings;
-mod workers;
-mod workers_by_key;
-mod workers_leaving;

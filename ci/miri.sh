@@ -10,7 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Together they claim, publish, read, poll, send, tap and share events by key, as the modules with unsafe code do.
 # A module of a test program is `program::module`.
-essential=(values::broadcast values::channel_drops values::tap workers::sharing ring::pollers ring::publishing)
+essential=(values::broadcast values::channel_drops values::tap workers::sharing workers::resizing workers::leaving
+    ring::pollers ring::publishing)
 seeds="${MIRI_SEEDS:-0..1}"
 limit_seconds="${MIRI_SECONDS:-1200}"
 
@@ -30,7 +31,7 @@ cargo +nightly miri test --package lapwing --lib "${programs[@]}" --no-run
 
 # Miri runs the tests of one program one after another, so several modules run in parallel.
 run() {
-    local output status=0 package=lapwing target=--lib filters=(miri_)
+    local output status=0 package=lapwing target=--lib filters=(miri_) group
     case $1 in
         core) package=lapwing-core ;;
         lib) ;;

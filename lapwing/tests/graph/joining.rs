@@ -1,26 +1,32 @@
-//! Tests consumers that join and leave while others publish: where one starts, that no consumer
-//! misses an event, that the others continue, and the errors of a refused join.
+//! Consumers that join and leave while others publish: where one starts, that none misses an event
+//! or is overrun, that the others continue, and the errors of a refused join. Also stages that are
+//! stopped.
+//!
+//! Each page shows its sequence, and a [`Reader`] checks each page and that no sequence is missing.
+//! A test with load gives a graph and what consumers do meanwhile to [`under_load`]; one without
+//! has a poller that stays, from [`ring_with_poller`].
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::common::{
-    Kind, Lcg, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, wait_until, watched,
+    Kind, Lcg, Many, ON_PURPOSE, PATIENCE, ProducerOf, Turnstile, quiet_panics, repeats,
+    wait_until, watched,
 };
-use lapwing::consumer::{Failure, Outcome};
+use lapwing::consumer::{Exclusive, Failure, Outcome};
 use lapwing::error::{HaltCause, PollError, PublishError, RingError, SeatError, TryPublishError};
 use lapwing::graph::{Graph, Seats, StartAt};
 use lapwing::producer::Sequencer;
 use lapwing::wait::{Blocking, BusySpin, Step, WaitStrategy, Waiting, Yielding};
-use lapwing::{Action, Consumers, Disruptor, EventHandler, Poller, Producer, Sequence, Stage};
+use lapwing::{Action, Builder, Consumers, EventHandler, Poller, Producer, Sequence, Stage};
 
 crate::common::for_both_producers! {
     consumers_that_join_under_load_miss_nothing_and_are_never_overrun,
+    miri_consumers_come_and_go_under_load,
     consumers_that_join_after_a_writer_see_what_it_wrote,
     consumers_that_leave_under_load_take_no_event_from_others,
     handlers_that_are_stopped_under_load_take_no_event_from_others,
-    miri_consumers_come_and_go_under_load,
     consumer_that_joins_now_starts_at_the_cursor,
     consumer_that_joins_at_the_oldest_gets_what_the_ring_holds,
     consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range,
@@ -32,23 +38,22 @@ crate::common::for_both_producers! {
     closed_ring_can_be_joined_to_drain_it,
     consumer_that_begins_at_the_end_has_drained_the_ring,
     halted_ring_cannot_be_joined,
-    seat_stays_free_when_no_consumer_is_left,
     ring_stays_alive_as_long_as_a_seat_is_taken,
-    consumer_in_a_seat_that_never_ran_leaves,
     consumer_in_a_seat_that_panics_halts_the_ring,
     consumer_in_a_seat_drains_what_was_accepted,
+    consumer_in_a_seat_may_stop_skip_and_survive_a_panic,
+    consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer,
+    consumer_in_a_seat_learns_which_events_failed_before_it,
+    strategy_may_take_a_seat_in_its_clone,
     stage_that_is_stopped_leaves_its_siblings_running,
     stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages,
     stopped_handler_is_returned,
     last_stage_that_is_stopped_halts_the_ring,
     late_stop_does_not_meet_the_next_consumer_of_a_seat,
-    stage_that_is_stopped_leaves_those_on_its_thread_running,
     stage_that_tries_an_event_for_ever_can_be_stopped,
-    consumer_in_a_seat_may_stop_skip_and_survive_a_panic,
-    consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer,
-    consumer_in_a_seat_learns_which_events_failed_before_it,
-    strategy_may_take_a_seat_in_its_clone,
 }
+
+type Ring<K> = Builder<'static, Page, <K as Kind>::Sequencer>;
 
 /// An event that shows whether two writers have accessed it at the same time.
 #[derive(Debug, Default, Clone, Copy)]
@@ -65,18 +70,54 @@ impl Page {
     }
 }
 
-/// Checks that sequences have no gap, from the first one on.
+/// Checks each page, and that sequences have no gap, from the first one on.
 #[derive(Default)]
-struct Contiguous(Option<Sequence>);
+struct Reader {
+    last: Option<Sequence>,
+    events: u64,
+    failed: u64,
+    shutdowns: u64,
+}
 
-impl Contiguous {
+impl Reader {
     #[track_caller]
     fn see(&mut self, page: &Page, sequence: Sequence) {
         page.check(sequence);
-        if let Some(last) = self.0.replace(sequence) {
+        if let Some(last) = self.last.replace(sequence) {
             assert_eq!(sequence, last + 1, "an event was lost or came twice");
         }
+        self.events += 1;
     }
+}
+
+impl EventHandler<Page> for Reader {
+    fn on_event(&mut self, page: &Page, sequence: Sequence, _: bool) {
+        self.see(page, sequence);
+    }
+
+    fn on_failed_event(&mut self, page: &Page, sequence: Sequence, _: bool, _: &Failure<'_>) {
+        self.see(page, sequence);
+        self.failed += 1;
+    }
+
+    fn on_shutdown(&mut self) {
+        self.shutdowns += 1;
+    }
+}
+
+/// Checks each page, and writes another one.
+struct Writer(fn(Sequence) -> [u64; 2]);
+
+impl EventHandler<Page, Exclusive> for Writer {
+    fn on_event(&mut self, page: &mut Page, sequence: Sequence, _: bool) {
+        let [before, after] = (self.0)(sequence);
+        page.check(before);
+        *page = Page::of(after);
+    }
+}
+
+fn with_all<K: Kind>(ring: Ring<K>) -> Ring<K> {
+    ring.stage("all").read_handler(Reader::default())
 }
 
 /// Publishes an event that equals its sequence. Returns false once the ring has ended.
@@ -84,6 +125,10 @@ fn publish<S: Sequencer>(producer: &mut Producer<Page, S>) -> bool {
     let Ok(mut claim) = producer.claim() else { return false };
     *claim = Page::of(claim.sequence());
     claim.publish().is_ok()
+}
+
+fn publish_all<S: Sequencer>(producer: &mut Producer<Page, S>, count: u64) {
+    assert!((0..count).all(|_| publish(producer)));
 }
 
 /// Returns a ring of pages with one poller, its seats, and the poller.
@@ -100,7 +145,7 @@ fn ring_with_poller<K: Kind>(
 /// Publishes `count` pages and consumes them.
 fn pass<S: Sequencer>(producer: &mut Producer<Page, S>, poller: &mut Poller<Page>, count: u64) {
     for _ in 0..count {
-        assert!(publish(producer));
+        publish_all(producer, 1);
         let (sequence, page) = poller.poll().unwrap().iter().next().map(|(s, e)| (s, *e)).unwrap();
         page.check(sequence);
     }
@@ -109,36 +154,30 @@ fn pass<S: Sequencer>(producer: &mut Producer<Page, S>, poller: &mut Poller<Page
 // ---- under load ----
 
 /// Each of `joiners` threads joins `times` times, in every possible way, and reads up to 60 events
-/// each time. Returns how many events they saw.
-fn join_again_and_again(seats: &Seats<Page>, joiners: u64, times: u64) -> u64 {
-    let seen = AtomicU64::new(0);
+/// each time, of which it leaves the rest of the last batch.
+fn join_again_and_again(seats: &Seats<Page>, joiners: u64, times: u64) {
     thread::scope(|scope| {
         for joiner in 0..joiners {
-            let seen = &seen;
             scope.spawn(move || {
                 let mut random = Lcg(joiner);
                 for time in 0..times {
-                    let mut poller =
-                        join_somewhere(seats, &format!("{joiner}-{time}"), &mut random);
+                    let name = format!("{joiner}-{time}");
+                    let mut poller = join_somewhere(seats, &name, &mut random);
                     let first = poller.sequence();
-                    let mut contiguous = Contiguous::default();
-                    let end = first + random.below(60);
+                    let (mut reader, end) = (Reader::default(), first + random.below(60));
                     while poller.sequence() < end {
                         let mut batch = poller.wait().unwrap();
-                        assert!(batch.first_sequence() >= first);
-                        // Leaves the rest of the last batch.
                         let left = (end - batch.first_sequence()) as usize;
                         for (sequence, page) in batch.iter().take(left) {
-                            assert!(contiguous.0.is_some() || sequence == first);
-                            contiguous.see(page, sequence);
+                            assert!(reader.events > 0 || sequence == first);
+                            reader.see(page, sequence);
                         }
                     }
-                    seen.fetch_add(poller.sequence() - first, Ordering::Relaxed);
+                    assert_eq!(poller.sequence(), first + reader.events);
                 }
             });
         }
     });
-    seen.into_inner()
 }
 
 /// Joins at the next event, at the oldest event, or at a sequence between the two.
@@ -161,132 +200,94 @@ fn join_somewhere(seats: &Seats<Page>, name: &str, random: &mut Lcg) -> Poller<P
     }
 }
 
-/// Runs `consumers`, whose stage "all" checks every event, and a producer that publishes while
-/// `body` runs. Then checks that the stage has seen every event.
-fn under_load<K: Kind, R>(
-    mut producer: ProducerOf<Page, K>,
-    consumers: Consumers<'_, Page>,
-    body: impl FnOnce() -> R,
-) -> R {
-    let is_done = Arc::new(AtomicBool::new(false));
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        let publisher = scope.spawn({
-            let is_done = Arc::clone(&is_done);
-            move || {
-                let mut published = 0;
-                while !is_done.load(Ordering::Relaxed) && publish(&mut producer) {
-                    published += 1;
-                }
-                published
-            }
+/// Runs the consumers of `ring`, and a producer that publishes while `body` runs. Then checks that
+/// every stage has handled every event, and that all seats are free.
+fn under_load<K: Kind>(ring: Ring<K>, body: impl FnOnce(&Seats<Page>)) {
+    let (mut producer, consumers): (_, Consumers<'static, Page>) = ring.build().unwrap();
+    let (seats, is_done) = (consumers.seats(), AtomicBool::new(false));
+    let free = seats.free();
+    let running = consumers.start().unwrap();
+    let published = thread::scope(|scope| {
+        let publisher = scope.spawn(|| {
+            let is_on = |_: &u64| !is_done.load(Ordering::Relaxed) && publish(&mut producer);
+            (0_u64..).take_while(is_on).count() as u64
         });
-        let result = body();
+        body(&seats);
         is_done.store(true, Ordering::Relaxed);
-        let published: u64 = publisher.join().unwrap();
-        let report = running.shutdown().unwrap();
-        for stage in report.stages().filter(|stage| stage.outcome() != &Outcome::Stopped) {
-            assert_eq!(stage.processed(), published, "{}", stage.name());
-        }
-        result
-    })
+        publisher.join().unwrap()
+    });
+    let report = running.shutdown().unwrap();
+    assert!(report.stages().all(|stage| stage.processed() == published), "{published} {report:?}");
+    assert_eq!(seats.free(), free);
 }
 
 /// A consumer that joins must not be overwritten while it reads, nor start past its first event. In
 /// a small ring, a producer reads the gate all the time.
 fn consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind>() {
-    let mut all = Contiguous::default();
-    let (producer, consumers) = K::ring(4, Page::default)
-        .seats(3)
-        .stage("all")
-        .read(|page, sequence, _| all.see(page, sequence))
-        .build()
-        .unwrap();
-    let seats = consumers.seats();
-    let seen =
-        under_load::<K, _>(producer, consumers, || join_again_and_again(&seats, 3, repeats(700)));
-    assert!(seen > 0);
-    assert_eq!(seats.free(), 3);
+    let ring = with_all::<K>(K::ring(4, Page::default).seats(3));
+    under_load::<K>(ring, |seats| join_again_and_again(seats, 3, repeats(700)));
+}
+
+fn miri_consumers_come_and_go_under_load<K: Kind>() {
+    let ring = with_all::<K>(K::ring(4, Page::default).seats(1));
+    under_load::<K>(ring, |seats| join_again_and_again(seats, 1, 3));
 }
 
 #[test]
 fn consumers_that_join_among_several_producers_are_never_overrun() {
     watched(|| {
-        let mut handled = 0;
-        let (producer, consumers) = Disruptor::multi_producer(16, Page::default)
-            .seats(2)
-            .stage("all")
-            .read(|page, sequence, _| {
-                page.check(sequence);
-                handled += 1;
-            })
-            .build()
-            .unwrap();
-        let seats = consumers.seats();
-        let (is_done, published) = (AtomicBool::new(false), AtomicU64::new(0));
-        thread::scope(|scope| {
-            let running = consumers.start_scoped(scope).unwrap();
-            for _ in 0..2 {
-                let (mut producer, is_done, published) = (producer.clone(), &is_done, &published);
+        let ring = Many::ring(16, Page::default).seats(2).stage("all");
+        let (producer, consumers) =
+            ring.read(|page, sequence, _| page.check(sequence)).build().unwrap();
+        let (seats, is_done) = (consumers.seats(), &AtomicBool::new(false));
+        let running = consumers.start().unwrap();
+        let claimed: u64 = thread::scope(|scope| {
+            let publishers = [(); 2].map(|()| {
+                let mut producer = producer.clone();
                 scope.spawn(move || {
+                    let mut claimed = 0;
                     while !is_done.load(Ordering::Relaxed) {
                         drop(producer.claim().unwrap()); // given up, so consumers skip it
-                        assert!(publish(&mut producer));
-                        published.fetch_add(1, Ordering::Relaxed);
+                        publish_all(&mut producer, 1);
+                        claimed += 2;
                     }
-                });
-            }
+                    claimed
+                })
+            });
             let mut random = Lcg(1);
             for time in 0..repeats(500) {
                 let mut poller = join_somewhere(&seats, &format!("{time}"), &mut random);
-                for (sequence, page) in poller.wait().unwrap().iter() {
-                    page.check(sequence);
-                }
+                let mut batch = poller.wait().unwrap();
+                batch.iter().for_each(|(sequence, page)| page.check(sequence));
             }
             is_done.store(true, Ordering::Relaxed);
-            drop(producer);
-            running.join().unwrap();
+            publishers.map(|publisher| publisher.join().unwrap()).iter().sum()
         });
-        assert_eq!(handled, published.into_inner());
+        let report = running.shutdown().unwrap();
+        assert_eq!(report.stages().next().unwrap().processed(), claimed);
     });
 }
 
 /// A seat parallel to a stage that writes would be a data race.
 fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
-    let (mut first, mut all) = (Contiguous::default(), Contiguous::default());
-    let mut ring = K::ring(16, Page::default).seats(2).stage("first").read(|page, _, _| _ = page);
-    ring = ring.stage("erase").write(|page, sequence, _| {
-        first.see(page, sequence);
-        *page = Page::of(u64::MAX);
-    });
-    let (producer, consumers) = ring
+    let ring = with_all::<K>(K::ring(16, Page::default).seats(2));
+    let ring = ring
+        .stage("erase")
+        .write_handler(Writer(|sequence| [sequence, u64::MAX]))
         .stage("write")
-        .write(|page, sequence, _| *page = Page::of(sequence))
+        .write_handler(Writer(|sequence| [u64::MAX, sequence]))
         .side_by_side(|side| {
-            side.stage("all")
-                .read(|page, sequence, _| all.see(page, sequence))
-                .stage("beside")
-                .read(|page, sequence, _| page.check(sequence))
-        })
-        .build()
-        .unwrap();
-    let seats = consumers.seats();
-    under_load::<K, _>(producer, consumers, || join_again_and_again(&seats, 2, repeats(500)));
+            let side = side.stage("left").read_handler(Reader::default());
+            side.stage("right").read_handler(Reader::default())
+        });
+    under_load::<K>(ring, |seats| join_again_and_again(seats, 2, repeats(500)));
 }
 
 /// Pollers that leave with unconsumed events, or in the middle of a batch.
 fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
-    let mut all = Contiguous::default();
-    let (producer, consumers) = K::ring(8, Page::default)
-        .seats(2)
-        .stage("all")
-        .read(|page, sequence, _| all.see(page, sequence))
-        .build()
-        .unwrap();
-    let seats = consumers.seats();
-    under_load::<K, _>(producer, consumers, || {
+    under_load::<K>(with_all::<K>(K::ring(8, Page::default).seats(2)), |seats| {
         let mut stays = seats.take("stays", StartAt::Now).unwrap().poller();
-        let mut contiguous = Contiguous::default();
+        let mut reader = Reader::default();
         for time in 0..repeats(500) {
             let mut leaves = seats.take("leaves", StartAt::Oldest).unwrap().poller();
             let held = leaves.sequence();
@@ -298,9 +299,8 @@ fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
             drop(leaves);
             // No consumer gates it any longer, so the event it held is overwritten.
             while stays.sequence() < held + 10 {
-                for (sequence, page) in stays.wait().unwrap().iter() {
-                    contiguous.see(page, sequence);
-                }
+                let mut batch = stays.wait().unwrap();
+                batch.iter().for_each(|(sequence, page)| reader.see(page, sequence));
             }
         }
     });
@@ -308,62 +308,37 @@ fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
 
 /// The same with handlers on threads.
 fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
-    let mut all = Contiguous::default();
-    let (producer, consumers) = K::ring(8, Page::default)
-        .seats(2)
-        .stage("all")
-        .read(|page, sequence, _| all.see(page, sequence))
-        .build()
-        .unwrap();
-    let seats = consumers.seats();
-    under_load::<K, _>(producer, consumers, || {
+    under_load::<K>(with_all::<K>(K::ring(8, Page::default).seats(2)), |seats| {
         for time in 0..repeats(100) {
             let seat = seats.take("late", StartAt::Now).unwrap();
             let start = seat.sequence();
-            let (seen, is_seen) = mpsc::channel();
-            let mut contiguous = Contiguous::default();
-            let consumer = seat.read(|page, sequence, _| {
-                contiguous.see(page, sequence);
-                let _ = seen.send(sequence);
+            let seen = Arc::new(AtomicU64::new(start));
+            let (last_seen, mut reader) = (Arc::clone(&seen), Reader::default());
+            let consumer = seat.read(move |page, sequence, _| {
+                reader.see(page, sequence);
+                assert!(reader.events > 1 || sequence == start);
+                last_seen.store(sequence + 1, Ordering::Relaxed);
             });
             let stop = consumer.stop_handle();
-            thread::scope(|scope| {
-                let thread = scope.spawn(move || consumer.run());
-                assert_eq!(is_seen.iter().nth(time as usize % 20), Some(start + time % 20));
-                stop.stop();
-                let finished = thread.join().unwrap();
-                assert_eq!(*finished.outcome(), Outcome::Stopped);
-                assert!(finished.processed() > time % 20);
-            });
+            let thread = thread::spawn(move || consumer.run());
+            wait_until(|| seen.load(Ordering::Relaxed) > start + time % 20);
+            stop.stop();
+            let finished = thread.join().unwrap();
+            assert_eq!(*finished.outcome(), Outcome::Stopped);
+            assert_eq!(finished.processed(), seen.load(Ordering::Relaxed) - start);
         }
     });
-}
-
-fn miri_consumers_come_and_go_under_load<K: Kind>() {
-    let mut all = Contiguous::default();
-    let (producer, consumers) = K::ring(4, Page::default)
-        .seats(1)
-        .stage("all")
-        .read(|page, sequence, _| all.see(page, sequence))
-        .build()
-        .unwrap();
-    let seats = consumers.seats();
-    under_load::<K, _>(producer, consumers, || join_again_and_again(&seats, 1, 3));
 }
 
 // ---- where a consumer starts ----
 
 fn consumer_that_joins_now_starts_at_the_cursor<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
-    for _ in 0..5 {
-        assert!(publish(&mut producer));
-    }
+    publish_all(&mut producer, 5);
     let mut late = seats.take("late", StartAt::Now).unwrap().poller();
     assert_eq!((late.sequence(), late.poll().err()), (5, Some(PollError::Empty)));
-    assert!(publish(&mut producer));
-    let first = late.poll().unwrap().iter().next().map(|(sequence, page)| (sequence, page.0[0]));
-    assert_eq!(first, Some((5, 5)));
-    assert_eq!(stays.poll().unwrap().len(), 6);
+    pass(&mut producer, &mut late, 1);
+    assert_eq!((late.sequence(), stays.poll().unwrap().len()), (6, 6));
 }
 
 fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
@@ -373,21 +348,17 @@ fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
     assert_eq!(seats.take("late", StartAt::Oldest).unwrap().sequence(), 0);
     pass(&mut producer, &mut stays, 95);
     let late = seats.take("late", StartAt::Oldest).unwrap();
-    let oldest = late.sequence();
-    assert!((92..=100).contains(&oldest), "{oldest}");
-    let mut late = late.poller();
+    assert!((92..=100).contains(&late.sequence()), "{}", late.sequence());
+    let (mut late, mut reader) = (late.poller(), Reader::default());
     while late.sequence() < 100 {
-        let mut contiguous = Contiguous::default();
-        late.poll().unwrap().iter().for_each(|(sequence, page)| contiguous.see(page, sequence));
+        late.poll().unwrap().iter().for_each(|(sequence, page)| reader.see(page, sequence));
     }
 }
 
 fn consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 20);
-    for _ in 0..4 {
-        assert!(publish(&mut producer));
-    }
+    publish_all(&mut producer, 4);
     let error = seats.take("late", StartAt::Sequence(3)).unwrap_err();
     let SeatError::OutOfRange { requested: 3, oldest, newest: 24 } = error else {
         panic!("{error:?}");
@@ -417,7 +388,7 @@ fn consumer_that_joins_now_starts_at_a_claim_that_is_held() {
     let (mut first, stays, seats) = ring_with_poller::<Many>(2, 1);
     let mut second = first.clone();
     let held = first.claim().unwrap();
-    assert!(publish(&mut second));
+    publish_all(&mut second, 1);
     let mut late = seats.take("late", StartAt::Now).unwrap().poller();
     drop(stays);
     assert_eq!(late.sequence(), 0);
@@ -440,47 +411,42 @@ fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
     stays.poll().unwrap().consume_all();
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     drop(late);
-    assert_eq!(producer.try_publish(|_| {}), Ok(5));
+    assert_eq!(producer.try_publish(|page| *page = Page::of(5)), Ok(5));
+    stays.poll().unwrap().consume_all();
+    // The same of a handler that never ran.
+    let never = seats.take("late", StartAt::Now).unwrap().read_handler(Reader::default());
+    pass(&mut producer, &mut stays, 4);
+    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
+    drop(never);
+    pass(&mut producer, &mut stays, 4);
 }
 
 fn producer_that_waits_for_a_seat_continues_when_its_consumer_leaves<K: Kind>() {
     for _ in 0..repeats(200) {
-        let (mut producer, consumers) = K::ring(2, Page::default)
-            .producer_wait(Blocking::default())
-            .seats(1)
-            .stage("all")
-            .read(|page, sequence, _| page.check(sequence))
-            .build()
-            .unwrap();
+        let ring = K::ring(2, Page::default).producer_wait(Blocking::default()).seats(1);
+        let (mut producer, consumers) = with_all::<K>(ring).build().unwrap();
         let late = consumers.seats().take("late", StartAt::Now).unwrap();
         let running = consumers.start().unwrap();
-        let publisher = thread::spawn(move || (0..10).all(|_| publish(&mut producer)));
+        let publisher = thread::spawn(move || publish_all(&mut producer, 10));
         wait_until(|| running.backlog()[0].events == 0);
         drop(late);
-        assert!(publisher.join().unwrap());
+        publisher.join().unwrap();
         assert_eq!(running.shutdown().unwrap().stages().next().unwrap().processed(), 10);
     }
 }
 
 /// The other threads of this ring never park, so they do not check for parked threads by default.
 fn consumer_in_a_seat_parks_and_is_woken_although_others_spin<K: Kind>() {
-    let (mut producer, consumers) = K::ring(8, Page::default)
-        .wait(Yielding::default())
-        .producer_wait(BusySpin)
-        .seats(1)
-        .stage("all")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
+    let ring = K::ring(8, Page::default).wait(Yielding::default()).producer_wait(BusySpin).seats(1);
+    let (mut producer, consumers) = with_all::<K>(ring).build().unwrap();
     let late = Stage::new("late").wait(Blocking { yields: 0 });
     let mut late = consumers.seats().take(late, StartAt::Now).unwrap().poller();
     let running = consumers.start().unwrap();
     for sequence in 0..repeats(500) {
         thread::scope(|scope| {
-            let publisher = scope.spawn(|| assert!(publish(&mut producer)));
+            scope.spawn(|| publish_all(&mut producer, 1));
             let mut batch = late.wait_timeout(PATIENCE).unwrap();
             assert_eq!(batch.iter().next().map(|(found, _)| found), Some(sequence));
-            publisher.join().unwrap();
         });
     }
     running.shutdown().unwrap();
@@ -526,9 +492,7 @@ fn seat_that_is_refused_returns_the_reason<K: Kind>() {
 
 fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
     let (mut producer, stays, seats) = ring_with_poller::<K>(8, 2);
-    for _ in 0..5 {
-        assert!(publish(&mut producer));
-    }
+    publish_all(&mut producer, 5);
     producer.close();
     let mut now = seats.take("now", StartAt::Now).unwrap().poller();
     assert_eq!(now.poll().err(), Some(PollError::Closed));
@@ -541,43 +505,26 @@ fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
 /// The ring is not halted, although its only stage leaves before it has read the event.
 fn consumer_that_begins_at_the_end_has_drained_the_ring<K: Kind>() {
     let (mut producer, stays, seats) = ring_with_poller::<K>(8, 1);
-    assert!(publish(&mut producer));
+    publish_all(&mut producer, 1);
     producer.close();
-    let late = seats.take("late", StartAt::Now).unwrap().read(|_, _, _| {});
-    let finished = late.run();
-    assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Drained, 0));
+    let late = seats.take("late", StartAt::Now).unwrap().read_handler(Reader::default()).run();
+    assert_eq!((late.outcome(), late.processed()), (&Outcome::Drained, 0));
     drop(stays);
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
 }
 
 fn halted_ring_cannot_be_joined<K: Kind>() {
-    let (mut producer, stays, seats) = ring_with_poller::<K>(8, 1);
-    drop(stays);
-    assert_eq!(
-        seats.take("late", StartAt::Now).unwrap_err(),
-        SeatError::Halted(HaltCause::NoConsumers)
-    );
-
-    let (producer_of_two, consumers) =
-        K::ring(8, Page::default).seats(1).stage("all").read(|_, _, _| {}).build().unwrap();
-    let seats = consumers.seats();
-    consumers.start().unwrap().halt();
-    assert_eq!(
-        seats.take("late", StartAt::Now).unwrap_err(),
-        SeatError::Halted(HaltCause::Requested)
-    );
-    assert_eq!(seats.free(), 1);
-    drop(producer_of_two);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
-}
-
-fn seat_stays_free_when_no_consumer_is_left<K: Kind>() {
     let (_producer, stays, seats) = ring_with_poller::<K>(8, 1);
     drop(stays);
-    for _ in 0..2 {
-        let error = seats.take("late", StartAt::Now).unwrap_err();
-        assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers));
-        assert_eq!(seats.free(), 1);
+    let (_producer_of_two, consumers) =
+        with_all::<K>(K::ring(8, Page::default).seats(1)).build().unwrap();
+    let others = consumers.seats();
+    consumers.start().unwrap().halt();
+    for (seats, cause) in [(seats, HaltCause::NoConsumers), (others, HaltCause::Requested)] {
+        for _ in 0..2 {
+            let error = seats.take("late", StartAt::Now).unwrap_err();
+            assert_eq!((error, seats.free()), (SeatError::Halted(cause), 1));
+        }
     }
 }
 
@@ -587,33 +534,26 @@ fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {
     let mut one = seats.take("one", StartAt::Now).unwrap().poller();
     drop(stays);
     pass(&mut producer, &mut one, 10);
-    assert!(publish(&mut producer));
+    publish_all(&mut producer, 1);
     let mut two = seats.take("two", StartAt::Oldest).unwrap().poller();
     drop(one);
-    let mut contiguous = Contiguous::default();
+    let mut reader = Reader::default();
     while two.sequence() < 21 {
-        two.poll().unwrap().iter().for_each(|(sequence, page)| contiguous.see(page, sequence));
+        two.poll().unwrap().iter().for_each(|(sequence, page)| reader.see(page, sequence));
     }
     pass(&mut producer, &mut two, 10);
     drop(two);
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
-fn consumer_in_a_seat_that_never_ran_leaves<K: Kind>() {
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(2, 1);
-    let consumer = seats.take("late", StartAt::Now).unwrap().read(|_, _, _| {});
-    pass(&mut producer, &mut stays, 2);
-    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
-    drop(consumer);
-    pass(&mut producer, &mut stays, 2);
-}
+// ---- handlers in seats ----
 
 fn consumer_in_a_seat_that_panics_halts_the_ring<K: Kind>() {
     quiet_panics();
     let (mut producer, stays, seats) = ring_with_poller::<K>(2, 1);
     let seat = seats.take("late", StartAt::Now).unwrap();
     let consumer = seat.read(|_, _, _| panic!("{ON_PURPOSE}"));
-    assert!(publish(&mut producer));
+    publish_all(&mut producer, 1);
     let finished = consumer.run();
     let message = ON_PURPOSE.to_owned();
     assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 0 });
@@ -623,177 +563,21 @@ fn consumer_in_a_seat_that_panics_halts_the_ring<K: Kind>() {
 }
 
 fn consumer_in_a_seat_drains_what_was_accepted<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(8, Page::default).seats(1).stage("all").read(|_, _, _| {}).build().unwrap();
+    let ring = with_all::<K>(K::ring(8, Page::default).seats(1));
+    let (mut producer, consumers) = ring.build().unwrap();
     let late = consumers.seats().take("late", StartAt::Now).unwrap();
-    let (go_on, gate) = mpsc::channel::<()>();
+    let (turnstile, mut pass) = Turnstile::new();
     let late = late.read(move |page, sequence, _| {
-        let _ = gate.recv();
+        pass(sequence);
         page.check(sequence);
     });
     let late = thread::spawn(move || late.run());
     let running = consumers.start().unwrap();
-    for _ in 0..8 {
-        assert!(publish(&mut producer));
-    }
-    running.shutdown().unwrap(); // does not wait for the poller
-    drop(go_on);
+    publish_all(&mut producer, 8);
+    running.shutdown().unwrap(); // does not wait for the consumer in the seat
+    drop(turnstile);
     let finished = late.join().unwrap();
     assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Drained, 8));
-}
-
-// ---- stopping one stage ----
-
-/// In LMAX, halting one processor of a group left its siblings in an endless loop.
-fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
-    let names = ["left", "middle", "right"];
-    for stopped in names {
-        let mut graph = Graph::new();
-        for name in names {
-            graph.stage(name).read(|page: &Page, sequence, _| page.check(sequence));
-        }
-        let ring = K::ring(4, Page::default).wait(Blocking::default()).graph(graph);
-        let (mut producer, consumers) = ring.stage("last").read(|_, _, _| {}).build().unwrap();
-        let running = consumers.start().unwrap();
-        assert!((0..20).all(|_| publish(&mut producer)));
-        running.stop_handle(stopped).unwrap().stop();
-        assert!((0..20).all(|_| publish(&mut producer)));
-        assert!(running.stop_handle("unknown").is_none());
-        for stage in running.shutdown().unwrap().stages() {
-            let expected =
-                if stage.name() == stopped { Outcome::Stopped } else { Outcome::Drained };
-            assert_eq!(*stage.outcome(), expected, "{} when {stopped} stops", stage.name());
-            assert!(stage.name() == stopped || stage.processed() == 40);
-        }
-    }
-}
-
-fn stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages<K: Kind>() {
-    let seen = AtomicU64::new(0);
-    let (mut producer, consumers) = K::ring(4, Page::default)
-        .stage("write")
-        .write(|page, sequence, _| *page = Page::of(sequence + 1))
-        .stage("stopped")
-        .read(|_, _, _| {})
-        .stage("last")
-        .read(|page, sequence, _| {
-            page.check(sequence + 1);
-            seen.fetch_add(1, Ordering::Relaxed);
-        })
-        .build()
-        .unwrap();
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        assert!((0..20).all(|_| publish(&mut producer)));
-        running.stop_handle("stopped").unwrap().stop();
-        assert!((0..20).all(|_| publish(&mut producer)));
-        running.shutdown().unwrap();
-    });
-    assert_eq!(seen.into_inner(), 40);
-}
-
-/// Counts its calls.
-#[derive(Default)]
-struct Counting {
-    events: u64,
-    shutdowns: u64,
-}
-
-impl EventHandler<Page> for Counting {
-    fn on_event(&mut self, page: &Page, sequence: Sequence, _: bool) {
-        page.check(sequence);
-        self.events += 1;
-    }
-
-    fn on_shutdown(&mut self) {
-        self.shutdowns += 1;
-    }
-}
-
-fn stopped_handler_is_returned<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, Page::default)
-        .seats(1)
-        .stage("counting")
-        .read_handler(Counting::default())
-        .build()
-        .unwrap();
-    let late = consumers.seats().take("late", StartAt::Now).unwrap();
-    let late = late.read_handler(Counting::default());
-    let running = consumers.start().unwrap();
-    let stops = [running.stop_handle("counting").unwrap(), late.stop_handle()];
-    let late = thread::spawn(move || late.run());
-    assert!((0..20).all(|_| publish(&mut producer)));
-    stops.iter().for_each(|stop| stop.stop());
-    let mut late = late.join().unwrap();
-    let handler = late.take_handler::<Counting>().unwrap();
-    assert_eq!((handler.events, handler.shutdowns), (late.processed(), 1));
-    let mut report = running.join().unwrap();
-    let processed = report.stages().next().unwrap().processed();
-    let handler = report.take::<Counting>("counting").unwrap();
-    assert_eq!((handler.events, handler.shutdowns), (processed, 1));
-}
-
-fn last_stage_that_is_stopped_halts_the_ring<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(4, Page::default).stage("all").read(|_, _, _| {}).build().unwrap();
-    let running = consumers.start().unwrap();
-    running.stop_handle("all").unwrap().stop();
-    let report = running.join().unwrap();
-    assert_eq!(*report.stages().next().unwrap().outcome(), Outcome::Stopped);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
-}
-
-fn late_stop_does_not_meet_the_next_consumer_of_a_seat<K: Kind>() {
-    let (mut producer, _stays, seats) = ring_with_poller::<K>(4, 1);
-    let before = seats.take("late", StartAt::Now).unwrap().read(|_, _, _| {});
-    let stop = before.stop_handle();
-    stop.stop();
-    assert_eq!(*before.run().outcome(), Outcome::Stopped);
-    let after = seats.take("late", StartAt::Now).unwrap().read(|_, _, _| {});
-    stop.stop();
-    assert!(publish(&mut producer));
-    producer.close();
-    assert_eq!(*after.run().outcome(), Outcome::Drained);
-}
-
-fn stage_that_is_stopped_leaves_those_on_its_thread_running<K: Kind>() {
-    for stopped in ["left", "right"] {
-        let (mut producer, consumers) = K::ring(4, Page::default)
-            .wait(Blocking { yields: 0 })
-            .stage("left")
-            .on_thread("both")
-            .read(|page, sequence, _| page.check(sequence))
-            .stage("right")
-            .on_thread("both")
-            .read(|page, sequence, _| page.check(sequence))
-            .build()
-            .unwrap();
-        let running = consumers.start().unwrap();
-        assert!((0..20).all(|_| publish(&mut producer)));
-        running.stop_handle(stopped).unwrap().stop();
-        assert!((0..20).all(|_| publish(&mut producer)));
-        for stage in running.shutdown().unwrap().stages() {
-            let is_stopped = *stage.outcome() == Outcome::Stopped;
-            assert_eq!(is_stopped, stage.name() == stopped);
-            assert!(is_stopped || stage.processed() == 40);
-        }
-    }
-}
-
-fn stage_that_tries_an_event_for_ever_can_be_stopped<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, Page::default)
-        .stage("tries")
-        .read(|_, _, _| Action::Retry(PATIENCE))
-        .stage("goes on")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    assert!(publish(&mut producer));
-    running.stop_handle("tries").unwrap().stop();
-    let report = running.shutdown().unwrap();
-    let ends: Vec<_> = report.stages().map(|stage| (stage.outcome(), stage.processed())).collect();
-    assert_eq!(ends, [(&Outcome::Stopped, 0), (&Outcome::Drained, 1)]);
 }
 
 /// A seat needs no marks of failed events, because no stage depends on it.
@@ -815,66 +599,36 @@ fn consumer_in_a_seat_may_stop_skip_and_survive_a_panic<K: Kind>() {
 }
 
 fn consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, Page::default)
-        .seats(1)
-        .stage("write")
-        .acknowledged()
-        .write(|page, sequence, _| {
-            *page = Page::of(sequence + 1);
-        })
-        .stage("last")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
+    let ring = K::ring(8, Page::default).seats(1).stage("write").acknowledged();
+    let ring = ring.write_handler(Writer(|sequence| [0, sequence]));
+    let (mut producer, mut consumers) = with_all::<K>(ring).build().unwrap();
     let acknowledger = consumers.take_acknowledger("write").unwrap();
     let mut late = consumers.seats().take("late", StartAt::Now).unwrap().poller();
     let running = consumers.start().unwrap();
-    assert!(publish(&mut producer) && publish(&mut producer));
+    producer.publish_batch(2, |_| {}).unwrap();
     assert_eq!(late.poll().err(), Some(PollError::Empty));
-    acknowledger.acknowledge(1).unwrap();
-    let mut batch = late.wait().unwrap();
-    assert_eq!(batch.len(), 1);
-    batch.iter().for_each(|(sequence, page)| page.check(sequence + 1));
-    drop(batch);
-    acknowledger.acknowledge(2).unwrap();
-    assert_eq!(late.wait().unwrap().len(), 1);
+    for sequence in 0..2 {
+        acknowledger.acknowledge(sequence + 1).unwrap();
+        let mut batch = late.wait().unwrap();
+        assert_eq!(batch.len(), 1);
+        batch.iter().for_each(|(_, page)| page.check(sequence));
+    }
     running.shutdown().unwrap();
-}
-
-/// Counts failed and other events.
-#[derive(Default)]
-struct Judging {
-    good: u64,
-    failed: u64,
-}
-
-impl EventHandler<Page> for Judging {
-    fn on_event(&mut self, _: &Page, sequence: Sequence, _: bool) {
-        assert_eq!(sequence % 3, 0);
-        self.good += 1;
-    }
-
-    fn on_failed_event(&mut self, _: &Page, sequence: Sequence, _: bool, _: &Failure<'_>) {
-        assert_ne!(sequence % 3, 0);
-        self.failed += 1;
-    }
 }
 
 fn consumer_in_a_seat_learns_which_events_failed_before_it<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, Page::default)
-        .seats(1)
-        .stage("fails")
-        .write(|_, sequence, _| if sequence % 3 == 0 { Action::Continue } else { Action::Skip })
-        .build()
-        .unwrap();
+    let ring = K::ring(4, Page::default).seats(1).stage("fails");
+    let skips = |sequence| if sequence % 3 == 0 { Action::Continue } else { Action::Skip };
+    let ring = ring.write(move |_, sequence, _| skips(sequence));
+    let (mut producer, consumers) = ring.build().unwrap();
     let late = consumers.seats().take("late", StartAt::Now).unwrap();
-    let late = late.read_handler(Judging::default());
+    let late = late.read_handler(Reader::default());
     let running = consumers.start().unwrap();
     let late = thread::spawn(move || late.run());
-    assert!((0..30).all(|_| publish(&mut producer)));
+    publish_all(&mut producer, 30);
     running.shutdown().unwrap();
-    let judging = late.join().unwrap().take_handler::<Judging>().unwrap();
-    assert_eq!((judging.good, judging.failed), (10, 20));
+    let reader = late.join().unwrap().take_handler::<Reader>().unwrap();
+    assert_eq!((reader.events, reader.failed), (30, 20));
 }
 
 /// A strategy whose `clone` takes a seat.
@@ -915,7 +669,108 @@ fn strategy_may_take_a_seat_in_its_clone<K: Kind>() {
     *shared.lock().unwrap() = Some(seats.clone());
     let mut late = seats.take("late", StartAt::Now).unwrap().poller();
     assert_eq!(seats.free(), 1, "the other seat is free again");
-    assert!(publish(&mut producer));
-    assert_eq!(late.poll().unwrap().len(), 1);
+    pass(&mut producer, &mut late, 1);
     *shared.lock().unwrap() = None;
+}
+
+// ---- stopping one stage ----
+
+/// In LMAX, halting one processor of a group left its siblings in an endless loop.
+fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
+    let names = ["left", "middle", "right"];
+    for (stopped, is_on_one_thread) in
+        names.into_iter().flat_map(|name| [(name, false), (name, true)])
+    {
+        let mut graph = Graph::new();
+        for name in names {
+            let stage = Stage::new(name);
+            let stage = if is_on_one_thread { stage.on_thread("one") } else { stage };
+            graph.stage(stage).read_handler(Reader::default());
+        }
+        let ring = K::ring(4, Page::default).wait(Blocking { yields: 0 }).graph(graph);
+        let (mut producer, consumers) =
+            ring.stage("last").read_handler(Reader::default()).build().unwrap();
+        let running = consumers.start().unwrap();
+        publish_all(&mut producer, 20);
+        assert!(running.stop_handle("unknown").is_none());
+        running.stop_handle(stopped).unwrap().stop();
+        publish_all(&mut producer, 20);
+        for stage in running.shutdown().unwrap().stages() {
+            let is_stopped = stage.name() == stopped;
+            let outcome = if is_stopped { Outcome::Stopped } else { Outcome::Drained };
+            assert_eq!(*stage.outcome(), outcome, "{} when {stopped} stops", stage.name());
+            assert!(is_stopped || stage.processed() == 40);
+        }
+    }
+}
+
+fn stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages<K: Kind>() {
+    let (mut producer, consumers) = K::ring(4, Page::default)
+        .stage("write")
+        .write_handler(Writer(|sequence| [sequence / 20, sequence]))
+        .stage("stopped")
+        .read_handler(Reader::default())
+        .stage("last")
+        .read_handler(Reader::default())
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for half in 0..2 {
+        (0..20).for_each(|_| _ = producer.publish(|page| *page = Page::of(half)).unwrap());
+        running.stop_handle("stopped").unwrap().stop();
+    }
+    assert_eq!(running.shutdown().unwrap().take::<Reader>("last").unwrap().events, 40);
+}
+
+fn stopped_handler_is_returned<K: Kind>() {
+    let ring = with_all::<K>(K::ring(4, Page::default).seats(1));
+    let (mut producer, consumers) = ring.build().unwrap();
+    let late = consumers.seats().take("late", StartAt::Now).unwrap();
+    let late = late.read_handler(Reader::default());
+    let running = consumers.start().unwrap();
+    let stops = [running.stop_handle("all").unwrap(), late.stop_handle()];
+    let late = thread::spawn(move || late.run());
+    publish_all(&mut producer, 20);
+    stops.iter().for_each(|stop| stop.stop());
+    let mut late = late.join().unwrap();
+    let reader = late.take_handler::<Reader>().unwrap();
+    assert_eq!((reader.events, reader.shutdowns), (late.processed(), 1));
+    let mut report = running.join().unwrap();
+    let processed = report.stages().next().unwrap().processed();
+    let reader = report.take::<Reader>("all").unwrap();
+    assert_eq!((reader.events, reader.shutdowns), (processed, 1));
+}
+
+fn last_stage_that_is_stopped_halts_the_ring<K: Kind>() {
+    let (mut producer, consumers) = with_all::<K>(K::ring(4, Page::default)).build().unwrap();
+    let running = consumers.start().unwrap();
+    running.stop_handle("all").unwrap().stop();
+    let report = running.join().unwrap();
+    assert_eq!(*report.stages().next().unwrap().outcome(), Outcome::Stopped);
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
+}
+
+fn late_stop_does_not_meet_the_next_consumer_of_a_seat<K: Kind>() {
+    let (mut producer, _stays, seats) = ring_with_poller::<K>(4, 1);
+    let sit = || seats.take("late", StartAt::Now).unwrap().read_handler(Reader::default());
+    let before = sit();
+    let stop = before.stop_handle();
+    stop.stop();
+    assert_eq!(*before.run().outcome(), Outcome::Stopped);
+    let after = sit();
+    stop.stop();
+    publish_all(&mut producer, 1);
+    producer.close();
+    assert_eq!(*after.run().outcome(), Outcome::Drained);
+}
+
+fn stage_that_tries_an_event_for_ever_can_be_stopped<K: Kind>() {
+    let ring = K::ring(4, Page::default).stage("tries").read(|_, _, _| Action::Retry(PATIENCE));
+    let (mut producer, consumers) = with_all::<K>(ring).build().unwrap();
+    let running = consumers.start().unwrap();
+    publish_all(&mut producer, 1);
+    running.stop_handle("tries").unwrap().stop();
+    let report = running.shutdown().unwrap();
+    let ends: Vec<_> = report.stages().map(|stage| (stage.outcome(), stage.processed())).collect();
+    assert_eq!(ends, [(&Outcome::Stopped, 0), (&Outcome::Drained, 1)]);
 }

@@ -1,83 +1,57 @@
-//! Tests which threads a close or a halt wakes, what a close has accepted, and which calls a
-//! handler gets.
+//! What a close has accepted, which threads a close or a halt wakes, and the timeouts of a handler.
+//!
+//! [`strategies`] lists the wait strategies. A new one is tested by a line there.
 
 use std::cell::RefCell;
 use std::hint;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use crate::common::{Kind, Lcg, ProducerOf, repeats, watched};
+use crate::common::{Kind, Lcg, MOMENT, Many, ProducerOf, Turnstile, repeats, watched};
 use lapwing::consumer::Outcome;
 use lapwing::error::{HaltCause, PublishError};
-use lapwing::producer::Sequencer;
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
-use lapwing::{Disruptor, EventHandler, Producer, Running, Sequence, Stage};
+use lapwing::{Builder, EventHandler, Running, Sequence, Stage};
 
 crate::common::for_both_producers! {
-    handler_has_one_start_and_one_shutdown_however_it_ends,
-    timeout_of_a_first_stage_is_called_while_nothing_comes,
+    timeout_is_called_while_nothing_comes_whatever_the_strategy,
     timeout_of_a_later_stage_is_called_while_its_upstream_is_slow,
     miri_local_handler_lives_on_its_thread,
     miri_close_counts_what_it_accepted,
     close_counts_what_it_accepted_in_batches,
-    miri_halt_wakes_every_waiter_that_parked,
-    miri_close_wakes_every_waiter_that_parked,
+    miri_halt_and_close_wake_every_waiter_that_parked,
+    halt_and_close_end_every_wait_whatever_the_strategy,
     halt_stops_a_stage_before_it_has_drained,
-    halt_ends_every_wait_whatever_the_strategy,
-    close_ends_every_wait_whatever_the_strategy,
 }
+
+type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
+type Waits<K> = fn(Ring<K>) -> Ring<K>;
+
+fn with<K: Kind>(ring: Ring<K>, strategy: impl WaitStrategy) -> Ring<K> {
+    ring.wait(strategy.clone()).producer_wait(strategy)
+}
+
+fn parking<K: Kind>(ring: Ring<K>) -> Ring<K> {
+    with::<K>(ring, Blocking { yields: 0 })
+}
+
+/// Returns the strategies, each with how many rounds it runs. A thread that spins takes its whole
+/// time slice.
+fn strategies<K: Kind>() -> [(Waits<K>, u64); 5] {
+    [
+        (|ring| with::<K>(ring, Adaptive::default()), repeats(200)),
+        (|ring| with::<K>(ring, Blocking::default()), repeats(200)),
+        (|ring| with::<K>(ring, BusySpin), repeats(20)),
+        (|ring| with::<K>(ring, Sleeping::default()), repeats(200)),
+        (|ring| with::<K>(ring, Yielding::default()), repeats(200)),
+    ]
+}
+
+fn nothing(_: &u64, _: Sequence, _: bool) {}
 
 // ---- the calls that a handler gets ----
-
-#[derive(Default)]
-struct Calls {
-    starts: u64,
-    shutdowns: u64,
-}
-
-impl EventHandler<u64> for Calls {
-    fn on_start(&mut self) {
-        self.starts += 1;
-    }
-
-    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {
-        assert_eq!((self.starts, self.shutdowns), (1, 0));
-    }
-
-    fn on_shutdown(&mut self) {
-        self.shutdowns += 1;
-    }
-}
-
-fn handler_has_one_start_and_one_shutdown_however_it_ends<K: Kind>() {
-    let mut pause = Lcg(3);
-    for round in 0..repeats(500) {
-        let (mut producer, consumers) = K::ring(2, || 0_u64)
-            .stage("first")
-            .read_handler(Calls::default())
-            .stage("second")
-            .read_handler(Calls::default())
-            .build()
-            .unwrap();
-        let running = consumers.start().unwrap();
-        (0..pause.below(repeats(3_000))).for_each(|_| hint::spin_loop());
-        if round % 4 == 0 {
-            producer.publish(|_| {}).unwrap();
-        }
-        if round % 2 == 0 {
-            running.halt();
-        }
-        let report = running.shutdown();
-        let mut report = report.unwrap_or_else(|failed| failed.into_report());
-        for name in ["first", "second"] {
-            let calls: Calls = report.take(name).unwrap();
-            assert_eq!((calls.starts, calls.shutdowns), (1, 1));
-        }
-    }
-}
 
 /// Reports the calls of its timeouts.
 struct Timeouts(Sender<Sequence>);
@@ -91,40 +65,34 @@ impl EventHandler<u64> for Timeouts {
     }
 }
 
-fn timeout_of_a_first_stage_is_called_while_nothing_comes<K: Kind>() {
-    fn with<K: Kind>(strategy: impl WaitStrategy) {
+fn timeout_is_called_while_nothing_comes_whatever_the_strategy<K: Kind>() {
+    for (waits, _) in strategies::<K>() {
         let (timeout, timeouts) = mpsc::channel();
-        let stage = Stage::new("waits").timeout(Duration::from_millis(1)).wait(strategy);
-        let (mut producer, consumers) =
-            K::ring(2, || 0_u64).stage(stage).read_handler(Timeouts(timeout)).build().unwrap();
+        let stage = Stage::new("waits").timeout(MOMENT / 5);
+        let ring = waits(K::ring(2, || 0_u64)).stage(stage).read_handler(Timeouts(timeout));
+        let (mut producer, consumers) = ring.build().unwrap();
         let running = consumers.start().unwrap();
         assert_eq!((timeouts.recv(), timeouts.recv()), (Ok(0), Ok(0)));
         producer.publish(|_| {}).unwrap();
         assert_eq!(timeouts.iter().find(|next_sequence| *next_sequence != 0), Some(1));
         running.shutdown().unwrap();
     }
-    with::<K>(Adaptive::default());
-    with::<K>(Blocking::default());
-    with::<K>(BusySpin);
-    with::<K>(Sleeping::default());
-    with::<K>(Yielding::default());
 }
 
 fn timeout_of_a_later_stage_is_called_while_its_upstream_is_slow<K: Kind>() {
-    let (may_go_on, gate) = mpsc::channel::<()>();
+    let (turnstile, mut pass) = Turnstile::new();
     let (timeout, timeouts) = mpsc::channel();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .stage("slow")
-        .read(move |_, _, _| _ = gate.recv())
-        .stage("waits")
-        .timeout(Duration::from_millis(1))
+        .read(move |_, sequence, _| pass(sequence))
+        .stage(Stage::new("waits").timeout(Duration::from_millis(1)))
         .read_handler(Timeouts(timeout))
         .build()
         .unwrap();
     producer.publish(|_| {}).unwrap();
     let running = consumers.start().unwrap();
     assert_eq!((timeouts.recv(), timeouts.recv()), (Ok(0), Ok(0)));
-    drop(may_go_on);
+    drop(turnstile);
     assert_eq!(timeouts.iter().find(|next_sequence| *next_sequence != 0), Some(1));
     running.shutdown().unwrap();
 }
@@ -163,62 +131,43 @@ fn miri_local_handler_lives_on_its_thread<K: Kind>() {
 // ---- what a close accepts ----
 
 /// Publishes with `publish`, which returns how many events it published, until it gets an error,
-/// while another thread closes the ring. Returns what the stages handled.
+/// while another thread closes the ring. Checks that both stages have handled what was accepted.
 fn close_while<K: Kind>(
-    pause: u64,
-    publish: impl Fn(&mut ProducerOf<u64, K>) -> Result<u64, PublishError> + Send,
+    rounds: u64,
+    publish: fn(&mut ProducerOf<u64, K>) -> Result<u64, PublishError>,
 ) {
-    let sum = AtomicU64::new(0);
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .stage("first")
-        .read(|_, _, _| {})
-        .stage("second")
-        .read(|event, _, _| _ = sum.fetch_add(*event, Ordering::Relaxed))
-        .build()
-        .unwrap();
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        let thread = scope.spawn(move || {
+    let mut pause = Lcg(rounds);
+    for _ in 0..rounds {
+        let ring = K::ring(8, || 0_u64).stage("first").read(nothing).stage("second").read(nothing);
+        let (mut producer, consumers) = ring.build().unwrap();
+        let running = consumers.start().unwrap();
+        let publisher = thread::spawn(move || {
             let mut accepted = 0;
             loop {
                 match publish(&mut producer) {
                     Ok(count) => accepted += count,
-                    Err(stopped) => {
-                        assert_eq!(stopped, PublishError::Closed);
-                        return accepted;
-                    }
+                    Err(stopped) => return (accepted, stopped),
                 }
             }
         });
-        (0..pause).for_each(|_| hint::spin_loop());
+        (0..pause.below(repeats(3_000))).for_each(|_| hint::spin_loop());
         let report = running.shutdown().unwrap();
-        let accepted = thread.join().unwrap();
-        assert!(
-            report.stages().all(|stage| stage.processed() == accepted),
-            "accepted={accepted}, {report:?}"
-        );
-        assert_eq!(sum.load(Ordering::Relaxed), accepted);
-    });
+        let (accepted, stopped) = publisher.join().unwrap();
+        assert_eq!(stopped, PublishError::Closed);
+        let is_right = report.stages().all(|stage| stage.processed() == accepted);
+        assert!(is_right, "accepted={accepted}, {report:?}");
+    }
 }
 
 fn miri_close_counts_what_it_accepted<K: Kind>() {
-    let mut pause = Lcg(4);
-    for _ in 0..repeats(2_000) {
-        close_while::<K>(pause.below(repeats(3_000)), |producer| {
-            producer.publish(|event| *event = 1).map(|_| 1)
-        });
-    }
+    close_while::<K>(repeats(2_000), |producer| producer.publish(|event| *event = 1).map(|_| 1));
 }
 
 fn close_counts_what_it_accepted_in_batches<K: Kind>() {
-    let mut pause = Lcg(5);
-    for _ in 0..repeats(1_000) {
-        close_while::<K>(pause.below(repeats(3_000)), |producer| {
-            let mut batch = producer.claim_batch(3).map_err(|_| PublishError::Closed)?;
-            batch.slots().iter_mut().for_each(|event| *event = 1);
-            Ok(batch.publish().map(|range| range.end - range.start)?)
-        });
-    }
+    close_while::<K>(repeats(1_000), |producer| {
+        let batch = producer.claim_batch(3).map_err(|_| PublishError::Closed)?;
+        Ok(batch.publish().map(|range| range.end - range.start)?)
+    });
 }
 
 /// Several threads publish while one of them closes.
@@ -226,11 +175,8 @@ fn close_counts_what_it_accepted_in_batches<K: Kind>() {
 fn close_counts_what_it_accepted_of_many_threads() {
     watched(|| {
         for _ in 0..repeats(1_000) {
-            let (producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
-                .stage("count")
-                .read(|_, _, _| {})
-                .build()
-                .unwrap();
+            let (producer, consumers) =
+                Many::ring(8, || 0_u64).stage("count").read(nothing).build().unwrap();
             let running = consumers.start().unwrap();
             let threads = [0, 1, 2].map(|_| {
                 let mut producer = producer.clone();
@@ -255,23 +201,15 @@ fn close_counts_what_it_accepted_of_many_threads() {
 // ---- what an end wakes ----
 
 /// Has a producer wait on a full ring, a stage for a publication, a stage for its upstream poller,
-/// and a poller for another one. Then runs `stop`, after which all of them must return. Returns the
-/// error of the producer.
-fn stop_waiters<K: Kind, W: WaitStrategy>(
-    strategy: W,
-    pause: u64,
-    stop: impl FnOnce(&Running<'static>),
-) -> (PublishError, [Outcome; 2]) {
-    let (mut producer, mut consumers) = K::ring(1, || 0_u64)
-        .wait(strategy.clone())
-        .producer_wait(strategy)
+/// and a poller for another one. Then halts or closes the ring, after which all of them must return
+/// with that end.
+fn stop_waiters<K: Kind>(waits: Waits<K>, pause: u64, is_halt: bool) {
+    let (mut producer, mut consumers) = waits(K::ring(1, || 0_u64))
         .side_by_side(|side| {
-            side.stage("waits for a publication").read(|_, _, _| {}).chain(|chain| {
+            side.stage("waits for a publication").read(nothing).chain(|chain| {
                 chain.stage("holds").poller().side_by_side(|side| {
-                    side.stage("waits for a stage")
-                        .read(|_, _, _| {})
-                        .stage("waits for a poller")
-                        .poller()
+                    let side = side.stage("waits for a stage").read(nothing);
+                    side.stage("waits for a poller").poller()
                 })
             })
         })
@@ -281,103 +219,71 @@ fn stop_waiters<K: Kind, W: WaitStrategy>(
     let mut waits = consumers.take_poller("waits for a poller").unwrap();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
-    let publishing = thread::spawn(move || publish_until_stopped(&mut producer));
+    let publishing = thread::spawn(move || {
+        loop {
+            if let Err(stopped) = producer.publish(|_| {}) {
+                return stopped;
+            }
+        }
+    });
     let waiting = thread::spawn(move || {
         while let Ok(mut batch) = waits.wait() {
             batch.consume_all();
         }
     });
     (0..pause).for_each(|_| hint::spin_loop());
-    stop(&running);
+    let end: fn(&Running<'static>) = if is_halt { Running::halt } else { Running::close };
+    end(&running);
     let stopped = publishing.join().unwrap();
     while let Ok(mut batch) = holds.wait() {
         batch.consume_all();
     }
     waiting.join().unwrap();
     let report = running.join().unwrap_or_else(|failed| failed.into_report());
-    let mut outcomes = report.stages().map(|stage| stage.outcome().clone());
-    (stopped, [outcomes.next().unwrap(), outcomes.next().unwrap()])
+    let (error, outcome) = match is_halt {
+        true => (PublishError::Halted(HaltCause::Requested), Outcome::Halted),
+        false => (PublishError::Closed, Outcome::Drained),
+    };
+    assert_eq!(stopped, error);
+    assert!(report.stages().all(|stage| *stage.outcome() == outcome), "{report:?}");
 }
 
-fn publish_until_stopped<S: Sequencer>(producer: &mut Producer<u64, S>) -> PublishError {
-    loop {
-        if let Err(stopped) = producer.publish(|_| {}) {
-            return stopped;
-        }
-    }
-}
-
-fn halt<K: Kind, W: WaitStrategy>(strategy: W, rounds: u64) {
+fn end_waits<K: Kind>(waits: Waits<K>, rounds: u64) {
     let mut pause = Lcg(6);
-    for _ in 0..rounds {
-        let end =
-            stop_waiters::<K, W>(strategy.clone(), pause.below(repeats(20_000)), Running::halt);
-        assert_eq!(
-            end,
-            (PublishError::Halted(HaltCause::Requested), [Outcome::Halted, Outcome::Halted])
-        );
+    for round in 0..2 * rounds {
+        stop_waiters::<K>(waits, pause.below(repeats(20_000)), round % 2 == 0);
     }
 }
 
-fn close<K: Kind, W: WaitStrategy>(strategy: W, rounds: u64) {
-    let mut pause = Lcg(7);
-    for _ in 0..rounds {
-        let end =
-            stop_waiters::<K, W>(strategy.clone(), pause.below(repeats(20_000)), Running::close);
-        assert_eq!(end, (PublishError::Closed, [Outcome::Drained, Outcome::Drained]));
+fn miri_halt_and_close_wake_every_waiter_that_parked<K: Kind>() {
+    end_waits::<K>(parking::<K>, repeats(500));
+}
+
+fn halt_and_close_end_every_wait_whatever_the_strategy<K: Kind>() {
+    for (waits, rounds) in strategies::<K>() {
+        end_waits::<K>(waits, rounds);
     }
-}
-
-fn miri_halt_wakes_every_waiter_that_parked<K: Kind>() {
-    halt::<K, _>(Blocking { yields: 0 }, repeats(500));
-}
-
-fn miri_close_wakes_every_waiter_that_parked<K: Kind>() {
-    close::<K, _>(Blocking { yields: 0 }, repeats(500));
-}
-
-fn halt_ends_every_wait_whatever_the_strategy<K: Kind>() {
-    halt::<K, _>(Adaptive::default(), repeats(200));
-    halt::<K, _>(Blocking::default(), repeats(200));
-    halt::<K, _>(BusySpin, repeats(20));
-    halt::<K, _>(Sleeping::default(), repeats(200));
-    halt::<K, _>(Yielding::default(), repeats(200));
-}
-
-fn close_ends_every_wait_whatever_the_strategy<K: Kind>() {
-    close::<K, _>(Adaptive::default(), repeats(200));
-    close::<K, _>(Blocking::default(), repeats(200));
-    close::<K, _>(BusySpin, repeats(20));
-    close::<K, _>(Sleeping::default(), repeats(200));
-    close::<K, _>(Yielding::default(), repeats(200));
 }
 
 fn halt_stops_a_stage_before_it_has_drained<K: Kind>() {
-    let (may_go_on, gate) = mpsc::channel::<()>();
-    let (at_work, is_at_work) = mpsc::channel();
+    let (turnstile, mut pass) = Turnstile::new();
+    let stage = Stage::new("slow").max_batch(1);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("slow")
-        .max_batch(1)
-        .read(move |_, _, _| {
-            at_work.send(()).unwrap();
-            let _ = gate.recv();
-        })
+        .stage(stage)
+        .read(move |_, sequence, _| pass(sequence))
         .stage("never")
-        .read(|_, _, _| {})
+        .read(nothing)
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
     (0..4).for_each(|_| _ = producer.publish(|_| {}).unwrap());
-    is_at_work.recv().unwrap();
+    turnstile.wait_for(0);
     running.halt();
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::Requested)));
-    drop(may_go_on);
+    drop(turnstile);
     let failed = running.shutdown().unwrap_err();
     assert_eq!(failed.to_string(), "the ring was halted before every event was handled");
-    let ends: Vec<_> = failed
-        .report()
-        .stages()
-        .map(|stage| (stage.outcome().clone(), stage.processed()))
-        .collect();
-    assert_eq!(ends, [(Outcome::Halted, 1), (Outcome::Halted, 0)]);
+    let stages = failed.report().stages();
+    let ends: Vec<_> = stages.map(|stage| (stage.outcome(), stage.processed())).collect();
+    assert_eq!(ends, [(&Outcome::Halted, 1), (&Outcome::Halted, 0)]);
 }

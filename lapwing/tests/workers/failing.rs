@@ -169,8 +169,9 @@ fn an_error_asks_the_policy_of_the_group<K: Kind>(sharing: Sharing) {
         log.send((failure.stage().to_owned(), failure.sequence(), failure.attempt())).unwrap();
         if failure.attempt() < 2 { Action::Retry(Duration::ZERO) } else { Action::Skip }
     });
-    let says =
-        |turn: &Turn| if turn.sequence % 5 == 0 { Err("a fifth") } else { Ok(Action::Continue) };
+    let says = |turn: &Turn| {
+        if turn.sequence.is_multiple_of(5) { Err("a fifth") } else { Ok(Action::Continue) }
+    };
     let mut run = Group { stage, does: does(says), ..Group::of(2, sharing) }.start::<K>();
     run.feed.publish_all(20);
     let end = run.end();
@@ -263,7 +264,7 @@ fn a_panic_between_batches_costs_no_event<K: Kind>(sharing: Sharing) {
 
 fn a_failed_event_is_known_as_such_after_the_group<K: Kind>(sharing: Sharing) {
     let events = repeats(5_000);
-    let is_skipped = |event: u64| event % 3 == 0;
+    let is_skipped = |event: u64| event.is_multiple_of(3);
     let says = move |turn: &Turn| {
         Ok(if is_skipped(turn.sequence) { Action::Skip } else { Action::Continue })
     };

@@ -34,11 +34,11 @@ fn group(workers: usize, sharing: Sharing, longest_batch: Option<usize>) -> Grou
 fn lmax_trap_5_every_event_goes_to_one_worker_that_has_it_alone<K: Kind>(sharing: Sharing) {
     for workers in 1..=3 {
         for capacity in [1, 2, 4, 64, 1024] {
-            for longest_batch in [None, Some(1)] {
-                let alone = || Group { capacity, ..group(workers, sharing, longest_batch) };
-                let end = alone().share::<K>(repeats(3_000));
+            for (longest_batch, wait) in [(None, Wait::Adaptive), (Some(1), Wait::Blocking)] {
+                let alone = || Group { capacity, wait, ..group(workers, sharing, longest_batch) };
+                let end = alone().share::<K>(repeats(1_500));
                 assert_eq!(end.outcomes(), vec![Outcome::Drained; workers]);
-                Group { check: Some("check".into()), ..alone() }.share::<K>(repeats(1_000));
+                Group { check: Some("check".into()), ..alone() }.share::<K>(repeats(500));
             }
         }
     }

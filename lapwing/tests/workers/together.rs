@@ -46,7 +46,10 @@ fn step(change: impl FnMut(&mut Event) + Send + 'static) -> Step {
 
 /// Checks that the events of a key have the same worker and come in their order.
 #[derive(Clone, Default)]
-struct Order(Arc<Mutex<Vec<(Option<usize>, u64)>>>);
+struct Order(Arc<Mutex<Vec<Seen>>>);
+
+/// The worker of a key, and how many events it has had.
+type Seen = (Option<usize>, u64);
 
 impl Order {
     fn new() -> Self {

@@ -233,7 +233,7 @@ fn boxed_handlers_get_every_call<K: Kind>() {
     let act = || {
         let mut is_first = true;
         move |call: &crate::Call| match call {
-            crate::Call::Event(2) if std::mem::take(&mut is_first) => {
+            crate::Call::Event(2, _) if std::mem::take(&mut is_first) => {
                 Ok(Action::Restart(Duration::ZERO))
             }
             _ => Ok(Action::Continue),

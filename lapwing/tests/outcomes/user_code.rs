@@ -8,7 +8,7 @@ use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting};
 use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
-use crate::{Book, Call, Said, Spy, counts, drain, drain_one};
+use crate::{Book, Said, Spy, counts, drain, drain_one};
 
 common::for_both_producers! {
     an_error_whose_display_panics_repeats_no_event,
@@ -194,7 +194,7 @@ fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kin
 fn what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings);
-    let make = || -> Spy<fn(&Call) -> Said> { panic!("{ON_PURPOSE}, the factory") };
+    let make = || -> Spy { panic!("{ON_PURPOSE}, the factory") };
     let (producer, consumers) = K::ring(8, || 0_u64).stage(stage).read_local(make).build().unwrap();
     drop(producer);
     let finished = consumers.into_iter().map(Consumer::run).next().unwrap();

@@ -12,7 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::consumer::{
-    Access, Exclusive, Failure, FailurePolicy, IntoAction, Outcome, Retries, Shared,
+    Access, BatchHandler, Done, Exclusive, Failure, FailurePolicy, IntoAction, Outcome, Retries,
+    Shared,
 };
 use lapwing::graph::Graph;
 use lapwing::{Action, EventHandler, Sequence, Stage};
@@ -29,6 +30,7 @@ common::for_both_producers! {
     handlers_with_several_return_types_say_which,
     boxed_handlers_are_handlers_and_get_every_call,
     handlers_that_cannot_cross_threads_may_fail_and_restart,
+    handlers_of_batches_that_only_start_are_restarted_by_that,
     policies_of_every_kind,
     a_stage_with_policies_crosses_threads,
 }
@@ -269,6 +271,28 @@ fn handlers_that_cannot_cross_threads_may_fail_and_restart<K: Kind>() {
         assert_eq!(counts(&finished), (5, skipped), "{action:?}");
         assert_eq!(started.load(Ordering::SeqCst), starts, "{action:?}");
     }
+}
+
+/// Handles batches, and fails at its first one.
+#[derive(Default)]
+struct Starts(u32);
+
+impl BatchHandler<u64, Shared, Result<(), &'static str>> for Starts {
+    fn on_start(&mut self) {
+        self.0 += 1;
+    }
+
+    fn on_batch(&mut self, _: &[u64], _: Sequence, _: Done<'_>) -> Result<(), &'static str> {
+        if self.0 == 1 { Err(ON_PURPOSE) } else { Ok(()) }
+    }
+}
+
+fn handlers_of_batches_that_only_start_are_restarted_by_that<K: Kind>() {
+    let stage = Stage::new("starts").on_error(Action::Restart(Duration::ZERO));
+    let ring = K::ring(8, || 0).stage(stage).read_batch_handler(Starts::default());
+    let mut finished = drain_one(ring, 5);
+    assert_eq!(counts(&finished), (5, 0));
+    assert_eq!(finished.take_handler::<Starts>().unwrap().0, 2);
 }
 
 /// A policy that is a named type with state.

@@ -6,18 +6,17 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::common::{
-    Kind, MOMENT, PATIENCE, repeats, threads_named, unique_prefix, wait_until,
+    Kind, MOMENT, PATIENCE, ProducerOf, repeats, threads_named, unique_prefix, wait_until,
     wait_until_no_thread_named,
 };
 use lapwing::consumer::{Exclusive, Outcome};
 use lapwing::error::{HaltCause, PollError, PublishError, RingError, StartError, TakeError};
 use lapwing::lifecycle::{Backlog, ShutdownError};
 use lapwing::producer::Sequencer;
-use lapwing::{Consumers, EventHandler, Producer, Sequence};
+use lapwing::{Builder, Consumers, EventHandler, Producer, Running, Sequence};
 
 crate::common::for_both_producers! {
     miri_shutdown_at_once_loses_nothing,
-    events_published_before_the_start_are_handled,
     dropping_the_last_producer_ends_join,
     close_then_drain_then_join,
     threads_have_the_names_of_their_stages_and_end,
@@ -26,10 +25,8 @@ crate::common::for_both_producers! {
     miri_scoped_stages_borrow,
     scope_of_the_stages_may_be_shorter_than_what_they_borrow,
     miri_consumers_run_on_threads_of_the_callers_own,
-    consumer_that_is_dropped_without_having_run_halts_the_ring,
-    consumers_that_are_dropped_halt_the_ring,
-    detached_stages_stay_at_work,
-    dropping_running_closes_the_ring_and_lets_the_stages_drain,
+    a_consumer_that_is_dropped_without_having_run_halts_the_ring,
+    stages_drain_the_ring_after_running_was_detached_or_dropped,
     shutdown_timeout_reports_what_is_left_and_returns_the_stages,
     shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it,
     backlog_lists_stages_and_no_pollers,
@@ -72,19 +69,29 @@ impl EventHandler<u64, Exclusive> for Doubles {
     }
 }
 
+/// Starts the stages of `ring` on their threads.
+fn start<S: Sequencer>(ring: Builder<'static, u64, S>) -> (Producer<u64, S>, Running<'static>) {
+    let (producer, consumers) = ring.build().unwrap();
+    (producer, consumers.start().unwrap())
+}
+
+/// Publishes `events` events, each equal to its number.
+fn publish<K: Kind>(producer: &mut ProducerOf<u64, K>, events: u64) {
+    (0..events).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+}
+
 /// LMAX loses these events: a processor that has not started counts as stopped (issue 517).
 fn miri_shutdown_at_once_loses_nothing<K: Kind>() {
     for round in 0..repeats(1_000) {
-        let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .stage("first")
-            .read_handler(Calls::default())
-            .stage("second")
-            .read_handler(Calls::default())
-            .build()
-            .unwrap();
-        let running = consumers.start().unwrap();
+        let (mut producer, running) = start(
+            K::ring(8, || 0_u64)
+                .stage("first")
+                .read_handler(Calls::default())
+                .stage("second")
+                .read_handler(Calls::default()),
+        );
         let count = round % 9;
-        (0..count).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+        publish::<K>(&mut producer, count);
         let mut report = running.shutdown().unwrap();
         for name in ["first", "second"] {
             let calls: Calls = report.take(name).unwrap();
@@ -94,36 +101,38 @@ fn miri_shutdown_at_once_loses_nothing<K: Kind>() {
     }
 }
 
-fn events_published_before_the_start_are_handled<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(8, || 0_u64).stage("all").read_handler(Calls::default()).build().unwrap();
-    (0..8).for_each(|number| _ = producer.try_publish(|event| *event = number).unwrap());
-    drop(producer);
-    let mut report = consumers.start().unwrap().join().unwrap();
-    assert_eq!(report.take::<Calls>("all").unwrap().events, (0..8).collect::<Vec<_>>());
-}
-
+/// Also if all events were published before the start.
 fn dropping_the_last_producer_ends_join<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
-    let running = consumers.start().unwrap();
-    let thread = thread::spawn(move || producer.publish(|_| {}).unwrap());
-    let report = running.join().unwrap();
-    assert_eq!(report.stages().next().unwrap().processed(), 1);
-    thread.join().unwrap();
+    for is_before in [true, false] {
+        let (mut producer, consumers) =
+            K::ring(8, || 0_u64).stage("all").read_handler(Calls::default()).build().unwrap();
+        let mut publish = move || publish::<K>(&mut producer, 8);
+        let mut report = if is_before {
+            publish();
+            drop(publish); // and the producer
+            consumers.start().unwrap().join().unwrap()
+        } else {
+            let running = consumers.start().unwrap();
+            let thread = thread::spawn(publish);
+            let report = running.join().unwrap();
+            thread.join().unwrap();
+            report
+        };
+        assert_eq!(report.stages().next().unwrap().processed(), 8);
+        assert_eq!(report.take::<Calls>("all").unwrap().events, (0..8).collect::<Vec<_>>());
+    }
 }
 
 fn close_then_drain_then_join<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("slow")
-        .read(move |_, _, _| _ = gate.recv())
-        .stage("all")
-        .read_handler(Calls::default())
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    (0..4).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    let (mut producer, running) = start(
+        K::ring(4, || 0_u64)
+            .stage("slow")
+            .read(move |_, _, _| _ = gate.recv())
+            .stage("all")
+            .read_handler(Calls::default()),
+    );
+    publish::<K>(&mut producer, 4);
     running.close();
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
     assert!(!running.is_finished());
@@ -185,13 +194,12 @@ fn pinning_to_a_cpu_of_ours_works<K: Kind>() {
         return;
     }
     let ours = first_allowed_cpu();
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .stage("pinned")
-        .pin(ours)
-        .read(move |_, _, _| assert_eq!(allowed_cpus(), ours.to_string()))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
+    let (mut producer, running) = start(
+        K::ring(2, || 0_u64)
+            .stage("pinned")
+            .pin(ours)
+            .read(move |_, _, _| assert_eq!(allowed_cpus(), ours.to_string())),
+    );
     producer.publish(|_| {}).unwrap();
     running.shutdown().unwrap();
 }
@@ -223,7 +231,7 @@ fn miri_scoped_stages_borrow<K: Kind>() {
         .unwrap();
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope).unwrap();
-        (0..10).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+        publish::<K>(&mut producer, 10);
         running.shutdown().unwrap();
     });
     assert_eq!((sum, count), (55, 10));
@@ -265,7 +273,7 @@ fn miri_consumers_run_on_threads_of_the_callers_own<K: Kind>() {
     thread::scope(|scope| {
         let threads: Vec<_> =
             consumers.into_iter().map(|consumer| scope.spawn(move || consumer.run())).collect();
-        (0..10).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+        publish::<K>(&mut producer, 10);
         drop(producer);
         for thread in threads {
             let mut finished = thread.join().unwrap();
@@ -279,67 +287,58 @@ fn miri_consumers_run_on_threads_of_the_callers_own<K: Kind>() {
     });
 }
 
-fn consumer_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .stage("runs")
-        .read(|_, _, _| {})
-        .stage("dropped")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let mut consumers = consumers.into_iter();
-    let runs = consumers.next().unwrap();
-    let thread = thread::spawn(move || runs.run());
-    drop(consumers);
-    assert_eq!(*thread.join().unwrap().outcome(), Outcome::Halted);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
+/// One of them, or all.
+fn a_consumer_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
+    for is_first_run in [true, false] {
+        let (mut producer, mut consumers) = K::ring(2, || 0_u64)
+            .stage("runs")
+            .read(|_, _, _| {})
+            .stage("dropped")
+            .read(|_, _, _| {})
+            .stage("poller")
+            .poller()
+            .build()
+            .unwrap();
+        let mut poller = consumers.take_poller("poller").unwrap();
+        producer.publish(|_| {}).unwrap();
+        if is_first_run {
+            let mut consumers = consumers.into_iter();
+            let runs = consumers.next().unwrap();
+            let thread = thread::spawn(move || runs.run());
+            drop(consumers);
+            assert_eq!(*thread.join().unwrap().outcome(), Outcome::Halted);
+        } else {
+            drop(consumers);
+        }
+        let cause = HaltCause::StageDropped;
+        assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(cause)));
+        assert_eq!(poller.poll().err(), Some(PollError::Halted(cause)));
+        assert_eq!(poller.wait().err(), Some(RingError::Halted(cause)));
+    }
 }
 
-fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(2, || 0_u64)
-        .stage("never")
-        .read(|_, _, _| {})
-        .stage("poller")
-        .poller()
-        .build()
-        .unwrap();
-    let mut poller = consumers.take_poller("poller").unwrap();
-    producer.publish(|_| {}).unwrap();
-    drop(consumers);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
-    assert_eq!(poller.poll().err(), Some(PollError::Halted(HaltCause::StageDropped)));
-    assert_eq!(poller.wait().err(), Some(RingError::Halted(HaltCause::StageDropped)));
-}
-
-fn detached_stages_stay_at_work<K: Kind>() {
-    let prefix = unique_prefix();
-    let (number, numbers) = mpsc::channel();
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .stage(format!("{prefix}work"))
-        .read(move |event, _, _| number.send(*event).unwrap())
-        .build()
-        .unwrap();
-    consumers.start().unwrap().detach();
-    (0..10).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
-    drop(producer);
-    assert_eq!(numbers.iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
-    wait_until_no_thread_named(&prefix);
-}
-
-fn dropping_running_closes_the_ring_and_lets_the_stages_drain<K: Kind>() {
-    let prefix = unique_prefix();
-    let (number, numbers) = mpsc::channel();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage(format!("{prefix}work"))
-        .read(move |event, _, _| number.send(*event).unwrap())
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    (0..4).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
-    drop(running);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
-    assert_eq!(numbers.iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
-    wait_until_no_thread_named(&prefix);
+/// A dropped `Running` closes the ring, a detached one leaves that to the producer.
+fn stages_drain_the_ring_after_running_was_detached_or_dropped<K: Kind>() {
+    for is_detached in [true, false] {
+        let prefix = unique_prefix();
+        let (number, numbers) = mpsc::channel();
+        let (mut producer, running) = start(
+            K::ring(4, || 0_u64)
+                .stage(format!("{prefix}work"))
+                .read(move |event, _, _| number.send(*event).unwrap()),
+        );
+        if is_detached {
+            running.detach();
+            publish::<K>(&mut producer, 10);
+            drop(producer);
+        } else {
+            publish::<K>(&mut producer, 10);
+            drop(running);
+            assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
+        }
+        assert_eq!(numbers.iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        wait_until_no_thread_named(&prefix);
+    }
 }
 
 // ---- stopping ----
@@ -347,19 +346,15 @@ fn dropping_running_closes_the_ring_and_lets_the_stages_drain<K: Kind>() {
 fn shutdown_timeout_reports_what_is_left_and_returns_the_stages<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (at_work, is_at_work) = mpsc::channel();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("first")
-        .read(|_, _, _| {})
-        .stage("slow")
-        .max_batch(1)
-        .read(move |_, _, _| {
-            at_work.send(()).unwrap();
-            let _ = gate.recv();
-        })
-        .build()
-        .unwrap();
-    let mut running = consumers.start().unwrap();
-    (0..3).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+    let (mut producer, mut running) = start(
+        K::ring(4, || 0_u64).stage("first").read(|_, _, _| {}).stage("slow").max_batch(1).read(
+            move |_, _, _| {
+                at_work.send(()).unwrap();
+                let _ = gate.recv();
+            },
+        ),
+    );
+    publish::<K>(&mut producer, 3);
     is_at_work.recv().unwrap();
     wait_until(|| running.backlog()[0].events == 0);
     let error = running.shutdown_timeout(MOMENT).unwrap_err();
@@ -376,7 +371,7 @@ fn shutdown_timeout_reports_what_is_left_and_returns_the_stages<K: Kind>() {
 }
 
 fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
-    let (hand_over, handed_over) = mpsc::channel::<lapwing::Running<'static>>();
+    let (hand_over, handed_over) = mpsc::channel::<Running<'static>>();
     let (tell, told) = mpsc::channel();
     let handed_over = std::sync::Mutex::new(handed_over);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
@@ -422,19 +417,18 @@ fn backlog_lists_stages_and_no_pollers<K: Kind>() {
 // ---- the report ----
 
 fn report_returns_handlers_by_name_and_type<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("doubles")
-        .write_handler(Doubles::default())
-        .stage("calls")
-        .read_handler(Calls::default())
-        .stage("closure")
-        .read(|_, _, _| {})
-        .stage("local")
-        .read_local(Calls::default)
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    (0..3).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    let (mut producer, running) = start(
+        K::ring(4, || 0_u64)
+            .stage("doubles")
+            .write_handler(Doubles::default())
+            .stage("calls")
+            .read_handler(Calls::default())
+            .stage("closure")
+            .read(|_, _, _| {})
+            .stage("local")
+            .read_local(Calls::default),
+    );
+    publish::<K>(&mut producer, 3);
     let mut report = running.shutdown().unwrap();
     assert!(matches!(report.take::<Calls>("doubles").err(), Some(TakeError::WrongType { .. })));
     assert_eq!(report.take::<Doubles>("doubles"), Ok(Doubles(3)));

@@ -11,29 +11,16 @@ use crate::common::{
 };
 use lapwing::consumer::Outcome;
 use lapwing::error::{HaltCause, PublishError, TakeError, TryPublishError};
-use lapwing::lifecycle::RunError;
 use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting};
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
-    miri_panic_in_on_event_ends_every_stage,
-    panic_in_on_event_of_a_writing_stage_ends_every_stage,
-    panic_in_a_batch_closure_of_a_stage_names_the_first_event_of_the_batch,
-    panic_in_on_start_ends_every_stage,
-    panic_in_on_batch_start_ends_every_stage,
-    panic_in_on_timeout_ends_every_stage,
-    panic_in_on_shutdown_is_reported,
-    panic_in_a_local_factory_ends_every_stage,
-    panic_in_the_destructor_of_a_handler_is_reported,
-    panic_in_on_event_is_reported_even_if_the_destructor_panics_too,
-    panic_with_a_payload_that_panics_when_dropped_is_reported,
-    panic_without_a_text_is_reported,
-    panic_of_a_wait_strategy_ends_every_stage,
-    panic_in_the_destructor_of_a_wait_strategy_is_reported,
-    panic_of_a_producers_wait_strategy_claims_nothing,
+    miri_a_panic_in_on_event_ends_every_stage,
+    a_panic_while_events_come_ends_every_stage,
+    a_panic_at_the_end_is_reported,
+    a_panic_of_a_producers_wait_strategy_claims_nothing,
     panics_of_two_stages_are_both_reported,
     a_handler_that_panicked_kept_its_ends_open_until_the_report_was_dropped,
-    a_handler_that_panicked_is_not_in_the_report,
 }
 
 /// The call in which a handler panics.
@@ -89,158 +76,142 @@ impl Drop for Bad {
 
 type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 
-/// Runs a ring in which the stage that `add` adds panics, beside other stages, until the producer
-/// gets an error. Returns how the bad stage ended.
-fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Outcome {
+/// Adds the stage that panics. Each row of a table has one, and the event that the outcome names.
+type Add<K> = fn(Ring<K>, Stage) -> Ring<K>;
+
+/// Adds a stage with a handler that panics at this point.
+macro_rules! bad {
+    ($point:expr) => {
+        |ring, stage| ring.stage(stage).read_handler(Bad($point))
+    };
+}
+
+/// Runs a ring in which the stage that `add` adds panics, beside other stages. The producer publishes
+/// `events` events, or until it gets an error. Returns how the bad stage ended. Its thread and those
+/// of the other stages have ended, with no other failure.
+fn run<K: Kind>(add: Add<K>, events: Option<u64>) -> Outcome {
     quiet_panics();
     let prefix = unique_prefix();
     let bad = format!("{prefix}bad");
-    let ring = K::ring(4, || 0).stage(format!("{prefix}before")).read(|_, _, _| {});
-    let ring = add(ring, Stage::new(&bad)).stage(format!("{prefix}after")).read(|_, _, _| {});
+    let ring = K::ring(4, || 0).stage(format!("{prefix}before")).read(nothing);
+    let ring = add(ring, Stage::new(&bad)).stage(format!("{prefix}after")).read(nothing);
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
-    let stopped = loop {
-        if let Err(stopped) = producer.publish(|event| *event = 1) {
-            break stopped;
-        }
+    let failed = if let Some(events) = events {
+        (0..events).for_each(|_| _ = producer.publish(|event| *event = 1).unwrap());
+        running.shutdown().unwrap_err()
+    } else {
+        let stopped = loop {
+            if let Err(stopped) = producer.publish(|event| *event = 1) {
+                break stopped;
+            }
+        };
+        let cause = HaltCause::StageFailed;
+        assert_eq!(stopped, PublishError::Halted(cause));
+        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(cause)));
+        running.join().unwrap_err()
     };
-    assert_eq!(stopped, PublishError::Halted(HaltCause::StageFailed));
-    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::StageFailed)));
-    let failed = running.join().unwrap_err();
     wait_until_no_thread_named(&prefix);
     for stage in failed.report().stages().filter(|stage| stage.name() != bad) {
-        assert_eq!(*stage.outcome(), Outcome::Halted, "{}", stage.name());
+        let is_drained = events.is_some() && *stage.outcome() == Outcome::Drained;
+        assert!(is_drained || *stage.outcome() == Outcome::Halted, "{stage:?}");
     }
-    outcome_of(&failed, &bad)
+    let of_bad = failed.report().stages().find(|stage| stage.name() == bad).unwrap();
+    assert!(events.is_none_or(|events| of_bad.processed() == events), "{of_bad:?}");
+    let outcome = of_bad.outcome().clone();
+    let Outcome::Panicked { message, sequence } = &outcome else { panic!("{outcome:?}") };
+    let text = failed.to_string();
+    for token in [format!("{bad:?}"), format!("{message:?}"), format!("sequence={sequence}")] {
+        assert!(text.contains(&token), "{text}");
+    }
+    outcome
 }
 
-/// Returns how `stage` ended, which the error's text must also contain.
-fn outcome_of(failed: &RunError, stage: &str) -> Outcome {
-    let outcome = failed.report().stages().find(|each| each.name() == stage).unwrap().outcome();
-    if let Outcome::Panicked { message, sequence } = outcome {
-        let text = failed.to_string();
-        let tokens = [format!("{stage:?}"), format!("{message:?}"), format!("sequence={sequence}")];
-        assert!(tokens.iter().all(|token| text.contains(token)), "{text}");
-    }
-    outcome.clone()
+fn nothing(_: &u64, _: Sequence, _: bool) {}
+
+fn slow(_: &u64, _: Sequence, _: bool) {
+    thread::sleep(Duration::from_millis(1));
 }
 
 fn panicked_at(sequence: Sequence) -> Outcome {
     Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence }
 }
 
-// ---- stages ----
+fn miri_a_panic_in_on_event_ends_every_stage<K: Kind>() {
+    assert_eq!(run::<K>(bad!(Point::Event(0)), None), panicked_at(0));
+    assert_eq!(run::<K>(bad!(Point::Event(5)), None), panicked_at(5));
+}
 
-fn miri_panic_in_on_event_ends_every_stage<K: Kind>() {
-    for at in [0, 5] {
-        let outcome = run_until_halted::<K>(|ring, stage| {
-            ring.stage(stage).read_handler(Bad(Point::Event(at)))
-        });
-        assert_eq!(outcome, panicked_at(at));
+fn a_panic_while_events_come_ends_every_stage<K: Kind>() {
+    let rows: [(Add<K>, Sequence); 6] = [
+        (|ring, stage| ring.stage(stage).write(|_, at, _| assert!(at != 5, "{ON_PURPOSE}")), 5),
+        (
+            |ring, stage| {
+                let stage = stage.max_batch(1);
+                ring.stage(stage).read_batch(|_, first| assert!(first != 5, "{ON_PURPOSE}"))
+            },
+            5,
+        ),
+        (bad!(Point::Start), 0),
+        (bad!(Point::BatchStart), 0),
+        (|ring, stage| ring.stage(stage).read_local(|| -> Bad { panic!("{ON_PURPOSE}") }), 0),
+        // A panic of the payload's destructor must not replace the text that says what failed.
+        (|ring, stage| ring.stage(stage).read_local(|| Bad(Point::EventAndDrop)), 0),
+    ];
+    for (add, at) in rows {
+        assert_eq!(run::<K>(add, None), panicked_at(at));
+    }
+    let rows: [(Add<K>, Option<Sequence>); 4] = [
+        // Such a payload must not end the stage's thread before it has left its result, because
+        // `join` waits for the result.
+        (|ring, stage| ring.stage(stage).read(|_, _, _| panic_any(Bad(Point::Drop))), Some(0)),
+        (
+            |ring, stage| {
+                ring.stage(stage).read(|_, at, _| {
+                    if at == 2 {
+                        panic_any(7_u8)
+                    }
+                })
+            },
+            Some(2),
+        ),
+        // The producer continues until it gets the error, so the stage has to wait for a slow one.
+        (
+            |ring, stage| {
+                let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { yields: 0 });
+                ring.stage("slow").read(slow).stage(stage).read_handler(Bad(Point::Timeout))
+            },
+            None,
+        ),
+        (
+            |ring, stage| {
+                ring.stage("slow").read(slow).stage(stage.wait(PanicsWaiting)).read(nothing)
+            },
+            None,
+        ),
+    ];
+    for (add, at) in rows {
+        let Outcome::Panicked { sequence, .. } = run::<K>(add, None) else { unreachable!() };
+        assert!(at.is_none_or(|at| at == sequence), "{sequence}");
     }
 }
 
-fn panic_in_on_event_of_a_writing_stage_ends_every_stage<K: Kind>() {
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.stage(stage).write(|_, sequence, _| assert!(sequence != 5, "{ON_PURPOSE}"))
-    });
-    assert_eq!(outcome, panicked_at(5));
-}
-
-fn panic_in_a_batch_closure_of_a_stage_names_the_first_event_of_the_batch<K: Kind>() {
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.stage(stage.max_batch(1)).read_batch(|_, first| assert!(first != 5, "{ON_PURPOSE}"))
-    });
-    assert_eq!(outcome, panicked_at(5));
-}
-
-fn panic_in_on_start_ends_every_stage<K: Kind>() {
-    let add = |ring: Ring<K>, stage| ring.stage(stage).read_handler(Bad(Point::Start));
-    assert_eq!(run_until_halted::<K>(add), panicked_at(0));
-}
-
-fn panic_in_on_batch_start_ends_every_stage<K: Kind>() {
-    let add = |ring: Ring<K>, stage| ring.stage(stage).read_handler(Bad(Point::BatchStart));
-    assert_eq!(run_until_halted::<K>(add), panicked_at(0));
-}
-
-fn panic_in_on_timeout_ends_every_stage<K: Kind>() {
-    // The producer continues until it gets the error, so the stage has to wait for a slow one.
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { yields: 0 });
-        ring.stage("slow")
-            .read(|_, _, _| thread::sleep(Duration::from_millis(1)))
-            .stage(stage)
-            .read_handler(Bad(Point::Timeout))
-    });
-    assert!(matches!(outcome, Outcome::Panicked { .. }), "{outcome:?}");
-}
-
-fn panic_in_a_local_factory_ends_every_stage<K: Kind>() {
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.stage(stage).read_local(|| -> Bad { panic!("{ON_PURPOSE}") })
-    });
-    assert_eq!(outcome, panicked_at(0));
-}
-
-/// Runs a ring whose only stage panics when the ring is closed and drained.
-fn run_until_closed<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Outcome {
-    quiet_panics();
-    let prefix = unique_prefix();
-    let bad = format!("{prefix}bad");
-    let ring = K::ring(4, || 0).stage(format!("{prefix}before")).read(|_, _, _| {});
-    let (mut producer, consumers) = add(ring, Stage::new(&bad)).build().unwrap();
-    let running = consumers.start().unwrap();
-    for _ in 0..9 {
-        producer.publish(|event| *event = 1).unwrap();
+/// The ring is closed and drained when it panics.
+fn a_panic_at_the_end_is_reported<K: Kind>() {
+    let rows: [Add<K>; 4] = [
+        bad!(Point::Shutdown),
+        |ring, stage| ring.stage(stage).read_local(|| Bad(Point::Drop)),
+        |ring, stage| {
+            let captured = Bad(Point::Drop);
+            ring.stage(stage).read(move |_, at, _| captured.reach(Point::Event(at)))
+        },
+        // It must not end the stage's thread before it has left its result, because `join` waits
+        // for the result.
+        |ring, stage| ring.stage(stage.wait(PanicsDropped)).read(nothing),
+    ];
+    for add in rows {
+        assert!(matches!(run::<K>(add, Some(9)), Outcome::Panicked { sequence: 9, .. }));
     }
-    let failed = running.shutdown().unwrap_err();
-    wait_until_no_thread_named(&prefix);
-    assert!(failed.report().stages().all(|stage| stage.processed() == 9));
-    outcome_of(&failed, &bad)
-}
-
-fn panic_in_on_shutdown_is_reported<K: Kind>() {
-    let add = |ring: Ring<K>, stage| ring.stage(stage).read_handler(Bad(Point::Shutdown));
-    assert!(matches!(run_until_closed::<K>(add), Outcome::Panicked { .. }));
-}
-
-fn panic_in_the_destructor_of_a_handler_is_reported<K: Kind>() {
-    let local = |ring: Ring<K>, stage| ring.stage(stage).read_local(|| Bad(Point::Drop));
-    assert!(matches!(run_until_closed::<K>(local), Outcome::Panicked { .. }));
-    let captured = Bad(Point::Drop);
-    let closure = |ring: Ring<K>, stage| {
-        ring.stage(stage).read(move |_, sequence, _| captured.reach(Point::Event(sequence)))
-    };
-    assert!(matches!(run_until_closed::<K>(closure), Outcome::Panicked { .. }));
-}
-
-/// A panic of the payload's destructor must not replace the text that says what failed.
-fn panic_in_on_event_is_reported_even_if_the_destructor_panics_too<K: Kind>() {
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.stage(stage).read_local(|| Bad(Point::EventAndDrop))
-    });
-    assert_eq!(outcome, panicked_at(0));
-}
-
-/// Such a payload must not end the stage's thread before it has left its result, because `join`
-/// waits for the result.
-fn panic_with_a_payload_that_panics_when_dropped_is_reported<K: Kind>() {
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.stage(stage).read(|_, _, _| panic_any(Bad(Point::Drop)))
-    });
-    assert!(matches!(outcome, Outcome::Panicked { sequence: 0, .. }), "{outcome:?}");
-}
-
-fn panic_without_a_text_is_reported<K: Kind>() {
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.stage(stage).read(|_, sequence, _| {
-            if sequence == 2 {
-                panic_any(7_u8)
-            }
-        })
-    });
-    assert!(matches!(outcome, Outcome::Panicked { sequence: 2, .. }), "{outcome:?}");
 }
 
 /// A strategy that panics when it is asked for a step.
@@ -269,34 +240,12 @@ impl WaitStrategy for PanicsDropped {
 
 impl Drop for PanicsDropped {
     fn drop(&mut self) {
-        let is_stage = thread::current().name() == Some("destructor of a strategy");
+        let is_stage = thread::current().name().is_some_and(|name| name.ends_with("-bad"));
         assert!(!is_stage, "{ON_PURPOSE}");
     }
 }
 
-/// It must not end the stage's thread before it has left its result, because `join` waits for the
-/// result.
-fn panic_in_the_destructor_of_a_wait_strategy_is_reported<K: Kind>() {
-    quiet_panics();
-    let stage = Stage::new("destructor of a strategy").wait(PanicsDropped);
-    let (mut producer, consumers) =
-        K::ring(8, || 0_u64).stage(stage).read(|_, _, _| {}).build().unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    let report = running.shutdown().unwrap_err().into_report();
-    let outcome = report.stages().next().unwrap().outcome();
-    assert!(matches!(outcome, Outcome::Panicked { sequence: 1, .. }), "{outcome:?}");
-}
-
-fn panic_of_a_wait_strategy_ends_every_stage<K: Kind>() {
-    let outcome = run_until_halted::<K>(|ring, stage| {
-        let slow = |_: &u64, _, _| thread::sleep(Duration::from_millis(1));
-        ring.stage("slow").read(slow).stage(stage.wait(PanicsWaiting)).read(|_, _, _| {})
-    });
-    assert!(matches!(outcome, Outcome::Panicked { .. }), "{outcome:?}");
-}
-
-fn panic_of_a_producers_wait_strategy_claims_nothing<K: Kind>() {
+fn a_panic_of_a_producers_wait_strategy_claims_nothing<K: Kind>() {
     quiet_panics();
     let ring = K::ring(1, || 0_u64).producer_wait(PanicsWaiting).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
@@ -363,18 +312,8 @@ fn a_handler_that_panicked_kept_its_ends_open_until_the_report_was_dropped<K: Ki
         let running = consumers.start().unwrap();
         let told = other_end.recv_timeout(PATIENCE);
         assert_eq!(told, Err(RecvTimeoutError::Disconnected), "{policy:?}");
-        assert!(running.join().is_err());
+        let mut report = running.join().unwrap_err().into_report();
+        let handler = report.take::<OwnsAnEnd>("bad").err();
+        assert!(matches!(handler, Some(TakeError::WrongType { .. })), "{handler:?}");
     }
-}
-
-fn a_handler_that_panicked_is_not_in_the_report<K: Kind>() {
-    quiet_panics();
-    let (mut producer, consumers) =
-        K::ring(1, || 0_u64).stage("bad").read_handler(Bad(Point::Event(0))).build().unwrap();
-    // Published before the stage runs: the stage halts the ring at once, and a concurrent
-    // publication would fail.
-    producer.publish(|_| {}).unwrap();
-    let running = consumers.start().unwrap();
-    let mut report = running.shutdown().unwrap_err().into_report();
-    assert!(matches!(report.take::<Bad>("bad").err(), Some(TakeError::WrongType { .. })));
 }

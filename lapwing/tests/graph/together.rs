@@ -10,33 +10,35 @@ use crate::common::{
     Kind, Ledger, MOMENT, ON_PURPOSE, quiet_panics, repeats, unique_prefix,
     wait_until_no_thread_named, watched,
 };
-use lapwing::consumer::{Consumer, Outcome, Shared};
+use lapwing::consumer::{Consumer, Finished, Outcome, Shared};
 use lapwing::error::{BuildError, HaltCause, RingError, StartError};
+use lapwing::producer::Sequencer;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, Sleeping, Step, WaitStrategy, Waiting, Yielding,
 };
-use lapwing::{Action, EventHandler, Sequence, Stage};
+use lapwing::{Action, Builder, EventHandler, Producer, Running, Sequence, Stage};
 
 crate::common::for_both_producers! {
     miri_stages_of_one_thread_run_on_one_thread,
-    stage_joins_the_thread_of_another_by_its_name,
     pipeline_on_one_thread_keeps_its_order,
     stages_around_one_on_another_thread_share_their_state,
     thread_of_several_stages_wakes_with_every_strategy,
     timeouts_come_to_each_stage_of_a_thread,
-    panicking_stage_halts_the_others_on_its_thread,
-    stage_that_stops_leaves_its_neighbours_running,
-    panic_in_the_strategy_of_a_shared_thread_is_reported,
-    panic_in_a_factory_of_a_shared_thread_is_reported,
+    stages_that_end_on_a_shared_thread_end_or_leave_the_others,
     stages_of_several_rings_run_together,
     a_thread_of_two_rings_wakes_for_each,
     one_thread_of_no_stage_ends_at_once,
-    two_pins_for_one_thread_are_an_error,
-    name_that_no_thread_can_have_is_an_error,
+    threads_that_cannot_be_are_errors,
     failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread,
     shutdown_reports_every_stage_of_a_thread,
     events_are_cleared_after_the_last_stage,
     events_are_cleared_after_a_poller,
+}
+
+/// Starts the stages of `ring` on their threads.
+fn start<S: Sequencer>(ring: Builder<'static, u64, S>) -> (Producer<u64, S>, Running<'static>) {
+    let (producer, consumers) = ring.build().unwrap();
+    (producer, consumers.start().unwrap())
 }
 
 /// The thread on which each stage ran.
@@ -49,42 +51,26 @@ fn note(places: &Places) -> impl FnMut(&u64, Sequence, bool) + use<> {
     }
 }
 
+/// The thread has a name of its own, or that of one of the stages.
 fn miri_stages_of_one_thread_run_on_one_thread<K: Kind>() {
-    let (shared, alone) = (Places::default(), Places::default());
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("a")
-        .on_thread("shared")
-        .read(note(&shared))
-        .stage("alone")
-        .read(note(&alone))
-        .stage("b")
-        .on_thread("shared")
-        .read(note(&shared))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    for _ in 0..repeats(1000) {
-        producer.publish(|_| {}).unwrap();
+    for thread in ["shared", "a"] {
+        let (shared, alone) = (Places::default(), Places::default());
+        let first = Stage::new("a");
+        let ring = K::ring(4, || 0_u64)
+            .stage(if thread == "a" { first } else { first.on_thread(thread) })
+            .read(note(&shared))
+            .stage("alone")
+            .read(note(&alone))
+            .stage(Stage::new("b").on_thread(thread))
+            .read(note(&shared));
+        let (mut producer, running) = start(ring);
+        for _ in 0..repeats(1000) {
+            producer.publish(|_| {}).unwrap();
+        }
+        running.shutdown().unwrap();
+        assert_eq!((shared.lock().unwrap().len(), alone.lock().unwrap().len()), (1, 1));
+        assert!(shared.lock().unwrap().is_disjoint(&alone.lock().unwrap()));
     }
-    running.shutdown().unwrap();
-    assert_eq!((shared.lock().unwrap().len(), alone.lock().unwrap().len()), (1, 1));
-    assert!(shared.lock().unwrap().is_disjoint(&alone.lock().unwrap()));
-}
-
-fn stage_joins_the_thread_of_another_by_its_name<K: Kind>() {
-    let places = Places::default();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("first")
-        .read(note(&places))
-        .stage("second")
-        .on_thread("first")
-        .read(note(&places))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    running.shutdown().unwrap();
-    assert_eq!(places.lock().unwrap().len(), 1);
 }
 
 fn pipeline_on_one_thread_keeps_its_order<K: Kind>() {
@@ -121,24 +107,23 @@ fn stages_around_one_on_another_thread_share_their_state<K: Kind>() {
     let events = repeats(50_000);
     let risk = Arc::new(Mutex::new((0_u64, 0_u64)));
     let (before, after) = (Arc::clone(&risk), Arc::clone(&risk));
-    let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .stage("hold")
-        .on_thread("risk")
-        .read_batch(move |orders, _| {
-            before.lock().unwrap().0 += orders.len() as u64;
-        })
-        .stage("match")
-        .write(|order, _, _| *order += 1)
-        .stage("free")
-        .on_thread("risk")
-        .read_batch(move |orders, first| {
-            let mut risk = after.lock().unwrap();
-            risk.1 += orders.len() as u64;
-            assert!(risk.0 >= first + orders.len() as u64, "held before it is freed");
-        })
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
+    let (mut producer, running) = start(
+        K::ring(64, || 0_u64)
+            .stage("hold")
+            .on_thread("risk")
+            .read_batch(move |orders, _| {
+                before.lock().unwrap().0 += orders.len() as u64;
+            })
+            .stage("match")
+            .write(|order, _, _| *order += 1)
+            .stage("free")
+            .on_thread("risk")
+            .read_batch(move |orders, first| {
+                let mut risk = after.lock().unwrap();
+                risk.1 += orders.len() as u64;
+                assert!(risk.0 >= first + orders.len() as u64, "held before it is freed");
+            }),
+    );
     for _ in 0..events {
         producer.publish(|order| *order = 1).unwrap();
     }
@@ -157,21 +142,20 @@ fn thread_of_several_stages_wakes_with_every_strategy<K: Kind>() {
 /// Publishes a single event and waits until the last stage has it.
 fn one_by_one<K: Kind>(strategy: &impl WaitStrategy) {
     let (done, is_done) = mpsc::channel();
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .wait(strategy.clone())
-        .stage("a")
-        .on_thread("both")
-        .read(|_, _, _| {})
-        .stage("between")
-        .read(|_, _, _| {})
-        .stage("b")
-        .on_thread("both")
-        .read(move |_, sequence, _| {
-            done.send(sequence).unwrap();
-        })
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
+    let (mut producer, running) = start(
+        K::ring(2, || 0_u64)
+            .wait(strategy.clone())
+            .stage("a")
+            .on_thread("both")
+            .read(|_, _, _| {})
+            .stage("between")
+            .read(|_, _, _| {})
+            .stage("b")
+            .on_thread("both")
+            .read(move |_, sequence, _| {
+                done.send(sequence).unwrap();
+            }),
+    );
     for sequence in 0..repeats(1000) {
         producer.publish(|_| {}).unwrap();
         assert_eq!(is_done.recv_timeout(crate::common::PATIENCE), Ok(sequence));
@@ -192,14 +176,13 @@ impl EventHandler<u64> for Watchdog {
 fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
     let (alarm, alarms) = mpsc::channel();
     let stage = |name: &str| Stage::new(name).on_thread("both").timeout(Duration::from_millis(1));
-    let (_producer, consumers) = K::ring(4, || 0_u64)
-        .stage(stage("a"))
-        .read_handler(Watchdog(alarm.clone(), "a"))
-        .stage(stage("b"))
-        .read_handler(Watchdog(alarm, "b"))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
+    let (_producer, running) = start(
+        K::ring(4, || 0_u64)
+            .stage(stage("a"))
+            .read_handler(Watchdog(alarm.clone(), "a"))
+            .stage(stage("b"))
+            .read_handler(Watchdog(alarm, "b")),
+    );
     let mut heard = HashSet::new();
     while heard.len() < 2 {
         heard.insert(alarms.recv_timeout(crate::common::PATIENCE).unwrap());
@@ -207,47 +190,10 @@ fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn panicking_stage_halts_the_others_on_its_thread<K: Kind>() {
-    quiet_panics();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("good")
-        .on_thread("both")
-        .read(|_, _, _| {})
-        .stage("bad")
-        .on_thread("both")
-        .read(|_, _, _| panic!("{ON_PURPOSE}"))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    while producer.publish(|_| {}).is_ok() {}
-    let failed = running.join().unwrap_err();
-    let outcomes: Vec<_> = failed.report().stages().map(|stage| stage.outcome().clone()).collect();
-    let panicked = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 0 };
-    assert_eq!(outcomes, [Outcome::Halted, panicked]);
-}
+/// Adds a stage that ends.
+type Add<K> = fn(Ring<K>, Stage) -> Ring<K>;
 
-fn stage_that_stops_leaves_its_neighbours_running<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("leaves")
-        .on_thread("both")
-        .read(|_, sequence, _| match sequence {
-            3 => Action::Stop,
-            _ => Action::Continue,
-        })
-        .stage("stays")
-        .on_thread("both")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    for _ in 0..100 {
-        producer.publish(|_| {}).unwrap();
-    }
-    let report = running.shutdown().unwrap();
-    let ends: Vec<_> =
-        report.stages().map(|stage| (stage.outcome().clone(), stage.processed())).collect();
-    assert_eq!(ends, [(Outcome::Stopped, 3), (Outcome::Drained, 100)]);
-}
+type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 
 #[derive(Clone)]
 struct PanicsWaiting;
@@ -260,38 +206,55 @@ impl WaitStrategy for PanicsWaiting {
     }
 }
 
-fn panic_in_the_strategy_of_a_shared_thread_is_reported<K: Kind>() {
+/// Each row has a stage that ends at event 3, at its start or in a wait, and whether that is a panic,
+/// which halts the other stage.
+fn stages_that_end_on_a_shared_thread_end_or_leave_the_others<K: Kind>() {
     quiet_panics();
-    let (_producer, consumers) = K::ring(4, || 0_u64)
-        .wait(PanicsWaiting)
-        .stage("a")
-        .on_thread("both")
-        .read(|_, _, _| {})
-        .stage("b")
-        .on_thread("both")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let failed = consumers.start().unwrap().join().unwrap_err();
-    assert!(failed.to_string().contains(ON_PURPOSE), "{failed}");
-}
-
-fn panic_in_a_factory_of_a_shared_thread_is_reported<K: Kind>() {
-    quiet_panics();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("a")
-        .on_thread("both")
-        .read(|_, _, _| {})
-        .stage("b")
-        .on_thread("both")
-        .read_local::<Watchdog, ()>(|| panic!("{ON_PURPOSE}"))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    while producer.publish(|_| {}).is_ok() {}
-    let failed = running.join().unwrap_err();
-    assert!(failed.to_string().contains(ON_PURPOSE), "{failed}");
-    assert_eq!(failed.report().stages().count(), 2);
+    let rows: [(Add<K>, bool, Option<Sequence>); 4] = [
+        (
+            |ring, stage| ring.stage(stage).read(|_, at, _| assert!(at != 3, "{ON_PURPOSE}")),
+            true,
+            Some(3),
+        ),
+        (
+            |ring, stage| {
+                ring.stage(stage).read(|_, at, _| match at {
+                    3 => Action::Stop,
+                    _ => Action::Continue,
+                })
+            },
+            false,
+            None,
+        ),
+        (
+            |ring, stage| ring.stage(stage).read_local::<Watchdog, ()>(|| panic!("{ON_PURPOSE}")),
+            true,
+            Some(0),
+        ),
+        (|ring, stage| ring.wait(PanicsWaiting).stage(stage).read(|_, _, _| {}), true, None),
+    ];
+    for (add, panics, at) in rows {
+        let ring = K::ring(4, || 0_u64).stage("other").on_thread("both").read(|_, _, _| {});
+        let ring = add(ring, Stage::new("ends").on_thread("both"));
+        let (mut producer, running) = start(ring);
+        if !panics {
+            (0..100).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+            let report = running.shutdown().unwrap();
+            let ends: Vec<_> =
+                report.stages().map(|stage| (stage.outcome().clone(), stage.processed())).collect();
+            assert_eq!(ends, [(Outcome::Drained, 100), (Outcome::Stopped, 3)]);
+            continue;
+        }
+        while producer.publish(|_| {}).is_ok() {}
+        let failed = running.join().unwrap_err();
+        assert!(failed.to_string().contains(ON_PURPOSE), "{failed}");
+        assert_eq!(failed.report().stages().count(), 2);
+        if let Some(sequence) = at {
+            let ends: Vec<_> = failed.report().stages().map(Finished::outcome).cloned().collect();
+            let message = ON_PURPOSE.to_owned();
+            assert_eq!(ends, [Outcome::Halted, Outcome::Panicked { message, sequence }]);
+        }
+    }
 }
 
 fn stages_of_several_rings_run_together<K: Kind>() {
@@ -342,20 +305,12 @@ fn one_thread_of_no_stage_ends_at_once<K: Kind>() {
     assert!(Consumer::run_together([]).is_empty());
 }
 
-fn two_pins_for_one_thread_are_an_error<K: Kind>() {
+fn threads_that_cannot_be_are_errors<K: Kind>() {
     let stage = |name: &str, cpu| Stage::new(name).on_thread("both").pin(cpu);
-    let ring = K::ring(4, || 0_u64);
-    let result = ring
-        .stage(stage("a", 0))
-        .read(|_, _, _| {})
-        .stage(stage("b", 1))
-        .read(|_, _, _| {})
-        .build();
+    let ring = K::ring(4, || 0_u64).stage(stage("a", 0)).read(|_, _, _| {});
+    let result = ring.stage(stage("b", 1)).read(|_, _, _| {}).build();
     let error = BuildError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
     assert_eq!(result.err(), Some(error));
-}
-
-fn name_that_no_thread_can_have_is_an_error<K: Kind>() {
     for name in ["", "with\0nul"] {
         let stage = Stage::new("a").on_thread(name);
         let result = K::ring(4, || 0_u64).stage(stage).read(|_, _, _| {}).build();
@@ -388,16 +343,15 @@ fn failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread<K: Kind>() {
 fn shutdown_reports_every_stage_of_a_thread<K: Kind>() {
     watched(|| {
         let (go_on, gate) = mpsc::channel::<()>();
-        let (mut producer, consumers) = K::ring(4, || 0_u64)
-            .stage("a")
-            .on_thread("both")
-            .read(|_, _, _| {})
-            .stage("b")
-            .on_thread("both")
-            .read(move |_, _, _| _ = gate.recv())
-            .build()
-            .unwrap();
-        let mut running = consumers.start().unwrap();
+        let (mut producer, mut running) = start(
+            K::ring(4, || 0_u64)
+                .stage("a")
+                .on_thread("both")
+                .read(|_, _, _| {})
+                .stage("b")
+                .on_thread("both")
+                .read(move |_, _, _| _ = gate.recv()),
+        );
         producer.publish(|_| {}).unwrap();
         assert!(running.shutdown_timeout(MOMENT).is_err());
         assert!(!running.is_finished());

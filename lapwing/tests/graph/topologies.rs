@@ -2,7 +2,7 @@
 //! into batches.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 
 use crate::common::{Kind, Lcg, ProducerOf, repeats};
@@ -12,21 +12,14 @@ use lapwing::graph::{Graph, StageId};
 use lapwing::{Builder, Disruptor, EventHandler, Sequence};
 
 crate::common::for_both_producers! {
-    miri_pipeline_hands_on_what_each_stage_wrote,
-    multicast_shows_every_event_to_every_stage,
-    miri_diamond_joins_what_both_sides_saw,
-    chains_within_sides_keep_their_order,
+    miri_stages_in_a_row_hand_on_what_each_has_written,
+    sides_and_chains_keep_their_order,
     miri_random_graphs_keep_every_order,
-    stages_that_are_named_in_any_order_keep_every_order,
-    graph_with_writers_between_readers_runs,
-    builder_continues_after_a_graph,
-    builder_continues_after_a_graph_in_any_order,
-    graph_continues_after_a_builder,
-    empty_side_and_empty_graph_change_nothing,
+    graphs_of_names_in_any_order_keep_every_order,
+    graphs_and_other_stages_follow_each_other,
     batches_follow_each_other_and_end_at_the_wrap,
     max_batch_is_respected_by_every_kind_of_stage,
     few_stages_have_longer_batches_than_many,
-    on_batch_start_describes_the_batch_that_follows,
     end_of_batch_comes_with_the_last_event_of_a_batch,
 }
 
@@ -47,69 +40,8 @@ fn run<K: Kind>(events: u64, ring: Builder<'_, u64, K::Sequencer>) {
 
 // ---- order ----
 
-fn miri_pipeline_hands_on_what_each_stage_wrote<K: Kind>() {
-    let ring = K::ring(4, || 0_u64)
-        .stage("add")
-        .write(|event, _, _| *event += 1)
-        .stage("double")
-        .write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2))
-        .stage("triple")
-        .write_local(|| Triples)
-        .stage("check")
-        .read(|event, sequence, _| assert_eq!(*event, (sequence + 1) * 6));
-    run::<K>(repeats(5_000), ring);
-}
-
-struct Triples;
-
-impl EventHandler<u64, Exclusive> for Triples {
-    fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
-        *event *= 3;
-    }
-}
-
-fn multicast_shows_every_event_to_every_stage<K: Kind>() {
-    let events = repeats(5_000);
-    let mut seen = [const { Vec::new() }; 3];
-    let [a, b, c] = &mut seen;
-    let ring = K::ring(8, || 0_u64).side_by_side(|side| {
-        side.stage("a")
-            .read(|event, sequence, _| a.push((*event, sequence)))
-            .stage("b")
-            .read(|event, sequence, _| b.push((*event, sequence)))
-            .stage("c")
-            .read_batch(|events, first| c.extend(events.iter().copied().zip(first..)))
-    });
-    run::<K>(events, ring);
-    for seen in seen {
-        assert!(seen.into_iter().eq((0..events).map(|number| (number, number))));
-    }
-}
-
-fn miri_diamond_joins_what_both_sides_saw<K: Kind>() {
-    let progress = [const { AtomicU64::new(0) }; 2];
-    let see = |side: usize, sequence| progress[side].store(sequence + 1, Ordering::Relaxed);
-    let ring = K::ring(4, || 0_u64)
-        .stage("first")
-        .write(|event, _, _| *event += 100)
-        .side_by_side(|side| {
-            side.stage("left")
-                .read(|event, sequence, _| {
-                    assert_eq!(*event, sequence + 100);
-                    see(0, sequence);
-                })
-                .stage("right")
-                .read(|_, sequence, _| see(1, sequence))
-        })
-        .stage("join")
-        .write(|event, sequence, _| {
-            assert!(progress.iter().all(|side| side.load(Ordering::Relaxed) > sequence));
-            *event = 0;
-        });
-    run::<K>(repeats(5_000), ring);
-}
-
-/// Counts what stages have seen, and lets each stage check the stages that it depends on.
+/// Checks the order of stages by the sequences that each of them writes down: a stage gets each event
+/// once, and after all stages that it depends on. A case names these for each stage.
 struct Watch {
     seen: Vec<AtomicU64>,
 }
@@ -119,8 +51,7 @@ impl Watch {
         Self { seen: (0..stages).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Returns an observer for `stage`: it expects every event in order, after each of `upstream`
-    /// has seen it.
+    /// Returns what `stage` does, which is downstream of the stages `upstream`.
     fn stage(
         &self,
         stage: usize,
@@ -138,10 +69,41 @@ impl Watch {
             assert_eq!(before, sequence, "stage {stage} gets each event once");
         }
     }
+
+    /// The same for a stage that writes after all others, and spoils the event for them.
+    fn last(&self, stage: usize) -> impl FnMut(&mut u64, Sequence, bool) + Send {
+        let mut watch = self.stage(stage, (0..stage).collect::<Vec<_>>());
+        move |event, sequence, end_of_batch| {
+            watch(event, sequence, end_of_batch);
+            *event = u64::MAX;
+        }
+    }
 }
 
-fn chains_within_sides_keep_their_order<K: Kind>() {
-    let watch = Watch::new(8);
+struct Triples;
+
+impl EventHandler<u64, Exclusive> for Triples {
+    fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+        *event *= 3;
+    }
+}
+
+fn miri_stages_in_a_row_hand_on_what_each_has_written<K: Kind>() {
+    let ring = K::ring(4, || 0_u64)
+        .stage("add")
+        .write(|event, _, _| *event += 1)
+        .stage("double")
+        .write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2))
+        .stage("triple")
+        .write_local(|| Triples)
+        .stage("check")
+        .read(|event, sequence, _| assert_eq!(*event, (sequence + 1) * 6));
+    run::<K>(repeats(5_000), ring);
+}
+
+fn sides_and_chains_keep_their_order<K: Kind>() {
+    let watch = Watch::new(9);
+    let batches = AtomicU64::new(0);
     let ring = K::ring(8, || 0_u64)
         .stage("0")
         .read(watch.stage(0, []))
@@ -164,22 +126,36 @@ fn chains_within_sides_keep_their_order<K: Kind>() {
             })
             .stage("6")
             .read(watch.stage(6, [0]))
+            .stage("by batch")
+            .read_batch(|events, first| {
+                assert!(events.iter().copied().eq(first..first + events.len() as u64));
+                batches.fetch_add(events.len() as u64, Ordering::Relaxed);
+            })
         })
         .stage("7")
-        .read(watch.stage(7, [3, 5, 6]));
+        .read(watch.stage(7, [3, 5, 6]))
+        .stage("8")
+        .write(watch.last(8));
     run::<K>(repeats(5_000), ring);
+    assert_eq!(batches.into_inner(), repeats(5_000));
+}
+
+/// For each stage of a random graph, those that it depends on.
+fn random_upstream(random: &mut Lcg) -> Vec<Vec<usize>> {
+    let stages = 2 + random.below(8) as usize;
+    let mut upstream = |stage| (0..stage).filter(|_| random.below(3) == 0).collect();
+    (0..stages).map(&mut upstream).collect()
 }
 
 /// Each stage of a random graph depends on a few earlier ones, and sees no event before they have.
 fn miri_random_graphs_keep_every_order<K: Kind>() {
     let mut random = Lcg(2026);
     for _ in 0..repeats(20) {
-        let stages = 2 + random.below(8) as usize;
-        let watch = Watch::new(stages);
+        let stages = random_upstream(&mut random);
+        let watch = Watch::new(stages.len());
         let mut graph = Graph::new();
         let mut ids: Vec<StageId> = Vec::new();
-        for stage in 0..stages {
-            let upstream: Vec<usize> = (0..stage).filter(|_| random.below(3) == 0).collect();
+        for (stage, upstream) in stages.into_iter().enumerate() {
             let named = graph.stage(stage.to_string());
             let placed = upstream.iter().fold(named, |named, &other| named.after(ids[other]));
             ids.push(placed.read(watch.stage(stage, upstream)));
@@ -190,16 +166,15 @@ fn miri_random_graphs_keep_every_order<K: Kind>() {
 }
 
 /// The same with names instead of ids, and the stages added in a random order.
-fn stages_that_are_named_in_any_order_keep_every_order<K: Kind>() {
+fn graphs_of_names_in_any_order_keep_every_order<K: Kind>() {
     let mut random = Lcg(2027);
     for _ in 0..repeats(20) {
-        let stages = 2 + random.below(8) as usize;
-        let watch = Watch::new(stages);
-        let mut left: Vec<usize> = (0..stages).collect();
+        let stages = random_upstream(&mut random);
+        let watch = Watch::new(stages.len());
         let mut graph = Graph::new();
+        let mut left: Vec<_> = stages.into_iter().enumerate().collect();
         while !left.is_empty() {
-            let stage = left.swap_remove(random.below(left.len() as u64) as usize);
-            let upstream: Vec<usize> = (0..stage).filter(|_| random.below(3) == 0).collect();
+            let (stage, upstream) = left.swap_remove(random.below(left.len() as u64) as usize);
             let named = graph.stage(stage.to_string());
             let named = upstream.iter().fold(named, |named, up| named.after_named(up.to_string()));
             named.read(watch.stage(stage, upstream));
@@ -209,74 +184,32 @@ fn stages_that_are_named_in_any_order_keep_every_order<K: Kind>() {
     }
 }
 
-fn graph_with_writers_between_readers_runs<K: Kind>() {
-    let mut graph = Graph::new();
-    let first = graph.stage("first").write(|event: &mut u64, _, _| *event += 1);
-    let left = graph
-        .stage("left")
-        .after(first)
-        .read(|event, sequence, _| assert_eq!(*event, sequence + 1));
-    let right = graph.stage("right").after(first).read_batch(|_, _| {});
-    let last = graph.stage("last").after(left).after(right);
-    let last = last.write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2));
-    graph.stage("check").after(last).after(first).read(|event, sequence, _| {
-        assert_eq!(*event, 2 * (sequence + 1));
-    });
-    run::<K>(repeats(5_000), K::ring(8, || 0).graph(graph));
-}
-
-fn builder_continues_after_a_graph<K: Kind>() {
-    let watch = Watch::new(3);
-    let mut graph = Graph::new();
-    let a = graph.stage("a").read(watch.stage(0, []));
-    graph.stage("b").after(a).read(watch.stage(1, [0]));
-    graph.stage("c").read(watch.stage(2, []));
-    let ring = K::ring(4, || 0_u64).graph(graph).stage("clear").write(|event, sequence, _| {
-        assert!(watch.seen.iter().all(|seen| seen.load(Ordering::Relaxed) > sequence));
-        *event = u64::MAX;
-    });
-    run::<K>(repeats(5_000), ring);
-}
-
-fn builder_continues_after_a_graph_in_any_order<K: Kind>() {
-    let watch = Watch::new(3);
-    let mut graph = Graph::new();
-    graph.stage("b").after_named("a").read(watch.stage(1, [0]));
-    let c = graph.stage("c").read(watch.stage(2, []));
-    graph.stage("a").after(c).read(watch.stage(0, [2]));
-    let ring = K::ring(4, || 0_u64).stage("first").read(nothing).graph(graph).stage("clear").write(
-        |event, sequence, _| {
-            assert!(watch.seen.iter().all(|seen| seen.load(Ordering::Relaxed) > sequence));
-            *event = u64::MAX;
-        },
-    );
-    run::<K>(repeats(5_000), ring);
-}
-
-fn graph_continues_after_a_builder<K: Kind>() {
-    let mut graph = Graph::new();
-    let right =
-        graph.stage("right").read(|event: &u64, sequence, _| assert_eq!(*event, sequence + 1));
-    graph.stage("last").after(right).write(|event, _, _| *event += 1);
+/// Also such as are empty, and graphs with stages that write between others.
+fn graphs_and_other_stages_follow_each_other<K: Kind>() {
+    let watch = Watch::new(6);
+    let mut first = Graph::new();
+    first.stage("2").after_named("1").read(watch.stage(2, [0, 1]));
+    let c = first.stage("3").read(watch.stage(3, [0]));
+    first.stage("1").after(c).read(watch.stage(1, [0, 3]));
+    let mut second = Graph::new();
+    let add = second.stage("add").write(|event: &mut u64, _, _| *event += 7);
+    let left = second.stage("left").after(add);
+    let left = left.read(|event, sequence, _| assert_eq!(*event, sequence + 7));
+    let right = second.stage("right").after(add).read_batch(|_, _| {});
+    let last = second.stage("take").after(left).after(right);
+    let last = last.write_batch(|events, _| events.iter_mut().for_each(|event| *event -= 7));
+    second.stage("4").after(last).after(add).read(watch.stage(4, [0, 1, 2, 3]));
     let ring = K::ring(4, || 0_u64)
-        .stage("first")
-        .write(|event, _, _| *event += 1)
-        .graph(graph)
-        .stage("check")
-        .read(|event, sequence, _| assert_eq!(*event, sequence + 2));
-    run::<K>(repeats(5_000), ring);
-}
-
-fn empty_side_and_empty_graph_change_nothing<K: Kind>() {
-    let ring = K::ring(4, || 0_u64)
-        .stage("first")
-        .write(|event, _, _| *event += 1)
         .side_by_side(|side| side)
+        .stage("0")
+        .read(watch.stage(0, []))
+        .graph(first)
         .graph(Graph::default())
         .side_by_side(|side| side.chain(|chain| chain.side_by_side(|side| side)))
-        .stage("last")
-        .write(|event, sequence, _| assert_eq!(*event, sequence + 1));
-    run::<K>(repeats(500), ring);
+        .graph(second)
+        .stage("5")
+        .write(watch.last(5));
+    run::<K>(repeats(5_000), ring);
 }
 
 // ---- batches ----
@@ -338,27 +271,36 @@ impl EventHandler<u64> for Calls {
 }
 
 fn max_batch_is_respected_by_every_kind_of_stage<K: Kind>() {
-    let mut lengths = Vec::new();
+    let lengths = [(); 4].map(|()| Mutex::new(Vec::new()));
+    let [reads, writes, by_default, starts] = &lengths;
+    let note = |lengths: &Mutex<Vec<_>>, length, depth| {
+        lengths.lock().unwrap().push((length, depth));
+    };
+    let (call, calls) = mpsc::channel();
     run_on_a_full_ring::<K>(8, |ring| {
-        ring.stage("reads")
+        ring.stage("starts")
             .max_batch(3)
-            .read_batch(|events, _| assert!(events.len() <= 3))
+            .read_handler(Calls(call))
+            .stage("reads")
+            .max_batch(3)
+            .read_batch(|events, _| note(reads, events.len() as u64, 0))
             .stage("writes")
             .max_batch(1)
-            .write_batch(|events, _| assert_eq!(events.len(), 1))
-            .stage("the default, a quarter of the ring among three")
-            .read_batch(|events, _| assert!(events.len() <= 2))
+            .write_batch(|events, _| note(writes, events.len() as u64, 0))
+            .stage("the default, a quarter of the ring among four")
+            .read_batch(|events, _| note(by_default, events.len() as u64, 0))
     });
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .stage("reads")
-        .max_batch(3)
-        .read_batch(|events, _| lengths.push(events.len()))
-        .build()
-        .unwrap();
-    fill::<K>(&mut producer);
-    drop(producer);
-    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
-    assert_eq!(lengths, [3, 3, 2]);
+    for call in calls {
+        if let Call::Start { size, depth } = call {
+            note(starts, size, depth);
+        }
+    }
+    let [reads, writes, by_default, starts] = lengths.map(|lengths| lengths.into_inner().unwrap());
+    // The batches of the first stage are known, as all its events are available.
+    assert_eq!(starts, [(3, 8), (3, 5), (2, 2)]);
+    assert!(reads.iter().all(|batch| batch.0 <= 3), "{reads:?}");
+    assert_eq!(writes, [(1, 0); 8]);
+    assert!(by_default.iter().all(|batch| batch.0 <= 2), "{by_default:?}");
 }
 
 fn few_stages_have_longer_batches_than_many<K: Kind>() {
@@ -388,16 +330,6 @@ fn few_stages_have_longer_batches_than_many<K: Kind>() {
     run_on_a_full_ring::<K>(1 << 15, |ring| ring.stage("alone").read_batch(see));
     let alone = if K::IS_MULTI { 4096 } else { 1 << 14 };
     assert_eq!(longest.swap(0, Ordering::Relaxed), alone, "a large ring");
-}
-
-fn on_batch_start_describes_the_batch_that_follows<K: Kind>() {
-    let (call, calls) = mpsc::channel();
-    run_on_a_full_ring::<K>(8, |ring| ring.stage("all").max_batch(3).read_handler(Calls(call)));
-    let starts = calls.iter().filter(|call| matches!(call, Call::Start { .. }));
-    assert_eq!(
-        starts.collect::<Vec<_>>(),
-        [(3, 8), (3, 5), (2, 2)].map(|(size, depth)| Call::Start { size, depth })
-    );
 }
 
 fn end_of_batch_comes_with_the_last_event_of_a_batch<K: Kind>() {
@@ -442,37 +374,30 @@ fn text(name: &str) -> String {
     name.to_owned()
 }
 
+/// The third row has two stages in a row and one parallel to both, and only the join orders it.
 #[test]
 fn overlap_names_the_stage_that_writes_and_the_parallel_one() {
+    let overlap =
+        |exclusive, other| BuildError::Overlap { exclusive: text(exclusive), other: text(other) };
     let mut graph = Graph::new();
     let first = graph.stage("first").read(nothing);
     graph.stage("reads").after(first).read(nothing);
     graph.stage("writes").after(first).write(change);
     let error = build_error(graph);
-    assert_eq!(error, BuildError::Overlap { exclusive: text("writes"), other: text("reads") });
+    assert_eq!(error, overlap("writes", "reads"));
     assert!(error.to_string().contains("\"writes\"") && error.to_string().contains("\"reads\""));
 
     let mut graph = Graph::new();
     graph.stage("left").poller_mut();
     graph.stage("right").poller_mut();
-    assert_eq!(
-        build_error(graph),
-        BuildError::Overlap { exclusive: text("left"), other: text("right") }
-    );
-}
+    assert_eq!(build_error(graph), overlap("left", "right"));
 
-/// Two of three stages are in a row, the third is parallel to both, and only the join orders it.
-#[test]
-fn overlap_is_found_across_layers() {
     let mut graph = Graph::new();
     let beside = graph.stage("beside").read(nothing);
     let first = graph.stage("first").read(nothing);
     let writes = graph.stage("writes").after(first).write(change);
     graph.stage("join").after(writes).after(beside).read(nothing);
-    assert_eq!(
-        build_error(graph),
-        BuildError::Overlap { exclusive: text("writes"), other: text("beside") }
-    );
+    assert_eq!(build_error(graph), overlap("writes", "beside"));
 }
 
 #[test]

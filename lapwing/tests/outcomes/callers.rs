@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::error::Error;
 use std::io;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,13 +12,14 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::consumer::{
-    Access, Exclusive, Failure, FailurePolicy, IntoAction, Outcome, Retries, Shared,
+    Access, BatchHandler, Done, Exclusive, Failure, FailurePolicy, IntoAction, Outcome, Retries,
+    Shared,
 };
 use lapwing::graph::Graph;
 use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, ProducerOf, quiet_panics};
-use crate::{Book, Log, Spy, counts, drain, drain_one};
+use crate::{Book, Form, Log, Said, Spy, counts, drain, drain_one};
 
 common::for_both_producers! {
     closures_that_only_panic_need_no_types,
@@ -26,13 +28,10 @@ common::for_both_producers! {
     closures_for_batches_and_writers_return_the_same,
     handlers_over_any_access_return_nothing,
     handlers_with_several_return_types_say_which,
-    boxed_handlers_are_handlers,
-    boxed_handlers_get_every_call,
-    handlers_that_cannot_cross_threads_may_fail,
-    handlers_that_only_start_are_restarted_by_that,
-    closures_that_borrow_may_fail,
+    boxed_handlers_are_handlers_and_get_every_call,
+    handlers_that_cannot_cross_threads_may_fail_and_restart,
+    handlers_of_batches_that_only_start_are_restarted_by_that,
     policies_of_every_kind,
-    the_last_setting_of_a_policy_counts,
     a_stage_with_policies_crosses_threads,
 }
 
@@ -209,48 +208,32 @@ fn handlers_with_several_return_types_say_which<K: Kind>() {
     assert_eq!(skipped, [3, 1]);
 }
 
-fn boxed_handlers_are_handlers<K: Kind>() {
-    type Boxed = Box<dyn EventHandler<u64> + Send>;
-    type BoxedWriter = Box<dyn EventHandler<u64, Exclusive, Result<Action, &'static str>> + Send>;
-    let handlers: Vec<Boxed> = vec![Box::new(Count::default()), Box::new(Book::default())];
-    let skips =
-        |call: &crate::Call| if call.includes(1) { Err(ON_PURPOSE) } else { Ok(Action::Continue) };
-    let writer: BoxedWriter = Box::new(Spy::new(&Log::default(), skips));
-    let mut graph = Graph::new();
-    let first = graph.stage("writes").on_error(Action::Skip).write_handler(writer);
-    for (index, handler) in handlers.into_iter().enumerate() {
-        graph.stage(format!("reads {index}")).after(first).read_handler(handler);
-    }
-    let mut finished = drain(K::ring(8, || 0).graph(graph), 3);
-    assert_eq!(finished[0].skipped(), 1);
-    assert!(finished[0].take_handler::<BoxedWriter>().is_ok());
-    assert!(finished[1].take_handler::<Boxed>().is_ok());
-}
-
-fn boxed_handlers_get_every_call<K: Kind>() {
-    let plain = Log::default();
-    let boxed = Log::default();
-    let act = || {
+fn boxed_handlers_are_handlers_and_get_every_call<K: Kind>() {
+    type Boxed<A> = Box<dyn EventHandler<u64, A, Said> + Send>;
+    let spy = |log: &Log| {
         let mut is_first = true;
-        move |call: &crate::Call| match call {
-            crate::Call::Event(2) if std::mem::take(&mut is_first) => {
-                Ok(Action::Restart(Duration::ZERO))
-            }
-            _ => Ok(Action::Continue),
-        }
+        Spy::new(log, move |call| match call.includes(2) && mem::take(&mut is_first) {
+            true => Ok(Action::Restart(Duration::ZERO)),
+            false => Ok(Action::Continue),
+        })
     };
-    let first = |_: &u64, at, _: bool| if at == 1 { Action::Skip } else { Action::Continue };
-    let handler: Box<dyn EventHandler<u64, Shared, crate::Said> + Send> =
-        Box::new(Spy::new(&boxed, act()));
-    let ring = K::ring(8, || 0).stage("skips").read(first).side_by_side(|side| {
-        side.stage("plain")
-            .read_handler(Spy::new(&plain, act()))
-            .stage("boxed")
-            .read_handler(handler)
-    });
-    drop(drain(ring, 4));
+    let [plain, read, written] = [(); 3].map(|()| Log::default());
+    let (reader, writer): (Boxed<Shared>, Boxed<Exclusive>) =
+        (Box::new(spy(&read)), Box::new(spy(&written)));
+    let ring = K::ring(8, || 0)
+        .stage("skips")
+        .read(|_, at, _| if at == 1 { Action::Skip } else { Action::Continue })
+        .stage("plain")
+        .read_handler(spy(&plain))
+        .stage("boxed")
+        .read_handler(reader)
+        .stage("boxed, writes")
+        .write_handler(writer);
+    let mut finished = drain(ring, 4);
     assert!(plain.calls().len() > 8);
-    assert_eq!(boxed.calls(), plain.calls());
+    assert_eq!((read.calls(), written.calls()), (plain.calls(), plain.calls()));
+    assert!(finished[2].take_handler::<Boxed<Shared>>().is_ok());
+    assert!(finished[3].take_handler::<Boxed<Exclusive>>().is_ok());
 }
 
 /// Is not `Send`, fails at every other event, and counts how often it was started.
@@ -273,49 +256,43 @@ impl<A: Access> EventHandler<u64, A, Result<(), String>> for Local {
     }
 }
 
-/// Returns how often `action` started it, and how many events it skipped.
-fn run_local<K: Kind>(action: Action) -> (u32, u64) {
-    let starts = Arc::new(AtomicU32::new(0));
-    let counter = Arc::clone(&starts);
-    let make = move || Local { failures: Rc::default(), starts: counter };
-    let stage = Stage::new("local").on_error(action);
-    let finished = drain_one(K::ring(8, || 0).stage(stage).write_local(make), 5);
-    assert_eq!(finished.processed(), 5);
-    (starts.load(Ordering::SeqCst), finished.skipped())
+/// Each row has an action, how often it starts the handler, and how many events it skips.
+fn handlers_that_cannot_cross_threads_may_fail_and_restart<K: Kind>() {
+    for (action, starts, skipped) in [
+        (Action::Skip, 1, 3),
+        (Action::Retry(Duration::ZERO), 1, 0),
+        (Action::Restart(Duration::ZERO), 4, 0),
+    ] {
+        let started = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&started);
+        let make = move || Local { failures: Rc::default(), starts: counter };
+        let stage = Stage::new("local").on_error(action);
+        let finished = drain_one(K::ring(8, || 0).stage(stage).write_local(make), 5);
+        assert_eq!(counts(&finished), (5, skipped), "{action:?}");
+        assert_eq!(started.load(Ordering::SeqCst), starts, "{action:?}");
+    }
 }
 
-fn handlers_that_cannot_cross_threads_may_fail<K: Kind>() {
-    assert_eq!(run_local::<K>(Action::Skip), (1, 3));
-    assert_eq!(run_local::<K>(Action::Retry(Duration::ZERO)), (1, 0));
+/// Handles batches, and fails at its first one.
+#[derive(Default)]
+struct Starts(u32);
+
+impl BatchHandler<u64, Shared, Result<(), &'static str>> for Starts {
+    fn on_start(&mut self) {
+        self.0 += 1;
+    }
+
+    fn on_batch(&mut self, _: &[u64], _: Sequence, _: Done<'_>) -> Result<(), &'static str> {
+        if self.0 == 1 { Err(ON_PURPOSE) } else { Ok(()) }
+    }
 }
 
-fn handlers_that_only_start_are_restarted_by_that<K: Kind>() {
-    assert_eq!(run_local::<K>(Action::Restart(Duration::ZERO)), (4, 0));
-}
-
-fn closures_that_borrow_may_fail<K: Kind>() {
-    let limits = [5_u64, 6];
-    let mut rejected = Vec::new();
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .stage("risk")
-        .on_error(Action::Skip)
-        .read(|price, sequence, _| {
-            if limits.contains(price) {
-                rejected.push(sequence);
-                return Err("over the limit");
-            }
-            Ok(())
-        })
-        .build()
-        .unwrap();
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        for price in 4..8 {
-            producer.publish(|event| *event = price).unwrap();
-        }
-        assert_eq!(running.shutdown().unwrap().stages().next().unwrap().skipped(), 2);
-    });
-    assert_eq!((rejected, limits.len()), (vec![1, 2], 2));
+fn handlers_of_batches_that_only_start_are_restarted_by_that<K: Kind>() {
+    let stage = Stage::new("starts").on_error(Action::Restart(Duration::ZERO));
+    let ring = K::ring(8, || 0).stage(stage).read_batch_handler(Starts::default());
+    let mut finished = drain_one(ring, 5);
+    assert_eq!(counts(&finished), (5, 0));
+    assert_eq!(finished.take_handler::<Starts>().unwrap().0, 2);
 }
 
 /// A policy that is a named type with state.
@@ -334,35 +311,26 @@ fn by_function(failure: &Failure<'_>) -> Action {
 }
 
 fn policies_of_every_kind<K: Kind>() {
-    let run = |stage: Stage| {
-        let finished =
-            drain_one(K::ring(8, || 0).stage(stage).read(|_, _, _| Err::<(), _>(ON_PURPOSE)), 5);
-        counts(&finished)
-    };
-    assert_eq!(run(Stage::new("a").on_error(Action::Skip)), (5, 5));
-    assert_eq!(run(Stage::new("a").on_error(Action::default())), (5, 0));
-    assert_eq!(run(Stage::new("a").on_error(Budget(3))), (2, 2));
-    assert_eq!(run(Stage::new("a").on_error(by_function)), (3, 3));
     let mut left = 4;
     let closure = move |_: &Failure<'_>| {
         left -= 1;
         if left > 0 { Action::Skip } else { Action::Stop }
     };
-    assert_eq!(run(Stage::new("a").on_error(closure)), (3, 3));
+    let never = |_: &Failure<'_>| unreachable!("another policy replaces it");
     let give_up = Retries::with_restart().attempts(2).or(Action::Skip);
-    assert_eq!(run(Stage::new("a").on_error(give_up)), (5, 5));
-}
-
-/// Only records that it was called.
-fn never(_: &Failure<'_>) -> Action {
-    unreachable!("no call fails here")
-}
-
-fn the_last_setting_of_a_policy_counts<K: Kind>() {
-    let stage = Stage::new("fails").on_error(Action::Halt).on_error(never).on_error(Action::Skip);
-    let finished =
-        drain_one(K::ring(8, || 0).stage(stage).read(|_, _, _| Err::<(), _>(ON_PURPOSE)), 3);
-    assert_eq!(counts(&finished), (3, 3));
+    let stage = || Stage::new("fails");
+    for (stage, expected) in [
+        (stage().on_error(Action::Skip), (5, 5)),
+        (stage().on_error(Action::default()), (5, 0)),
+        (stage().on_error(Budget(3)), (2, 2)),
+        (stage().on_error(by_function), (3, 3)),
+        (stage().on_error(closure), (3, 3)),
+        (stage().on_error(give_up), (5, 5)),
+        (stage().on_error(Action::Halt).on_error(never).on_error(Action::Skip), (5, 5)),
+    ] {
+        let spy = Spy::new(&Log::default(), |_| Err(ON_PURPOSE));
+        assert_eq!(counts(&drain_one(Form::Event.add(K::ring(8, || 0), stage, spy), 5)), expected);
+    }
 }
 
 fn assert_send<T: Send>(value: T) -> T {

@@ -1,49 +1,58 @@
 //! Tests what happens to an event for each result of its handler: an action, an error or a panic,
 //! in every form of a stage. Names that begin with `c` and a number are scenarios of the
 //! conformance suite for the original. Not here: panics without a policy (`panics.rs`).
+//!
+//! One model in `scenario.rs` says what a stage does. `table.rs` and `random.rs` hold stages against
+//! it: a case is a `Scenario`, a form of a stage with a script of what its code does. The other files
+//! have what the model leaves out: pauses, ends of the ring, downstream stages, and code of users.
 
 #[path = "../common/mod.rs"]
 mod common;
 
-mod actions;
 mod attempts;
 mod batches;
 mod between_batches;
 mod callers;
 mod endings;
 mod exclusive;
-mod failed_events;
-mod marks;
-mod parts;
+mod fates;
 mod pauses;
 mod random;
 mod reasons;
+mod scenario;
 mod stopping;
-mod together;
+mod table;
 mod user_code;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use common::{Kind, ON_PURPOSE};
-use lapwing::consumer::{Access, BatchHandler, Consumer, Done, Failure, Finished, Outcome};
+use lapwing::consumer::{
+    Access, BatchHandler, Consumer, Done, Failure, FailurePolicy, Finished, Outcome,
+};
+use lapwing::error::PublishError;
+use lapwing::lifecycle::RunError;
 use lapwing::producer::Sequencer;
-use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
+use lapwing::{Action, Builder, Consumers, EventHandler, Report, Sequence, Stage};
 
 /// The return type of most handlers here.
 type Said = Result<Action, &'static str>;
 
 type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 
-/// A call of a stage.
+/// A call of the code of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Call {
     Start,
     /// Size of the batch and depth of the queue.
     BatchStart(u64, u64),
-    Event(Sequence),
-    Failed(Sequence),
+    /// The event, and whether its batch ends with it.
+    Event(Sequence, bool),
+    Failed(Sequence, bool),
     Batch(Range<Sequence>),
+    FailedBatch(Range<Sequence>),
+    Released(Sequence),
     Timeout(Sequence),
     Restart,
     Shutdown,
@@ -55,8 +64,8 @@ impl Call {
     /// The events of the call, if it has any.
     fn events(&self) -> Option<Range<Sequence>> {
         match self {
-            Self::Event(sequence) | Self::Failed(sequence) => Some(*sequence..sequence + 1),
-            Self::Batch(range) => Some(range.clone()),
+            Self::Event(sequence, _) | Self::Failed(sequence, _) => Some(*sequence..sequence + 1),
+            Self::Batch(range) | Self::FailedBatch(range) => Some(range.clone()),
             _ => None,
         }
     }
@@ -92,86 +101,122 @@ impl Log {
     fn count(&self, call: &Call) -> usize {
         self.calls().iter().filter(|each| *each == call).count()
     }
+
+    /// The calls of a policy: sequence and attempt.
+    fn asked(&self) -> Vec<(Sequence, u32)> {
+        let asked = |call| match call {
+            Call::Policy(sequence, attempt) => Some((sequence, attempt)),
+            _ => None,
+        };
+        self.calls().into_iter().filter_map(asked).collect()
+    }
+
+    /// A policy that logs its calls, and then does what `policy` decides.
+    fn policy(&self, mut policy: impl FailurePolicy) -> impl FailurePolicy {
+        let log = self.clone();
+        move |failure: &Failure<'_>| {
+            log.push(Call::Policy(failure.sequence(), failure.attempt()));
+            policy.decide(failure)
+        }
+    }
 }
 
-/// A handler that logs each call and does what `act` decides.
-struct Spy<F> {
+/// A handler that logs each call and does what `act` decides. Of the results, those for events are
+/// used. Of other calls, only a panic has an effect.
+struct Spy {
     log: Log,
-    act: F,
+    act: Box<dyn FnMut(&Call) -> Said + Send>,
+    /// How many events of each batch it says it has finished.
+    finishes: usize,
 }
 
-impl<F: FnMut(&Call) -> Said> Spy<F> {
-    fn new(log: &Log, act: F) -> Self {
-        Self { log: log.clone(), act }
+impl Spy {
+    fn new(log: &Log, act: impl FnMut(&Call) -> Said + Send + 'static) -> Self {
+        Self { log: log.clone(), act: Box::new(act), finishes: 0 }
     }
 
     fn call(&mut self, call: Call) -> Said {
         self.log.push(call.clone());
         (self.act)(&call)
     }
+
+    /// Sets `done` twice, because the last time counts.
+    fn finish(&self, mut done: Done<'_>) {
+        done.set(1);
+        done.set(self.finishes);
+    }
 }
 
-/// The result of `on_event` is used. Of other calls, only a panic has an effect.
-impl<A: Access, F: FnMut(&Call) -> Said> EventHandler<u64, A, Said> for Spy<F> {
-    fn on_start(&mut self) {
-        _ = self.call(Call::Start);
-    }
+/// Defines the calls that handlers of events and of batches have in common.
+macro_rules! calls_of_a_handler {
+    () => {
+        fn on_start(&mut self) {
+            _ = self.call(Call::Start);
+        }
+
+        fn on_released(&mut self, next_sequence: Sequence) {
+            _ = self.call(Call::Released(next_sequence));
+        }
+
+        fn on_timeout(&mut self, next_sequence: Sequence) {
+            _ = self.call(Call::Timeout(next_sequence));
+        }
+
+        fn on_restart(&mut self) {
+            _ = self.call(Call::Restart);
+        }
+
+        fn on_shutdown(&mut self) {
+            _ = self.call(Call::Shutdown);
+        }
+    };
+}
+
+impl<A: Access> EventHandler<u64, A, Said> for Spy {
+    calls_of_a_handler!();
 
     fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
         _ = self.call(Call::BatchStart(batch_size, queue_depth));
     }
 
-    fn on_event(&mut self, _: A::Ref<'_, u64>, sequence: Sequence, _: bool) -> Said {
-        self.call(Call::Event(sequence))
+    fn on_event(&mut self, _: A::Ref<'_, u64>, at: Sequence, end_of_batch: bool) -> Said {
+        self.call(Call::Event(at, end_of_batch))
     }
 
     fn on_failed_event(
         &mut self,
         _: A::Ref<'_, u64>,
-        sequence: Sequence,
-        _: bool,
-        _: &Failure<'_>,
+        at: Sequence,
+        end_of_batch: bool,
+        failure: &Failure<'_>,
     ) -> Said {
-        self.call(Call::Failed(sequence))
-    }
-
-    fn on_timeout(&mut self, next_sequence: Sequence) {
-        _ = self.call(Call::Timeout(next_sequence));
-    }
-
-    fn on_restart(&mut self) {
-        _ = self.call(Call::Restart);
-    }
-
-    fn on_shutdown(&mut self) {
-        _ = self.call(Call::Shutdown);
+        assert_eq!(failure.sequence(), at);
+        self.call(Call::Failed(at, end_of_batch))
     }
 }
 
-/// The same for batches. It finishes nothing before its end.
-impl<A: Access, F: FnMut(&Call) -> Said> BatchHandler<u64, A, Said> for Spy<F> {
-    fn on_start(&mut self) {
-        _ = self.call(Call::Start);
-    }
+impl<A: Access> BatchHandler<u64, A, Said> for Spy {
+    calls_of_a_handler!();
 
-    fn on_batch(&mut self, events: A::Slice<'_, u64>, first: Sequence, _: Done<'_>) -> Said {
+    fn on_batch(&mut self, events: A::Slice<'_, u64>, first: Sequence, done: Done<'_>) -> Said {
+        self.finish(done);
         self.call(Call::Batch(first..first + A::events(events).len() as u64))
     }
 
-    fn on_timeout(&mut self, next_sequence: Sequence) {
-        _ = self.call(Call::Timeout(next_sequence));
-    }
-
-    fn on_restart(&mut self) {
-        _ = self.call(Call::Restart);
-    }
-
-    fn on_shutdown(&mut self) {
-        _ = self.call(Call::Shutdown);
+    fn on_failed_batch(
+        &mut self,
+        events: A::Slice<'_, u64>,
+        first: Sequence,
+        done: Done<'_>,
+        failure: &Failure<'_>,
+    ) -> Said {
+        assert_eq!(failure.sequence(), first);
+        self.finish(done);
+        self.call(Call::FailedBatch(first..first + A::events(events).len() as u64))
     }
 }
 
-/// The form of a stage: a handler or a closure, reading or writing.
+/// The form of a stage: a closure or a handler, reading or writing, for each event or each batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Form {
     Event,
@@ -185,6 +230,17 @@ enum Form {
 }
 
 impl Form {
+    const ALL: [Self; 8] = [
+        Self::Event,
+        Self::EventMut,
+        Self::Batch,
+        Self::BatchMut,
+        Self::Handler,
+        Self::HandlerMut,
+        Self::BatchHandler,
+        Self::BatchHandlerMut,
+    ];
+
     fn is_by_batch(self) -> bool {
         use Form::{Batch, BatchHandler, BatchHandlerMut, BatchMut};
         matches!(self, Batch | BatchMut | BatchHandler | BatchHandlerMut)
@@ -195,27 +251,29 @@ impl Form {
         matches!(self, Handler | HandlerMut | BatchHandler | BatchHandlerMut)
     }
 
+    /// Whether it has `on_batch_start`.
+    fn announces(self) -> bool {
+        matches!(self, Self::Handler | Self::HandlerMut)
+    }
+
     /// Adds `spy` to `ring` in this form.
-    fn add<S: Sequencer, F: FnMut(&Call) -> Said + Send + 'static>(
+    fn add<S: Sequencer>(
         self,
         ring: Builder<'static, u64, S>,
         stage: Stage,
-        mut spy: Spy<F>,
+        mut spy: Spy,
     ) -> Builder<'static, u64, S> {
         let batch = |events: &[u64], first| Call::Batch(first..first + events.len() as u64);
+        let ring = ring.stage(stage);
         match self {
-            Self::Event => ring.stage(stage).read(move |_, at, _| spy.call(Call::Event(at))),
-            Self::EventMut => ring.stage(stage).write(move |_, at, _| spy.call(Call::Event(at))),
-            Self::Batch => {
-                ring.stage(stage).read_batch(move |events, at| spy.call(batch(events, at)))
-            }
-            Self::BatchMut => {
-                ring.stage(stage).write_batch(move |events, at| spy.call(batch(events, at)))
-            }
-            Self::Handler => ring.stage(stage).read_handler(spy),
-            Self::HandlerMut => ring.stage(stage).write_handler(spy),
-            Self::BatchHandler => ring.stage(stage).read_batch_handler(spy),
-            Self::BatchHandlerMut => ring.stage(stage).write_batch_handler(spy),
+            Self::Event => ring.read(move |_, at, is_end| spy.call(Call::Event(at, is_end))),
+            Self::EventMut => ring.write(move |_, at, is_end| spy.call(Call::Event(at, is_end))),
+            Self::Batch => ring.read_batch(move |events, at| spy.call(batch(events, at))),
+            Self::BatchMut => ring.write_batch(move |events, at| spy.call(batch(events, at))),
+            Self::Handler => ring.read_handler(spy),
+            Self::HandlerMut => ring.write_handler(spy),
+            Self::BatchHandler => ring.read_batch_handler(spy),
+            Self::BatchHandlerMut => ring.write_batch_handler(spy),
         }
     }
 }
@@ -257,6 +315,34 @@ fn fill<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Consumers<'_, u
     consumers
 }
 
+/// Runs the stages of `ring` on their threads, publishes `events` events, each of which equals its
+/// number, and shuts the ring down.
+fn run_threads<S: Sequencer>(
+    ring: Builder<'static, u64, S>,
+    events: u64,
+) -> Result<Report, RunError> {
+    let (mut producer, consumers) = ring.build().unwrap();
+    let running = consumers.start().unwrap();
+    for value in 0..events {
+        producer.publish(|event| *event = value).unwrap();
+    }
+    running.shutdown()
+}
+
+/// Runs the stages of `ring` on their threads, and publishes until that is an error. Returns it.
+fn run_to_error<S: Sequencer>(
+    ring: Builder<'static, u64, S>,
+) -> (PublishError, Result<Report, RunError>) {
+    let (mut producer, consumers) = ring.build().unwrap();
+    let running = consumers.start().unwrap();
+    let error = loop {
+        if let Err(error) = producer.publish(|_| {}) {
+            break error;
+        }
+    };
+    (error, running.join())
+}
+
 /// Returns the only stage of [`drain`].
 fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Finished {
     let mut finished = drain(ring, events);
@@ -275,10 +361,6 @@ fn message() -> String {
 
 fn failed_at(sequence: Sequence) -> Outcome {
     Outcome::Failed { message: message(), sequence }
-}
-
-fn panicked_at(sequence: Sequence) -> Outcome {
-    Outcome::Panicked { message: message(), sequence }
 }
 
 fn detached_at(sequence: Sequence) -> Outcome {

@@ -5,37 +5,41 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lapwing::consumer::{BatchHandler, Cause, Consumer, Done, Failure, Outcome, Retries, Shared};
-use lapwing::{Action, EventHandler, Sequence, Stage};
+use lapwing::consumer::{BatchHandler, Cause, Consumer, Done, Failure, Outcome, Retries};
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
-use crate::{Book, counts, drain};
+use crate::{Book, Log, Ring, Spy, counts, drain, run_threads};
 
 common::for_both_producers! {
-    a_downstream_stage_learns_why_an_event_failed,
-    every_downstream_stage_learns_it,
-    the_error_itself_comes_with_the_event,
+    every_downstream_stage_learns_why_an_event_failed,
     the_first_of_several_failures_counts,
     events_of_one_call_have_one_reason,
     a_worker_is_named_in_its_failures,
     a_poller_learns_why_an_event_failed,
+    the_error_itself_comes_with_the_event,
     an_error_is_kept_for_a_lap_at_most_if_others_follow,
-    errors_are_dropped_with_the_ring,
-    a_stage_without_downstream_stages_keeps_no_error,
+    errors_are_dropped_with_the_ring_or_at_once_if_no_stage_is_downstream,
     an_error_that_panics_when_dropped_later_harms_nothing,
     a_stage_that_leaves_with_an_event_says_why,
 }
 
-/// Keeps the events that failed, with their reasons.
+/// Keeps the events that failed, with their reasons, and the figures of [`Counted`] errors.
 #[derive(Debug, Default)]
-struct DeadLetters(Vec<(Sequence, String)>);
+struct DeadLetters {
+    letters: Vec<(Sequence, String)>,
+    figures: Vec<u64>,
+}
 
 impl EventHandler<u64> for DeadLetters {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 
     fn on_failed_event(&mut self, _: &u64, at: Sequence, _: bool, failure: &Failure<'_>) {
         assert_eq!(failure.sequence(), at);
-        self.0.push((at, failure.to_string()));
+        self.letters.push((at, failure.to_string()));
+        if let Cause::Error(error) = failure.cause() {
+            self.figures.extend(error.downcast_ref::<Counted>().map(|counted| counted.0));
+        }
     }
 }
 
@@ -43,21 +47,18 @@ fn letters(of: &[(Sequence, &str)]) -> Vec<(Sequence, String)> {
     of.iter().map(|&(sequence, text)| (sequence, text.to_owned())).collect()
 }
 
-/// A stage that fails in each way.
-fn fails(_: &u64, sequence: Sequence, _: bool) -> Result<Action, &'static str> {
-    match sequence {
+/// A ring whose first stage fails in each way.
+fn failing<K: Kind>() -> Ring<K> {
+    quiet_panics();
+    let retries = Retries::of_event().attempts(2).or(Action::Skip);
+    let stage = Stage::new("send").on_error(retries).on_panic(Action::Skip);
+    K::ring(8, || 0_u64).stage(stage).read(|_, sequence, _| match sequence {
         1 => Err("no route"),
         2 => panic!("{ON_PURPOSE}"),
         3 => Ok(Action::Skip),
         4 => Err("no price"),
         _ => Ok(Action::Continue),
-    }
-}
-
-fn failing() -> Stage {
-    Stage::new("send")
-        .on_error(Retries::of_event().attempts(2).or(Action::Skip))
-        .on_panic(Action::Skip)
+    })
 }
 
 fn all_letters() -> Vec<(Sequence, String)> {
@@ -69,19 +70,8 @@ fn all_letters() -> Vec<(Sequence, String)> {
     ])
 }
 
-fn a_downstream_stage_learns_why_an_event_failed<K: Kind>() {
-    quiet_panics();
-    let ring = K::ring(8, || 0_u64).stage(failing()).read(fails);
-    let ring = ring.stage("letters").read_handler(DeadLetters::default());
-    let found: DeadLetters = drain(ring, 6).remove(1).take_handler().unwrap();
-    assert_eq!(found.0, all_letters());
-}
-
-fn every_downstream_stage_learns_it<K: Kind>() {
-    quiet_panics();
-    let ring = K::ring(8, || 0_u64)
-        .stage(failing())
-        .read(fails)
+fn every_downstream_stage_learns_why_an_event_failed<K: Kind>() {
+    let ring = failing::<K>()
         .side_by_side(|side| {
             side.stage("left")
                 .read_handler(DeadLetters::default())
@@ -94,68 +84,25 @@ fn every_downstream_stage_learns_it<K: Kind>() {
     let (right, mut all): (DeadLetters, Vec<DeadLetters>) = finished[2].take_handler().unwrap();
     all.extend([right, finished[1].take_handler().unwrap(), finished[3].take_handler().unwrap()]);
     for found in all {
-        assert_eq!(found.0, all_letters());
+        assert_eq!(found.letters, all_letters());
     }
-}
-
-/// An error with a figure, which counts its drops.
-#[derive(Debug)]
-struct Counted(u64, Arc<AtomicUsize>);
-
-impl fmt::Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error {}", self.0)
-    }
-}
-
-impl std::error::Error for Counted {}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.1.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// Sums up the figures of [`Counted`].
-#[derive(Default)]
-struct Figures(Vec<u64>);
-
-impl EventHandler<u64> for Figures {
-    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
-
-    fn on_failed_event(&mut self, _: &u64, _: Sequence, _: bool, failure: &Failure<'_>) {
-        let Cause::Error(error) = failure.cause() else { panic!("{failure}") };
-        self.0.push(error.downcast_ref::<Counted>().unwrap().0);
-    }
-}
-
-fn the_error_itself_comes_with_the_event<K: Kind>() {
-    let drops = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&drops);
-    let ring = K::ring(8, || 0_u64)
-        .stage("fails")
-        .on_error(Action::Skip)
-        .read(move |event, _, _| Err::<(), _>(Counted(*event, Arc::clone(&count))))
-        .stage("figures")
-        .read_handler(Figures::default());
-    let figures: Figures = drain(ring, 3).remove(1).take_handler().unwrap();
-    assert_eq!(figures.0, [0, 1, 2]);
-    assert_eq!(drops.load(Ordering::Relaxed), 3, "the ring is gone");
 }
 
 fn the_first_of_several_failures_counts<K: Kind>() {
-    let fails = |text: &'static str| move |_: &u64, _, _: bool| Err::<(), _>(text);
-    let ring = K::ring(8, || 0_u64)
-        .side_by_side(|side| {
-            side.stage(Stage::new("left").on_error(Action::Skip))
-                .read(fails("first"))
-                .stage(Stage::new("right").on_error(Action::Skip))
-                .read(fails("second"))
+    let fails = |text| {
+        Spy::new(&Log::default(), move |call| match call.events() {
+            Some(_) => Err(text),
+            None => Ok(Action::Continue),
         })
-        .stage("letters")
-        .read_handler(DeadLetters::default());
+    };
+    let stage = |name: &str| Stage::new(name).on_error(Action::Skip);
+    let ring = K::ring(8, || 0_u64).side_by_side(|side| {
+        let side = side.stage(stage("left")).read_handler(fails("first"));
+        side.stage(stage("right")).read_handler(fails("second"))
+    });
+    let ring = ring.stage("letters").read_handler(DeadLetters::default());
     let found: DeadLetters = drain(ring, 1).remove(2).take_handler().unwrap();
-    assert_eq!(found.0, letters(&[(0, "first: stage=\"left\", sequence=0, attempt=1")]));
+    assert_eq!(found.letters, letters(&[(0, "first: stage=\"left\", sequence=0, attempt=1")]));
 }
 
 /// Keeps the batches that failed, with their reasons.
@@ -192,24 +139,18 @@ fn events_of_one_call_have_one_reason<K: Kind>() {
 }
 
 fn a_worker_is_named_in_its_failures<K: Kind>() {
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
+    let ring = K::ring(8, || 0_u64)
         .stage("send")
         .on_error(Action::Skip)
         .workers(2)
         .by_key(|event| *event)
         .read(|worker| move |_: &u64, _, _| Err::<(), _>(format!("by {worker}")))
         .stage("letters")
-        .read_handler(DeadLetters::default())
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    for value in 0..200 {
-        producer.publish(|event| *event = value).unwrap();
-    }
-    let found: DeadLetters = running.shutdown().unwrap().take("letters").unwrap();
-    assert_eq!(found.0.len(), 200);
+        .read_handler(DeadLetters::default());
+    let found: DeadLetters = run_threads(ring, 200).unwrap().take("letters").unwrap();
+    assert_eq!(found.letters.len(), 200);
     let mut workers = [0; 2];
-    for (at, text) in found.0 {
+    for (at, text) in found.letters {
         let worker = usize::from(text.starts_with("by 1"));
         workers[worker] += 1;
         let expected = format!("by {worker}: stage=\"send-{worker}\", sequence={at}, attempt=1");
@@ -219,13 +160,9 @@ fn a_worker_is_named_in_its_failures<K: Kind>() {
 }
 
 fn a_poller_learns_why_an_event_failed<K: Kind>() {
-    quiet_panics();
-    let ring = K::ring(8, || 0_u64).stage(failing()).read(fails).stage("poller").poller();
-    let (mut producer, mut consumers) = ring.build().unwrap();
+    let (mut producer, mut consumers) = failing::<K>().stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
-    for value in 0..6 {
-        producer.publish(|event| *event = value).unwrap();
-    }
+    producer.publish_batch(6, |_| {}).unwrap();
     drop(producer);
     consumers.into_iter().map(Consumer::run).for_each(drop);
     let mut found = Vec::new();
@@ -240,29 +177,57 @@ fn a_poller_learns_why_an_event_failed<K: Kind>() {
     assert_eq!(found, all_letters());
 }
 
-/// A ring of four slots whose first stage fails with counted errors while the event is below 100.
-/// Returns the number of drops after each event of `values`, all of which have passed the ring.
-fn drops_after<K: Kind>(values: &[u64]) -> Vec<usize> {
+/// An error with a figure, which counts its drops.
+#[derive(Debug)]
+struct Counted(u64, Arc<AtomicUsize>);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error {}", self.0)
+    }
+}
+
+impl std::error::Error for Counted {}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Adds a stage to `ring` that fails with the event as figure, while the event is below 100. Returns
+/// the number of errors that were dropped.
+fn counting<K: Kind>(ring: Ring<K>) -> (Ring<K>, impl Fn() -> usize) {
     let drops = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&drops);
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .stage("fails")
-        .on_error(Action::Skip)
-        .read(
-            move |event, _, _| {
-                if *event < 100 { Err(Counted(*event, Arc::clone(&count))) } else { Ok(()) }
-            },
-        )
-        .stage("poller")
-        .poller()
-        .build()
-        .unwrap();
+    let fails = move |event: &u64, _, _: bool| match *event {
+        0..100 => Err(Counted(*event, Arc::clone(&count))),
+        _ => Ok(()),
+    };
+    let ring: Builder<'_, _, _> =
+        ring.stage(Stage::new("fails").on_error(Action::Skip)).read(fails);
+    (ring, move || drops.load(Ordering::Relaxed))
+}
+
+fn the_error_itself_comes_with_the_event<K: Kind>() {
+    let (ring, drops) = counting::<K>(K::ring(8, || 0));
+    let ring = ring.stage("letters").read_handler(DeadLetters::default());
+    let found: DeadLetters = drain(ring, 3).remove(1).take_handler().unwrap();
+    assert_eq!(found.figures, [0, 1, 2]);
+    assert_eq!(drops(), 3, "the ring is gone");
+}
+
+/// Returns the number of drops after each event of `values`, all of which have passed a ring of four
+/// slots.
+fn drops_after<K: Kind>(values: &[u64]) -> Vec<usize> {
+    let (ring, drops) = counting::<K>(K::ring(4, || 0));
+    let (mut producer, mut consumers) = ring.stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     let running = consumers.start().unwrap();
     let after = |value: &u64| {
         producer.publish(|event| *event = *value).unwrap();
         poller.wait().unwrap().consume_all();
-        drops.load(Ordering::Relaxed)
+        drops()
     };
     let after = values.iter().map(after).collect();
     running.shutdown().unwrap();
@@ -274,44 +239,19 @@ fn an_error_is_kept_for_a_lap_at_most_if_others_follow<K: Kind>() {
     assert_eq!(drops_after::<K>(&[0, 0, 100, 100, 100, 100, 100, 0]), [0, 0, 0, 0, 0, 0, 0, 2]);
 }
 
-fn errors_are_dropped_with_the_ring<K: Kind>() {
-    let drops = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&drops);
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("fails")
-        .on_error(Action::Skip)
-        .read(move |event, _, _| Err::<(), _>(Counted(*event, Arc::clone(&count))))
-        .stage("plain")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    for _ in 0..3 {
-        producer.publish(|_| {}).unwrap();
+fn errors_are_dropped_with_the_ring_or_at_once_if_no_stage_is_downstream<K: Kind>() {
+    for is_last in [false, true] {
+        let ring = K::ring(4, || 0).stage("before").read_handler(Book::default());
+        let (ring, drops) = counting::<K>(ring);
+        let ring = if is_last { ring } else { ring.stage("plain").read_handler(Book::default()) };
+        let (mut producer, consumers) = ring.build().unwrap();
+        let running = consumers.start().unwrap();
+        producer.publish_batch(3, |_| {}).unwrap();
+        drop(running.shutdown().unwrap());
+        assert_eq!(drops(), if is_last { 3 } else { 0 });
+        drop(producer);
+        assert_eq!(drops(), 3);
     }
-    drop(running.shutdown().unwrap());
-    assert_eq!(drops.load(Ordering::Relaxed), 0);
-    drop(producer);
-    assert_eq!(drops.load(Ordering::Relaxed), 3);
-}
-
-fn a_stage_without_downstream_stages_keeps_no_error<K: Kind>() {
-    let drops = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&drops);
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("before")
-        .read_handler(Book::default())
-        .stage("fails")
-        .on_error(Action::Skip)
-        .read(move |event, _, _| Err::<(), _>(Counted(*event, Arc::clone(&count))))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    for _ in 0..3 {
-        producer.publish(|_| {}).unwrap();
-    }
-    drop(running.shutdown().unwrap());
-    assert_eq!(drops.load(Ordering::Relaxed), 3);
 }
 
 /// An error whose drop panics.
@@ -334,40 +274,26 @@ impl Drop for Clings {
 
 fn an_error_that_panics_when_dropped_later_harms_nothing<K: Kind>() {
     quiet_panics();
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
+    let ring = K::ring(2, || 0_u64)
         .stage("fails")
         .on_error(Action::Skip)
         .read(|_, _, _| Err::<(), _>(Clings))
         .stage("letters")
-        .read_handler(DeadLetters::default())
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    for _ in 0..20 {
-        producer.publish(|_| {}).unwrap();
-    }
-    let mut report = running.shutdown().unwrap();
+        .read_handler(DeadLetters::default());
+    let mut report = run_threads(ring, 20).unwrap(); // drops the last errors
     assert!(report.stages().all(|stage| *stage.outcome() == Outcome::Drained));
-    assert_eq!(report.take::<DeadLetters>("letters").unwrap().0.len(), 20);
-    drop(producer); // and the last errors
+    assert_eq!(report.take::<DeadLetters>("letters").unwrap().letters.len(), 20);
 }
 
-/// A handler of batches that finishes a part, and takes the rest with it.
-struct Leaves;
-
-impl BatchHandler<u64, Shared, Result<(), &'static str>> for Leaves {
-    fn on_batch(&mut self, _: &[u64], _: Sequence, mut done: Done<'_>) -> Result<(), &'static str> {
-        done.set(1);
-        Err("no more")
-    }
-}
-
+/// The stage takes the rest of its batch with it.
 fn a_stage_that_leaves_with_an_event_says_why<K: Kind>() {
+    let mut leaves = Spy::new(&Log::default(), |_| Err("no more"));
+    leaves.finishes = 1;
     let ring = K::ring(8, || 0_u64)
         .stage("leaves")
         .max_batch(3)
         .on_error(Action::SkipAndStop)
-        .read_batch_handler(Leaves)
+        .read_batch_handler(leaves)
         .stage("letters")
         .read_handler(DeadLetters::default());
     let mut finished = drain(ring, 5);
@@ -379,5 +305,5 @@ fn a_stage_that_leaves_with_an_event_says_why<K: Kind>() {
         (1, "no more: stage=\"leaves\", sequence=1, attempt=1"),
         (2, "no more: stage=\"leaves\", sequence=2, attempt=1"),
     ];
-    assert_eq!(found.0, letters(&expected));
+    assert_eq!(found.letters, letters(&expected));
 }

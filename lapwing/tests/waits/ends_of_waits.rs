@@ -23,7 +23,8 @@ use lapwing::{Builder, Disruptor, EventHandler, Poller, Running, Sequence, Stage
 
 crate::common::for_both_producers! {
     an_event_ends_every_wait,
-    a_halt_and_a_close_end_every_wait_at_once_in_each_phase,
+    a_halt_ends_every_wait_at_once_in_each_phase,
+    a_close_ends_every_wait_at_once_in_each_phase,
     a_stop_ends_every_wait_of_a_stage_at_once_in_each_phase,
     a_time_limit_ends_every_wait_in_each_phase_and_never_early,
     an_event_that_comes_meanwhile_beats_a_time_limit,
@@ -361,8 +362,8 @@ fn time_to_stop<K: Kind>(
 }
 
 /// Stops the wait at its beginning, soon after, and deep in its phase.
-fn a_halt_and_a_close_end_every_wait_at_once_in_each_phase<K: Kind>() {
-    for (strategy, stop) in phases().iter().flat_map(|each| [(each, HALT), (each, CLOSE)]) {
+fn ends_every_wait_at_once<K: Kind>(stop: Stop) {
+    for strategy in &phases() {
         for place in PLACES {
             for phase in [Duration::ZERO, Duration::from_micros(100), MOMENT] {
                 let is_at_once = |_| time_to_stop::<K>(strategy, place, phase, stop) < AT_ONCE;
@@ -375,6 +376,14 @@ fn a_halt_and_a_close_end_every_wait_at_once_in_each_phase<K: Kind>() {
             }
         }
     }
+}
+
+fn a_halt_ends_every_wait_at_once_in_each_phase<K: Kind>() {
+    ends_every_wait_at_once::<K>(HALT);
+}
+
+fn a_close_ends_every_wait_at_once_in_each_phase<K: Kind>() {
+    ends_every_wait_at_once::<K>(CLOSE);
 }
 
 /// How long a stage waits on after it is stopped, when its phase has lasted for `phase`. It waits

@@ -1,8 +1,10 @@
-//! Tests what ends a wait: an event, the time limit, a close, a halt. Covers each strategy in each
-//! of its phases, each place that waits, and both kinds of producer.
+//! What ends a wait: an event, a time limit, a close, a halt, a stop. Covers each strategy in each of
+//! its phases, each place that waits, and both kinds of producer.
 //!
-//! A halt must end a wait at once, even in a long sleep. The test of this takes the best of several
-//! tries. It fails only if no try is quick, and not because a machine is slow or busy.
+//! [`phases`] lists the strategies, and [`Place`] the places; a test goes through both. A strategy of
+//! one's own is a line in `phases`. A stop must end a wait at once, even in a long sleep. The tests of
+//! this take the best of several tries. They fail only if no try is quick, and not because a machine is
+//! slow or busy.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -12,12 +14,12 @@ use std::time::{Duration, Instant};
 use crate::common::{Kind, MOMENT, PATIENCE, ProducerOf, wait_until, watched};
 use lapwing::consumer::Outcome;
 use lapwing::error::{HaltCause, PollError, RingError, WhenFullError};
-use lapwing::producer::WhenFull;
+use lapwing::producer::{Sequencer, WhenFull};
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Step, WaitStrategy, Waited, Waiting,
     Yielding,
 };
-use lapwing::{Disruptor, EventHandler, Poller, Running, Sequence, Stage};
+use lapwing::{Builder, Disruptor, EventHandler, Poller, Running, Sequence, Stage};
 
 crate::common::for_both_producers! {
     an_event_ends_every_wait,
@@ -35,61 +37,60 @@ crate::common::for_both_producers! {
     a_time_without_end_is_no_limit,
 }
 
-/// Longest time that a wait may continue after a halt or a close, in the best of several tries.
+/// Longest time that a wait may continue after it was stopped, in the best of several tries.
 const AT_ONCE: Duration = Duration::from_millis(100);
 const TRIES: usize = 20;
 
 /// Far longer than every wait here, and than [`AT_ONCE`].
 const LONG: Duration = Duration::from_secs(3_600);
 
-// ---- the requirements on each strategy ----
-
-/// A requirement on every strategy.
-trait Rule {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W);
-}
-
-/// Checks every strategy in the phase of the given name. Only the end of the wait ends the phase.
-fn each_phase<K: Kind, R: Rule>() {
-    each_phase_that_sees_events::<K, R>();
-    let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
-    R::check::<K, _>("Sleeping, in its sleep", asleep);
-    let fallback = PhasedBackoff::new(Duration::ZERO, Duration::ZERO, asleep);
-    R::check::<K, _>("PhasedBackoff over Sleeping, in its sleep", fallback);
-    R::check::<K, _>("Step::Sleep, for ever", Always::<false>(Step::Sleep(Duration::MAX)));
-}
-
-/// Like [`each_phase`], without sleeps that are too long to wait for.
-fn each_phase_that_sees_events<K: Kind, R: Rule>() {
-    let (no_time, short) = (Duration::ZERO, Sleeping::default());
-    R::check::<K, _>("BusySpin", BusySpin);
-    R::check::<K, _>("Yielding, spinning", Yielding { spins: u32::MAX });
-    R::check::<K, _>("Yielding, yielding", Yielding { spins: 0 });
-    R::check::<K, _>("Sleeping, spinning", Sleeping { spins: u32::MAX, ..short });
-    R::check::<K, _>("Sleeping, yielding", Sleeping { spins: 0, yields: u32::MAX, ..short });
-    R::check::<K, _>("Sleeping, in short sleeps", Sleeping { spins: 0, yields: 0, ..short });
-    R::check::<K, _>("Blocking, yielding", Blocking { yields: u32::MAX });
-    R::check::<K, _>("Blocking, parked", PARKED);
-    R::check::<K, _>("Adaptive", Adaptive::default());
-    R::check::<K, _>("PhasedBackoff, spinning", PhasedBackoff::new(LONG, no_time, PARKED));
-    R::check::<K, _>("PhasedBackoff, yielding", PhasedBackoff::new(no_time, LONG, PARKED));
-    let over_blocking = PhasedBackoff::new(no_time, no_time, PARKED);
-    R::check::<K, _>("PhasedBackoff over Blocking, parked", over_blocking);
-    R::check::<K, _>("PhasedBackoff over Sleeping", PhasedBackoff::new(no_time, no_time, short));
-    R::check::<K, _>("Step::Poll, no polls", Always::<false>(Step::Poll(0)));
-    R::check::<K, _>("Step::Poll, for ever", Always::<false>(Step::Poll(u32::MAX)));
-    R::check::<K, _>("Step::Pause, of no length", Always::<false>(Step::Pause(0)));
-    R::check::<K, _>("Step::Pause", Always::<false>(Step::Pause(5_000)));
-    R::check::<K, _>("Step::Yield", Always::<false>(Step::Yield));
-    R::check::<K, _>("Step::Sleep, of no length", Always::<false>(Step::Sleep(no_time)));
-    R::check::<K, _>("Step::Park", Always::<true>(Step::Park));
-    R::check::<K, _>("Step::Park, not announced", Always::<false>(Step::Park));
-    R::check::<K, _>("Adaptive, always at its first step", Forgets(Adaptive::default()));
-    let phases = PhasedBackoff::new(no_time, short.sleep, PARKED);
-    R::check::<K, _>("PhasedBackoff, always at its first step", Forgets(phases));
-}
-
 const PARKED: Blocking = Blocking { yields: 0 };
+const ASLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: LONG };
+
+// ---- the strategies ----
+
+/// Returns every strategy in the phase of the given name. Only the end of the wait ends the phase.
+fn phases() -> Vec<Any> {
+    let fallback = PhasedBackoff::new(Duration::ZERO, Duration::ZERO, ASLEEP);
+    let mut phases = phases_that_see_events();
+    phases.extend([
+        Any::new("Sleeping, in its sleep", ASLEEP),
+        Any::new("PhasedBackoff over Sleeping, in its sleep", fallback),
+        Any::new("Step::Sleep, for ever", Always::<false>(Step::Sleep(Duration::MAX))),
+    ]);
+    phases
+}
+
+/// Like [`phases`], without sleeps that are too long to wait for.
+fn phases_that_see_events() -> Vec<Any> {
+    let (no_time, short) = (Duration::ZERO, Sleeping::default());
+    let backoff = |spin, yields| PhasedBackoff::new(spin, yields, PARKED);
+    vec![
+        Any::new("BusySpin", BusySpin),
+        Any::new("Yielding, spinning", Yielding { spins: u32::MAX }),
+        Any::new("Yielding, yielding", Yielding { spins: 0 }),
+        Any::new("Sleeping, spinning", Sleeping { spins: u32::MAX, ..short }),
+        Any::new("Sleeping, yielding", Sleeping { spins: 0, yields: u32::MAX, ..short }),
+        Any::new("Sleeping, in short sleeps", Sleeping { spins: 0, yields: 0, ..short }),
+        Any::new("Blocking, yielding", Blocking { yields: u32::MAX }),
+        Any::new("Blocking, parked", PARKED),
+        Any::new("Adaptive", Adaptive::default()),
+        Any::new("PhasedBackoff, spinning", backoff(LONG, no_time)),
+        Any::new("PhasedBackoff, yielding", backoff(no_time, LONG)),
+        Any::new("PhasedBackoff over Blocking, parked", backoff(no_time, no_time)),
+        Any::new("PhasedBackoff over Sleeping", PhasedBackoff::new(no_time, no_time, short)),
+        Any::new("Step::Poll, no polls", Always::<false>(Step::Poll(0))),
+        Any::new("Step::Poll, for ever", Always::<false>(Step::Poll(u32::MAX))),
+        Any::new("Step::Pause, of no length", Always::<false>(Step::Pause(0))),
+        Any::new("Step::Pause", Always::<false>(Step::Pause(5_000))),
+        Any::new("Step::Yield", Always::<false>(Step::Yield)),
+        Any::new("Step::Sleep, of no length", Always::<false>(Step::Sleep(no_time))),
+        Any::new("Step::Park", Always::<true>(Step::Park)),
+        Any::new("Step::Park, not announced", Always::<false>(Step::Park)),
+        Any::new("Adaptive, always at its first step", Forgets(Adaptive::default())),
+        Any::new("PhasedBackoff, always at its first step", Forgets(backoff(no_time, short.sleep))),
+    ]
+}
 
 /// Answers the same step each time.
 #[derive(Clone)]
@@ -115,12 +116,45 @@ impl<W: WaitStrategy> WaitStrategy for Forgets<W> {
     }
 }
 
-/// Reports when it begins to wait with `W`.
-#[derive(Clone)]
-struct Announced<W>(Arc<AtomicBool>, W);
+/// Any strategy, as one type, so that what uses it compiles once.
+struct Any {
+    name: &'static str,
+    parks: bool,
+    strategy: Box<dyn Waits>,
+}
 
-impl<W: WaitStrategy> WaitStrategy for Announced<W> {
-    const PARKS: bool = W::PARKS;
+/// A [`WaitStrategy`] as an object.
+trait Waits: Send + Sync {
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step;
+    fn ended(&mut self, waited: &Waited);
+    fn copy(&self) -> Box<dyn Waits>;
+}
+
+impl<W: WaitStrategy> Waits for W {
+    fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+        WaitStrategy::next(self, waiting)
+    }
+
+    fn ended(&mut self, waited: &Waited) {
+        WaitStrategy::ended(self, waited);
+    }
+
+    fn copy(&self) -> Box<dyn Waits> {
+        Box::new(self.clone())
+    }
+}
+
+/// Reports when it begins to wait with the strategy.
+struct Announced<const PARKS: bool>(Arc<AtomicBool>, Box<dyn Waits>);
+
+impl<const PARKS: bool> Clone for Announced<PARKS> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0), self.1.copy())
+    }
+}
+
+impl<const PARKS: bool> WaitStrategy for Announced<PARKS> {
+    const PARKS: bool = PARKS;
 
     fn next(&mut self, waiting: &Waiting<'_>) -> Step {
         self.0.store(true, Ordering::Relaxed);
@@ -129,6 +163,39 @@ impl<W: WaitStrategy> WaitStrategy for Announced<W> {
 
     fn ended(&mut self, waited: &Waited) {
         self.1.ended(waited);
+    }
+}
+
+impl Any {
+    fn new<W: WaitStrategy>(name: &'static str, strategy: W) -> Self {
+        Self { name, parks: W::PARKS, strategy: Box::new(strategy) }
+    }
+
+    /// Makes all threads of the ring wait with it. The flag shows that one of them does.
+    fn on_ring<S: Sequencer>(
+        &self,
+        ring: Builder<'static, u64, S>,
+    ) -> (Builder<'static, u64, S>, Arc<AtomicBool>) {
+        let (flag, strategy) = (Arc::<AtomicBool>::default(), self.strategy.copy());
+        let ring = if self.parks {
+            let announced = Announced::<true>(Arc::clone(&flag), strategy);
+            ring.wait(announced.clone()).producer_wait(announced)
+        } else {
+            let announced = Announced::<false>(Arc::clone(&flag), strategy);
+            ring.wait(announced.clone()).producer_wait(announced)
+        };
+        (ring, flag)
+    }
+
+    /// Makes the stage wait with it. The flag shows that it does.
+    fn on_stage(&self, stage: Stage) -> (Stage, Arc<AtomicBool>) {
+        let (flag, strategy) = (Arc::<AtomicBool>::default(), self.strategy.copy());
+        let stage = if self.parks {
+            stage.wait(Announced::<true>(Arc::clone(&flag), strategy))
+        } else {
+            stage.wait(Announced::<false>(Arc::clone(&flag), strategy))
+        };
+        (stage, flag)
     }
 }
 
@@ -151,84 +218,76 @@ enum End {
     Stopped(RingError),
 }
 
-/// A ring of one slot with two stages in a row. All threads use the same strategy.
+/// A ring of one slot with two pollers in a row. All threads use the same strategy.
 struct Ends<K: Kind> {
-    producer: ProducerOf<u64, K>,
-    first: Poller<u64>,
-    second: Poller<u64>,
+    /// None of them while it waits.
+    producer: Option<ProducerOf<u64, K>>,
+    pollers: [Option<Poller<u64>>; 2],
     running: Running<'static>,
+    is_waiting: Arc<AtomicBool>,
+}
+
+/// The end that waits.
+enum Waiter<K: Kind> {
+    ForEvent(Poller<u64>),
+    ForSlot(ProducerOf<u64, K>),
 }
 
 impl<K: Kind> Ends<K> {
     /// Nothing is available at `place`.
-    fn new(strategy: impl WaitStrategy, place: Place) -> Self {
-        let (mut producer, mut consumers) = K::ring(1, || 0_u64)
-            .wait(strategy.clone())
-            .producer_wait(strategy)
-            .stage("first")
-            .poller()
-            .stage("second")
-            .poller()
-            .build()
-            .unwrap();
-        let first = consumers.take_poller("first").unwrap();
-        let second = consumers.take_poller("second").unwrap();
+    fn new(strategy: &Any, place: Place) -> Self {
+        let (ring, is_waiting) = strategy.on_ring(K::ring(1, || 0_u64));
+        let ring = ring.stage("first").poller().stage("second").poller();
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let pollers = ["first", "second"].map(|name| consumers.take_poller(name).ok());
         if place == Place::FullRing {
             producer.publish(|_| {}).unwrap();
         }
-        Self { producer, first, second, running: consumers.start().unwrap() }
+        Self { producer: Some(producer), pollers, running: consumers.start().unwrap(), is_waiting }
     }
 
     /// Waits at `place` on another thread, for at most `limit` if there is one. Meanwhile this
     /// thread runs `meanwhile` with the other ends. Returns how and when the wait ended.
     fn wait_at(
-        self,
+        mut self,
         place: Place,
         limit: Option<Duration>,
-        meanwhile: impl FnOnce(Rest<'_, K>),
+        meanwhile: impl FnOnce(&mut Self),
     ) -> (End, Instant) {
-        let Self { mut producer, mut first, mut second, running } = self;
-        // Dropped after the wait, because dropping it closes the ring.
-        let (producer, first, second, running) = (&mut producer, &mut first, &mut second, &running);
+        let mut waiter = match place {
+            Place::FirstStage => Waiter::ForEvent(self.pollers[0].take().unwrap()),
+            Place::LaterStage => Waiter::ForEvent(self.pollers[1].take().unwrap()),
+            Place::FullRing => Waiter::<K>::ForSlot(self.producer.take().unwrap()),
+        };
         thread::scope(|scope| {
-            let timed = |end: End| (end, Instant::now());
-            let (waiter, rest) = match place {
-                Place::FirstStage => (
-                    scope.spawn(move || timed(wait_for_event(first, limit))),
-                    Rest { producer: Some(producer), first: None, second: Some(second), running },
-                ),
-                Place::LaterStage => (
-                    scope.spawn(move || timed(wait_for_event(second, limit))),
-                    Rest { producer: Some(producer), first: Some(first), second: None, running },
-                ),
-                Place::FullRing => (
-                    scope.spawn(move || timed(wait_for_slot::<K>(producer, limit))),
-                    Rest { producer: None, first: Some(first), second: Some(second), running },
-                ),
-            };
-            meanwhile(rest);
-            waiter.join().unwrap()
+            // The waiter is dropped after the wait, because dropping it closes the ring.
+            let waits = scope.spawn(|| (waiter.wait(limit), Instant::now()));
+            meanwhile(&mut self);
+            waits.join().unwrap()
         })
     }
-}
 
-/// The ends of a ring except the one that waits.
-struct Rest<'a, K: Kind> {
-    producer: Option<&'a mut ProducerOf<u64, K>>,
-    first: Option<&'a mut Poller<u64>>,
-    second: Option<&'a mut Poller<u64>>,
-    running: &'a Running<'static>,
-}
+    fn wait_until_it_waits(&self) {
+        wait_until(|| self.is_waiting.load(Ordering::Relaxed));
+    }
 
-impl<K: Kind> Rest<'_, K> {
     /// Provides what the wait is for, and nothing else.
     fn bring(&mut self) {
         if let Some(producer) = &mut self.producer {
             producer.publish(|_| {}).unwrap();
         }
-        for poller in [&mut self.first, &mut self.second].into_iter().flatten() {
+        for poller in self.pollers.iter_mut().flatten() {
             // Downstream of a stage that waits, nothing is available.
             let _ = poller.poll().map(|mut batch| batch.consume_all());
+        }
+    }
+}
+
+impl<K: Kind> Waiter<K> {
+    fn wait(&mut self, limit: Option<Duration>) -> End {
+        match self {
+            Self::ForEvent(poller) => wait_for_event(poller, limit),
+            Self::ForSlot(producer) => wait_for_slot::<K>(producer, limit),
         }
     }
 }
@@ -263,103 +322,74 @@ fn wait_for_slot<K: Kind>(producer: &mut ProducerOf<u64, K>, limit: Option<Durat
 
 // ---- an event ----
 
-struct EndsWithAnEvent;
-
-impl Rule for EndsWithAnEvent {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+fn an_event_ends_every_wait<K: Kind>() {
+    for strategy in phases_that_see_events() {
         for place in PLACES {
-            let is_waiting = Arc::new(AtomicBool::new(false));
-            let announced = Announced(Arc::clone(&is_waiting), strategy.clone());
-            let (end, _) = Ends::<K>::new(announced, place).wait_at(place, None, |mut rest| {
-                wait_until(|| is_waiting.load(Ordering::Relaxed));
+            let ends = Ends::<K>::new(&strategy, place);
+            let (end, _) = ends.wait_at(place, None, |rest| {
+                rest.wait_until_it_waits();
                 rest.bring();
             });
-            assert_eq!(end, End::There, "{name}, {place:?}");
+            assert_eq!(end, End::There, "{}, {place:?}", strategy.name);
         }
     }
 }
 
-fn an_event_ends_every_wait<K: Kind>() {
-    each_phase_that_sees_events::<K, EndsWithAnEvent>();
-}
+// ---- a halt, a close, a stop ----
 
-// ---- a halt, a close ----
+type Stop = (fn(&Running<'static>), RingError);
+
+const HALT: Stop = (Running::halt, RingError::Halted(HaltCause::Requested));
+const CLOSE: Stop = (Running::close, RingError::Closed);
 
 /// Stops the wait after its phase has lasted for `phase`. Returns how long the wait continued.
 fn time_to_stop<K: Kind>(
-    strategy: impl WaitStrategy,
+    strategy: &Any,
     place: Place,
     phase: Duration,
-    (stop, expected): (fn(&Running<'static>), RingError),
+    (stop, expected): Stop,
 ) -> Duration {
-    let is_waiting = Arc::new(AtomicBool::new(false));
-    let announced = Announced(Arc::clone(&is_waiting), strategy);
+    let ends = Ends::<K>::new(strategy, place);
     let mut stopped_at = None;
-    let (end, ended_at) = Ends::<K>::new(announced, place).wait_at(place, None, |rest| {
-        wait_until(|| is_waiting.load(Ordering::Relaxed));
+    let (end, ended_at) = ends.wait_at(place, None, |rest| {
+        rest.wait_until_it_waits();
         thread::sleep(phase);
         stopped_at = Some(Instant::now());
-        stop(rest.running);
+        stop(&rest.running);
     });
     assert_eq!(end, End::Stopped(expected));
     ended_at - stopped_at.expect("`stop` has run")
 }
 
 /// Stops the wait at its beginning, soon after, and deep in its phase.
-fn stops_at_once<K: Kind>(
-    name: &str,
-    strategy: impl WaitStrategy,
-    stop: (fn(&Running<'static>), RingError),
-) {
-    for place in PLACES {
-        for phase in [Duration::ZERO, Duration::from_micros(100), MOMENT] {
-            let is_at_once = |_| time_to_stop::<K>(strategy.clone(), place, phase, stop) < AT_ONCE;
-            assert!(
-                (0..TRIES).any(is_at_once),
-                "{name}, {place:?}: {:?} after {phase:?}, longer than {AT_ONCE:?}, tries={TRIES}",
-                stop.1
-            );
+fn ends_every_wait_at_once<K: Kind>(stop: Stop) {
+    for strategy in &phases() {
+        for place in PLACES {
+            for phase in [Duration::ZERO, Duration::from_micros(100), MOMENT] {
+                let is_at_once = |_| time_to_stop::<K>(strategy, place, phase, stop) < AT_ONCE;
+                assert!(
+                    (0..TRIES).any(is_at_once),
+                    "{}, {place:?}: {:?} after {phase:?}, longer than {AT_ONCE:?} in {TRIES} tries",
+                    strategy.name,
+                    stop.1
+                );
+            }
         }
     }
 }
 
-struct EndsWithAHalt;
-
-impl Rule for EndsWithAHalt {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        stops_at_once::<K>(
-            name,
-            strategy,
-            (Running::halt, RingError::Halted(HaltCause::Requested)),
-        );
-    }
-}
-
 fn a_halt_ends_every_wait_at_once_in_each_phase<K: Kind>() {
-    each_phase::<K, EndsWithAHalt>();
-}
-
-struct EndsWithAClose;
-
-impl Rule for EndsWithAClose {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        stops_at_once::<K>(name, strategy, (Running::close, RingError::Closed));
-    }
+    ends_every_wait_at_once::<K>(HALT);
 }
 
 fn a_close_ends_every_wait_at_once_in_each_phase<K: Kind>() {
-    each_phase::<K, EndsWithAClose>();
+    ends_every_wait_at_once::<K>(CLOSE);
 }
 
 /// How long a stage waits on after it is stopped, when its phase has lasted for `phase`. It waits
 /// for an upstream stage that holds an event, or is the first stage of an empty ring.
-fn time_to_leave<K: Kind>(
-    strategy: impl WaitStrategy,
-    is_first: bool,
-    phase: Duration,
-) -> Duration {
-    let is_waiting = Arc::new(AtomicBool::new(false));
-    let stage = Stage::new("waits").wait(Announced(Arc::clone(&is_waiting), strategy));
+fn time_to_leave<K: Kind>(strategy: &Any, is_first: bool, phase: Duration) -> Duration {
+    let (stage, is_waiting) = strategy.on_stage(Stage::new("waits"));
     let ring = K::ring(2, || 0_u64);
     let ring = if is_first { ring } else { ring.stage("holds").poller() };
     let ring = ring.stage(stage).read(|_, _, _| {}).stage("last").poller();
@@ -383,48 +413,31 @@ fn time_to_leave<K: Kind>(
     })
 }
 
-struct EndsWithAStop;
-
-impl Rule for EndsWithAStop {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        for is_first in [true, false] {
-            for phase in [Duration::ZERO, MOMENT] {
-                let is_at_once =
-                    |_| time_to_leave::<K>(strategy.clone(), is_first, phase) < AT_ONCE;
-                assert!(
-                    (0..TRIES).any(is_at_once),
-                    "{name}, is_first={is_first}: a stop after {phase:?}, longer than {AT_ONCE:?}, \
-                        tries={TRIES}"
-                );
-            }
+fn a_stop_ends_every_wait_of_a_stage_at_once_in_each_phase<K: Kind>() {
+    for (strategy, is_first) in phases().iter().flat_map(|each| [(each, true), (each, false)]) {
+        for phase in [Duration::ZERO, MOMENT] {
+            let is_at_once = |_| time_to_leave::<K>(strategy, is_first, phase) < AT_ONCE;
+            assert!(
+                (0..TRIES).any(is_at_once),
+                "{}, is_first={is_first}: after {phase:?}, longer than {AT_ONCE:?} in {TRIES} tries",
+                strategy.name
+            );
         }
     }
 }
 
-fn a_stop_ends_every_wait_of_a_stage_at_once_in_each_phase<K: Kind>() {
-    each_phase::<K, EndsWithAStop>();
-}
-
 /// After a close, the accepted events must be handled before each stage has slept to its end.
 fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
-    let is_waiting = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
-    let stage = |number: usize| {
-        let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
-        let announced = Announced(Arc::clone(&is_waiting[number]), asleep);
-        Stage::new(format!("stage {number}")).wait(announced)
-    };
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .producer_wait(BusySpin)
-        .stage(stage(0))
-        .read(|_, _, _| {})
-        .stage(stage(1))
-        .read(|_, _, _| {})
-        .stage(stage(2))
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
+    let asleep = Any::new("asleep", ASLEEP);
+    let mut flags = Vec::new();
+    let ring = (0..3).fold(K::ring(8, || 0_u64).producer_wait(BusySpin), |ring, number| {
+        let (stage, is_waiting) = asleep.on_stage(Stage::new(format!("stage {number}")));
+        flags.push(is_waiting);
+        ring.stage(stage).read(|_, _, _| {})
+    });
+    let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
-    wait_until(|| is_waiting.iter().all(|flag| flag.load(Ordering::Relaxed)));
+    wait_until(|| flags.iter().all(|flag| flag.load(Ordering::Relaxed)));
     (0..5).for_each(|_| _ = producer.publish(|_| {}).unwrap());
     let report = running.shutdown().unwrap();
     assert!(report.stages().all(|stage| stage.processed() == 5), "{report:?}");
@@ -436,7 +449,7 @@ fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
     watched(|| {
         let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
             .producer_wait(BusySpin)
-            .wait(Sleeping { spins: 0, yields: 0, sleep: LONG })
+            .wait(ASLEEP)
             .stage("sleeps")
             .read(|event, _, _| assert_eq!(*event, 7))
             .build()
@@ -453,20 +466,12 @@ fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
 
 /// Such a thread sleeps in a different place.
 fn a_halt_and_a_close_end_a_long_sleep_of_a_thread_of_two_stages<K: Kind>() {
-    let stops: [fn(&Running<'static>); 2] = [Running::halt, Running::close];
-    for stop in stops {
-        let is_waiting = Arc::new(AtomicBool::new(false));
-        let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
-        let (_producer, consumers) = K::ring(8, || 0_u64)
-            .wait(Announced(Arc::clone(&is_waiting), asleep))
-            .stage("first")
-            .on_thread("both")
-            .read(|_, _, _| {})
-            .stage("second")
-            .on_thread("both")
-            .read(|_, _, _| {})
-            .build()
-            .unwrap();
+    for (stop, _) in [HALT, CLOSE] {
+        let (ring, is_waiting) = Any::new("asleep", ASLEEP).on_ring(K::ring(8, || 0_u64));
+        let ring = ["first", "second"].into_iter().fold(ring, |ring, name| {
+            ring.stage(Stage::new(name).on_thread("both")).read(|_, _, _| {})
+        });
+        let (_producer, consumers) = ring.build().unwrap();
         let running = consumers.start().unwrap();
         wait_until(|| is_waiting.load(Ordering::Relaxed));
         thread::sleep(MOMENT);
@@ -477,47 +482,34 @@ fn a_halt_and_a_close_end_a_long_sleep_of_a_thread_of_two_stages<K: Kind>() {
 }
 
 fn miri_a_halt_ends_a_sleep_without_end<K: Kind>() {
-    let asleep = Sleeping { spins: 0, yields: 0, sleep: Duration::MAX };
+    let asleep = Any::new("asleep", Sleeping { sleep: Duration::MAX, ..ASLEEP });
     for place in PLACES {
-        time_to_stop::<K>(
-            asleep,
-            place,
-            MOMENT,
-            (Running::halt, RingError::Halted(HaltCause::Requested)),
-        );
+        time_to_stop::<K>(&asleep, place, MOMENT, HALT);
     }
 }
 
 // ---- a time limit ----
 
-struct EndsWithItsTimeLimit;
-
-impl Rule for EndsWithItsTimeLimit {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        for place in PLACES {
-            for limit in [Duration::ZERO, Duration::from_micros(80), Duration::from_millis(2)] {
-                let time_to_end = || {
-                    let start = Instant::now();
-                    let ends = Ends::<K>::new(strategy.clone(), place);
-                    let (end, ended_at) = ends.wait_at(place, Some(limit), |_| {});
-                    assert_eq!(end, End::TimedOut, "{name}, {place:?}, {limit:?}");
-                    ended_at - start
-                };
-                let times: Vec<_> = (0..3).map(|_| time_to_end()).collect();
-                assert!(times.iter().all(|time| *time >= limit), "{name}, {place:?}: {times:?}");
-                let is_at_once = |time: Duration| time - limit < AT_ONCE;
-                assert!(
-                    times.into_iter().any(is_at_once)
-                        || (3..TRIES).any(|_| is_at_once(time_to_end())),
-                    "{name}, {place:?}: longer than {AT_ONCE:?} beyond {limit:?}, tries={TRIES}"
-                );
-            }
+fn a_time_limit_ends_every_wait_in_each_phase_and_never_early<K: Kind>() {
+    for (strategy, place) in phases().iter().flat_map(|each| PLACES.map(|place| (each, place))) {
+        for limit in [Duration::ZERO, Duration::from_micros(80), Duration::from_millis(2)] {
+            let context = format!("{}, {place:?}, {limit:?}", strategy.name);
+            let time_to_end = || {
+                let start = Instant::now();
+                let ends = Ends::<K>::new(strategy, place);
+                let (end, ended_at) = ends.wait_at(place, Some(limit), |_| {});
+                assert_eq!(end, End::TimedOut, "{context}");
+                ended_at - start
+            };
+            let times: Vec<_> = (0..3).map(|_| time_to_end()).collect();
+            assert!(times.iter().all(|time| *time >= limit), "{context}: {times:?}");
+            let is_at_once = |time: Duration| time - limit < AT_ONCE;
+            assert!(
+                times.into_iter().any(is_at_once) || (3..TRIES).any(|_| is_at_once(time_to_end())),
+                "{context}: longer than {AT_ONCE:?} beyond the limit, tries={TRIES}"
+            );
         }
     }
-}
-
-fn a_time_limit_ends_every_wait_in_each_phase_and_never_early<K: Kind>() {
-    each_phase::<K, EndsWithItsTimeLimit>();
 }
 
 /// Meets the test at the beginning of its wait, meets it again, and only then lets the time limit
@@ -541,8 +533,8 @@ impl WaitStrategy for Late {
 fn an_event_that_comes_meanwhile_beats_a_time_limit<K: Kind>() {
     for place in PLACES {
         let barrier = Arc::new(Barrier::new(2));
-        let ends = Ends::<K>::new(Late(Arc::clone(&barrier)), place);
-        let (end, _) = ends.wait_at(place, Some(Duration::from_millis(1)), |mut rest| {
+        let ends = Ends::<K>::new(&Any::new("late", Late(Arc::clone(&barrier))), place);
+        let (end, _) = ends.wait_at(place, Some(Duration::from_millis(1)), |rest| {
             barrier.wait();
             rest.bring();
             barrier.wait();
@@ -551,26 +543,22 @@ fn an_event_that_comes_meanwhile_beats_a_time_limit<K: Kind>() {
     }
 }
 
-struct TakesWhatIsThere;
-
-impl Rule for TakesWhatIsThere {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        let mut ends = Ends::<K>::new(strategy, Place::FirstStage);
+fn an_available_event_beats_a_time_limit_of_zero<K: Kind>() {
+    for strategy in phases() {
+        let mut ends = Ends::<K>::new(&strategy, Place::FirstStage);
         let no_time = Some(Duration::ZERO);
         for number in 0..3 {
-            let slot = wait_for_slot::<K>(&mut ends.producer, no_time);
-            let there = [&mut ends.first, &mut ends.second].map(|poller| {
+            let slot = wait_for_slot::<K>(ends.producer.as_mut().unwrap(), no_time);
+            let there = ends.pollers.each_mut().map(|poller| {
+                let poller = poller.as_mut().unwrap();
                 let end = wait_for_event(poller, no_time);
                 poller.poll().unwrap().consume_all();
                 end
             });
-            assert_eq!((slot, there), (End::There, [End::There; 2]), "{name}, {number}");
+            let is_there = (End::There, [End::There; 2]);
+            assert_eq!((slot, there), is_there, "{}, {number}", strategy.name);
         }
     }
-}
-
-fn an_available_event_beats_a_time_limit_of_zero<K: Kind>() {
-    each_phase::<K, TakesWhatIsThere>();
 }
 
 // ---- the timeout of a stage ----
@@ -580,6 +568,13 @@ struct Punctual {
     timeout: Duration,
     last: Instant,
     timeouts: Arc<AtomicU64>,
+}
+
+impl Punctual {
+    fn new(timeout: Duration) -> (Self, Arc<AtomicU64>) {
+        let timeouts = Arc::<AtomicU64>::default();
+        (Self { timeout, last: Instant::now(), timeouts: Arc::clone(&timeouts) }, timeouts)
+    }
 }
 
 impl EventHandler<u64> for Punctual {
@@ -595,99 +590,68 @@ impl EventHandler<u64> for Punctual {
     }
 }
 
-struct TimesOutOnTime;
-
-impl Rule for TimesOutOnTime {
-    /// A first stage waits for a publication. A later stage waits for an event that its upstream
-    /// stage holds.
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        let timeouts = [(); 2].map(|()| Arc::<AtomicU64>::default());
-        let timeout = Duration::from_millis(1);
-        let handler = |number: usize| {
-            let timeouts = Arc::clone(&timeouts[number]);
-            Punctual { timeout, last: Instant::now(), timeouts }
-        };
-        let stage = |name| Stage::new(name).timeout(timeout).wait(strategy.clone());
-        let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-            .producer_wait(BusySpin)
-            .stage(stage("first"))
-            .read_handler(handler(0))
-            .stage("holds")
-            .wait(BusySpin)
-            .poller()
-            .stage(stage("later"))
-            .read_handler(handler(1))
-            .build()
-            .unwrap();
+/// A first stage waits for a publication. A later stage waits for an event that its upstream stage
+/// holds.
+fn the_timeout_of_a_stage_is_never_early<K: Kind>() {
+    let timeout = Duration::from_millis(1);
+    for strategy in phases() {
+        let stage = |name| strategy.on_stage(Stage::new(name).timeout(timeout)).0;
+        let ((early, early_timeouts), (later, later_timeouts)) =
+            (Punctual::new(timeout), Punctual::new(timeout));
+        let ring = K::ring(4, || 0_u64).producer_wait(BusySpin);
+        let ring = ring.stage(stage("first")).read_handler(early);
+        let ring = ring.stage(Stage::new("holds").wait(BusySpin)).poller();
+        let (mut producer, mut consumers) =
+            ring.stage(stage("later")).read_handler(later).build().unwrap();
         let mut holds = consumers.take_poller("holds").unwrap();
         producer.publish(|_| {}).unwrap();
         let running = consumers.start().unwrap();
-        wait_until(|| timeouts.iter().all(|count| count.load(Ordering::Relaxed) >= 2));
+        let counts = [early_timeouts, later_timeouts];
+        wait_until(|| counts.iter().all(|count| count.load(Ordering::Relaxed) >= 2));
         drop(producer);
         while holds.poll().map(|mut batch| batch.consume_all()).is_ok() {}
         drop(holds);
+        let name = strategy.name;
         let report = running.shutdown().unwrap_or_else(|failed| panic!("{name}: {failed}"));
         assert!(report.stages().all(|stage| stage.processed() == 1), "{name}: {report:?}");
     }
 }
 
-fn the_timeout_of_a_stage_is_never_early<K: Kind>() {
-    each_phase::<K, TimesOutOnTime>();
-}
-
-struct HandlesItsBacklogFirst;
-
-impl Rule for HandlesItsBacklogFirst {
-    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        let timeouts = Arc::<AtomicU64>::default();
-        let timeout = Duration::ZERO;
-        let handler = Punctual { timeout, last: Instant::now(), timeouts: Arc::clone(&timeouts) };
-        let stage = Stage::new("all there").timeout(timeout).wait(strategy);
-        let (mut producer, mut consumers) = K::ring(64, || 0_u64)
-            .stage("first")
-            .poller()
-            .stage(stage.max_batch(3))
-            .read_handler(handler)
-            .build()
-            .unwrap();
+fn the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog<K: Kind>() {
+    for strategy in phases() {
+        let (handler, timeouts) = Punctual::new(Duration::ZERO);
+        let stage = Stage::new("all there").timeout(Duration::ZERO).max_batch(3);
+        let ring = K::ring(64, || 0_u64).stage("first").poller();
+        let ring = ring.stage(strategy.on_stage(stage).0).read_handler(handler);
+        let (mut producer, mut consumers) = ring.build().unwrap();
         let mut first = consumers.take_poller("first").unwrap();
         producer.publish_batch(64, |_| {}).unwrap();
         first.poll().unwrap().consume_all();
         drop(producer);
         let report = consumers.start().unwrap().shutdown().unwrap();
-        assert_eq!(report.stages().next().unwrap().processed(), 64, "{name}");
-        assert_eq!(timeouts.load(Ordering::Relaxed), 0, "{name}");
+        let processed = report.stages().next().unwrap().processed();
+        assert_eq!((processed, timeouts.load(Ordering::Relaxed)), (64, 0), "{}", strategy.name);
     }
-}
-
-fn the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog<K: Kind>() {
-    each_phase::<K, HandlesItsBacklogFirst>();
 }
 
 // ---- infinite time limits ----
 
 fn a_time_without_end_is_no_limit<K: Kind>() {
     let forever = Duration::MAX;
-    let asleep = Sleeping { spins: 0, yields: 0, sleep: forever };
-    for place in PLACES {
-        let halted = End::Stopped(RingError::Halted(HaltCause::Requested));
-        let halt = |rest: Rest<'_, K>| rest.running.halt();
-        let ends = Ends::<K>::new(asleep, place);
-        assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);
-        let ends = Ends::<K>::new(PARKED, place);
-        assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);
-        let ends = Ends::<K>::new(PhasedBackoff::new(forever, forever, PARKED), place);
-        assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);
+    for strategy in [
+        Any::new("asleep", Sleeping { sleep: forever, ..ASLEEP }),
+        Any::new("parked", PARKED),
+        Any::new("spins", PhasedBackoff::new(forever, forever, PARKED)),
+    ] {
+        for place in PLACES {
+            let ends = Ends::<K>::new(&strategy, place);
+            let (end, _) = ends.wait_at(place, Some(forever), |rest| rest.running.halt());
+            assert_eq!(end, End::Stopped(HALT.1), "{}, {place:?}", strategy.name);
+        }
     }
-    let timeouts = Arc::<AtomicU64>::default();
-    let handler =
-        Punctual { timeout: forever, last: Instant::now(), timeouts: Arc::clone(&timeouts) };
-    let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .stage("never times out")
-        .timeout(forever)
-        .read_handler(handler)
-        .build()
-        .unwrap();
+    let (handler, timeouts) = Punctual::new(forever);
+    let ring = K::ring(1, || 0_u64).stage("never times out").timeout(forever);
+    let (mut producer, consumers) = ring.read_handler(handler).build().unwrap();
     let mut running = consumers.start().unwrap();
     producer.publish_or(WhenFull::Timeout(forever), |_| {}).unwrap();
     producer.publish_or(WhenFull::Timeout(forever), |_| {}).unwrap();

@@ -1,7 +1,10 @@
-//! The wait until an event is handled: what it waits for, which stage an error names, and that it ends
-//! with each end of the ring.
+//! The wait until an event is handled: what it waits for, which stages an error names, and that it
+//! ends with each end of the ring.
+//!
+//! [`ROWS`] has scripts of rings of pollers, and the result of a wait for no time after each;
+//! [`ENDS`] has what ends a wait that has begun. What a handler does is a test of its own.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,26 +14,20 @@ use lapwing::graph::StartAt;
 use lapwing::wait::{Blocking, BusySpin};
 use lapwing::{Action, MultiProducer, Stage};
 
-use crate::common::{self, Kind, MOMENT, ProducerOf};
+use crate::common::{self, Kind, MOMENT};
+use crate::rig::{Rig, events, nothing, orders, row};
 
 common::for_both_producers! {
-    an_event_that_every_last_stage_has_handled_is_not_waited_for,
+    the_stages_that_are_behind_are_named_and_not_those_that_wait_for_them,
+    a_timeout_is_not_early,
+    each_end_ends_a_wait_that_has_begun,
     what_the_stages_did_is_visible,
-    the_stage_that_is_behind_is_named_and_not_those_that_wait_for_it,
-    each_of_several_last_stages_is_waited_for,
-    an_event_that_is_not_published_has_no_culprit,
-    a_halt_ends_the_wait,
-    an_event_that_was_handled_before_the_halt_is_handled,
-    an_event_after_the_end_is_refused,
     a_drained_ring_has_handled_its_events_also_without_consumers,
-    a_ring_whose_last_consumer_leaves_has_not_handled_the_rest,
     a_handler_that_waits_for_its_own_event_gets_an_error,
     a_handler_may_wait_for_what_later_stages_have_left,
-    a_stage_that_has_left_is_not_waited_for,
+    a_stage_that_stops_is_not_waited_for,
     a_consumer_that_joined_is_waited_for,
-    an_acknowledgement_is_waited_for,
     workers_are_waited_for,
-    a_ring_in_which_no_thread_parks_ends_the_wait,
     many_threads_wait_for_events_of_many_laps,
 }
 
@@ -45,26 +42,100 @@ fn timed_out(stages: &[&str]) -> Result<(), HandledError> {
     Err(HandledError::TimedOut { behind: behind(stages) })
 }
 
-fn an_event_that_every_last_stage_has_handled_is_not_waited_for<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-    let mut all = consumers.take_poller("all").unwrap();
-    producer.publish_batch(3, |_| {}).unwrap();
-    let mut batch = all.poll().unwrap();
-    batch.consume(2);
-    batch.release();
-    assert_eq!(producer.wait_handled(1, ZERO), Ok(()));
-    assert_eq!(producer.wait_handled(2, ZERO), timed_out(&["all"]));
-    let begun = Instant::now();
-    assert_eq!(producer.wait_handled(2, Duration::from_millis(20)), timed_out(&["all"]));
-    assert!(begun.elapsed() >= Duration::from_millis(20));
+/// A ring (none: the same ring goes on), a script, the event that is waited for, and the stages that
+/// are then behind, or none if the event is handled.
+type Row = (Option<&'static str>, &'static str, u64, Option<&'static [&'static str]>);
+
+const ROWS: [Row; 19] = [
+    (Some("all"), "", 0, Some(&[])), // not published
+    (None, "publish 3", 3, Some(&[])),
+    (None, "", u64::MAX - 1, Some(&[])),
+    (None, "all 2", 1, None),
+    (None, "", 2, Some(&["all"])),
+    (Some("decode journal send"), "publish 1", 0, Some(&["decode"])),
+    (None, "decode 1", 0, Some(&["journal"])),
+    (None, "journal 1", 0, Some(&["send"])),
+    (None, "publish 1, journal leaves", 1, Some(&["decode"])),
+    (None, "decode 1", 1, Some(&["send"])),
+    (None, "send 2", 1, None),
+    (Some("left+right"), "publish 1", 0, Some(&["left", "right"])),
+    (None, "right 1", 0, Some(&["left"])),
+    (None, "left 1", 0, None),
+    (None, "publish 2, left 2, right leaves", 2, None),
+    (Some("journal!"), "publish 2, journal 1, journal acked 1", 0, None),
+    (None, "journal 1", 1, Some(&["journal"])),
+    (None, "close", 1, Some(&["journal"])),
+    (None, "journal acked 2", 1, None),
+];
+
+fn the_stages_that_are_behind_are_named_and_not_those_that_wait_for_them<K: Kind>() {
+    let mut rig = Rig::<K>::row(1, "none");
+    for (ring, script, sequence, behind) in ROWS {
+        if let Some(shape) = ring {
+            rig = Rig::row(8, shape);
+        }
+        let result = rig.does(script).producer.wait_handled(sequence, ZERO);
+        assert_eq!(result, behind.map_or(Ok(()), timed_out), "{sequence} after {script}");
+    }
+    let text = "the event was not handled at the timeout: behind=[\"send\"]";
+    assert_eq!(timed_out(&["send"]).unwrap_err().to_string(), text);
+}
+
+fn a_timeout_is_not_early<K: Kind>() {
+    let mut rig = Rig::<K>::row(8, "all");
+    let (begun, limit) = (Instant::now(), Duration::from_millis(20));
+    assert_eq!(rig.does("publish 1").producer.wait_handled(0, limit), timed_out(&["all"]));
+    assert!(begun.elapsed() >= limit);
+}
+
+/// The event that is waited for in a ring with the event 0, what ends the wait (or else a halt), and
+/// its result.
+type End = (u64, &'static str, fn() -> Result<(), HandledError>);
+
+const ENDS: [End; 5] = [
+    (0, "all acked 1", || Ok(())),
+    (1, "publish 1, all 1, all acked 2", || Ok(())),
+    (1, "close", || Err(HandledError::Closed)),
+    (1, "publish 1, all leaves", || {
+        let (cause, behind) = (HaltCause::NoConsumers, Vec::new());
+        Err(HandledError::Halted { cause, behind })
+    }),
+    (0, "", || {
+        let (cause, behind) = (HaltCause::Requested, behind(&["all"]));
+        Err(HandledError::Halted { cause, behind })
+    }),
+];
+
+fn each_end_ends_a_wait_that_has_begun<K: Kind>() {
+    for ((sequence, script, result), parks) in
+        ENDS.into_iter().flat_map(|end| [(end, true), (end, false)])
+    {
+        let ring = orders::<K>(8);
+        let ring = if parks { ring } else { ring.wait(BusySpin).producer_wait(BusySpin) };
+        let mut rig = Rig::<K>::of(row::<K>(ring, "all!"));
+        rig.does("publish 1, all 1");
+        let running = rig.start();
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| running.wait_handled(sequence, LONG));
+            thread::sleep(MOMENT); // probably parked by now; the test is also correct if not
+            match script {
+                "" => running.halt(),
+                _ => _ = rig.does(script),
+            }
+            assert_eq!(waits.join().unwrap(), result(), "{script}, parks={parks}");
+        });
+        // The end does not take back what was handled before.
+        let mut rig = Rig::<K>::row(8, "all");
+        rig.does("publish 2, all 1");
+        rig.start().halt();
+        assert_eq!(rig.producer.wait_handled(0, LONG), Ok(()));
+    }
 }
 
 fn what_the_stages_did_is_visible<K: Kind>() {
     let sum = Arc::new(AtomicU64::new(0));
     let total = Arc::clone(&sum);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .stage("first")
-        .read(|_, _, _| {})
         .stage("sum")
         .read(move |event, _, _| {
             total.fetch_add(*event, Ordering::Relaxed);
@@ -86,125 +157,13 @@ fn what_the_stages_did_is_visible<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn the_stage_that_is_behind_is_named_and_not_those_that_wait_for_it<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .stage("decode")
-        .poller()
-        .stage("journal")
-        .poller()
-        .stage("send")
-        .poller()
-        .build()
-        .unwrap();
-    let mut take = |name| consumers.take_poller(name).unwrap();
-    let (mut decode, mut journal, _send) = (take("decode"), take("journal"), take("send"));
-    producer.publish(|_| {}).unwrap();
-    assert_eq!(producer.wait_handled(0, ZERO), timed_out(&["decode"]));
-    decode.poll().unwrap().consume_all();
-    assert_eq!(producer.wait_handled(0, ZERO), timed_out(&["journal"]));
-    journal.poll().unwrap().consume_all();
-    let error = producer.wait_handled(0, ZERO).unwrap_err();
-    assert_eq!(error.to_string(), "the event was not handled at the timeout: behind=[\"send\"]");
-}
-
-fn each_of_several_last_stages_is_waited_for<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .side_by_side(|side| side.stage("left").poller().stage("right").poller())
-        .build()
-        .unwrap();
-    let mut left = consumers.take_poller("left").unwrap();
-    let mut right = consumers.take_poller("right").unwrap();
-    producer.publish(|_| {}).unwrap();
-    assert_eq!(producer.wait_handled(0, ZERO), timed_out(&["left", "right"]));
-    right.poll().unwrap().consume_all();
-    assert_eq!(producer.wait_handled(0, ZERO), timed_out(&["left"]));
-    left.poll().unwrap().consume_all();
-    assert_eq!(producer.wait_handled(0, ZERO), Ok(()));
-}
-
-fn an_event_that_is_not_published_has_no_culprit<K: Kind>() {
-    let (mut producer, _consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-    assert_eq!(producer.wait_handled(0, ZERO), timed_out(&[]));
-    producer.publish(|_| {}).unwrap();
-    assert_eq!(producer.wait_handled(1, ZERO), timed_out(&[]));
-    assert_eq!(producer.wait_handled(u64::MAX - 1, ZERO), timed_out(&[]));
-}
-
-/// A ring with an event that its stage does not finish before `go` is dropped.
-fn stuck<K: Kind>() -> (ProducerOf<u64, K>, lapwing::Running<'static>, mpsc::Sender<()>) {
-    let (go, gate) = mpsc::channel::<()>();
-    let ring = K::ring(8, || 0_u64).stage("stuck").read(move |_, _, _| _ = gate.recv());
-    let (mut producer, consumers) = ring.build().unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    (producer, running, go)
-}
-
-fn a_halt_ends_the_wait<K: Kind>() {
-    let (_producer, running, go) = stuck::<K>();
-    thread::scope(|scope| {
-        let waits = scope.spawn(|| running.wait_handled(0, LONG));
-        thread::sleep(MOMENT); // probably parked by now; the test is also correct if not
-        running.halt();
-        let cause = HaltCause::Requested;
-        assert_eq!(
-            waits.join().unwrap(),
-            Err(HandledError::Halted { cause, behind: behind(&["stuck"]) })
-        );
-    });
-    drop(go);
-}
-
-fn an_event_that_was_handled_before_the_halt_is_handled<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-    let mut all = consumers.take_poller("all").unwrap();
-    producer.publish_batch(2, |_| {}).unwrap();
-    all.poll_max(1).unwrap().consume_all();
-    let running = consumers.start().unwrap();
-    running.halt();
-    assert_eq!(producer.wait_handled(0, LONG), Ok(()));
-    let (cause, behind) = (HaltCause::Requested, behind(&["all"]));
-    assert_eq!(producer.wait_handled(1, LONG), Err(HandledError::Halted { cause, behind }));
-}
-
-fn an_event_after_the_end_is_refused<K: Kind>() {
-    let (producer, running, go) = stuck::<K>();
-    let producer = thread::scope(|scope| {
-        let waits = scope.spawn(move || (producer.wait_handled(1, LONG), producer));
-        thread::sleep(MOMENT);
-        running.close();
-        let (result, producer) = waits.join().unwrap();
-        assert_eq!(result, Err(HandledError::Closed));
-        producer
-    });
-    assert_eq!(producer.wait_handled(0, ZERO), timed_out(&["stuck"]));
-    drop(go);
-    assert_eq!(producer.wait_handled(0, LONG), Ok(()));
-}
-
 fn a_drained_ring_has_handled_its_events_also_without_consumers<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-    let mut all = consumers.take_poller("all").unwrap();
-    producer.publish(|_| {}).unwrap();
-    producer.close();
-    all.poll().unwrap().consume_all();
-    assert!(all.poll().is_err());
-    drop((all, consumers));
-    assert_eq!(producer.wait_handled(0, LONG), Ok(()));
-    assert_eq!(producer.wait_handled(1, LONG), Err(HandledError::Closed));
-}
-
-fn a_ring_whose_last_consumer_leaves_has_not_handled_the_rest<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-    let all = consumers.take_poller("all").unwrap();
-    producer.publish(|_| {}).unwrap();
-    thread::scope(|scope| {
-        let waits = scope.spawn(move || producer.wait_handled(0, LONG));
-        thread::sleep(MOMENT);
-        drop(all);
-        let (cause, behind) = (HaltCause::NoConsumers, behind(&[]));
-        assert_eq!(waits.join().unwrap(), Err(HandledError::Halted { cause, behind }));
-    });
+    let mut rig = Rig::<K>::row(8, "all");
+    rig.does("publish 1, close, all 1");
+    assert!(rig.poller("all").poll().is_err());
+    drop(rig.does("all leaves").consumers.take());
+    assert_eq!(rig.producer.wait_handled(0, LONG), Ok(()));
+    assert_eq!(rig.producer.wait_handled(1, LONG), Err(HandledError::Closed));
 }
 
 fn a_handler_that_waits_for_its_own_event_gets_an_error<K: Kind>() {
@@ -253,53 +212,27 @@ fn a_handler_may_wait_for_what_later_stages_have_left<K: Kind>() {
     running.close();
 }
 
-fn a_stage_that_has_left_is_not_waited_for<K: Kind>() {
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .side_by_side(|side| {
-            side.stage("stops")
-                .read(|_, sequence, _| if sequence == 1 { Action::Stop } else { Action::Continue })
-                .stage("stays")
-                .read(|_, _, _| {})
-        })
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
+fn a_stage_that_stops_is_not_waited_for<K: Kind>() {
+    let stops = |sequence| if sequence == 1 { Action::Stop } else { Action::Continue };
+    let mut rig = Rig::<K>::of(orders::<K>(8).side_by_side(|side| {
+        let side = side.stage("stops").read_handler(events(stops));
+        side.stage("stays").read_handler(nothing())
+    }));
+    let running = rig.start();
     for sequence in 0..20 {
-        producer.publish(|_| {}).unwrap();
-        producer.wait_handled(sequence, LONG).unwrap();
+        rig.does("publish 1").producer.wait_handled(sequence, LONG).unwrap();
     }
     running.shutdown().unwrap();
 }
 
 fn a_consumer_that_joined_is_waited_for<K: Kind>() {
-    let ring = K::ring(8, || 0_u64).seats(2).stage("stage").read(|_, _, _| {});
-    let (mut producer, consumers) = ring.build().unwrap();
-    let mut late = consumers.seats().take("late", StartAt::Now).unwrap().poller();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    while producer.wait_handled(0, ZERO) != timed_out(&["late"]) {
-        thread::yield_now();
-    }
+    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(2), "all"));
+    let seats = rig.consumers.as_ref().unwrap().seats();
+    let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+    rig.does("publish 1, all 1");
+    assert_eq!(rig.producer.wait_handled(0, ZERO), timed_out(&["late"]));
     late.poll().unwrap().consume_all();
-    assert_eq!(producer.wait_handled(0, LONG), Ok(()));
-    running.shutdown().unwrap();
-}
-
-fn an_acknowledgement_is_waited_for<K: Kind>() {
-    let stage = Stage::new("journal").acknowledged();
-    let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).stage(stage).read(|_, _, _| {}).build().unwrap();
-    let disk = consumers.take_acknowledger("journal").unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    assert_eq!(producer.wait_handled(0, MOMENT), timed_out(&["journal"]));
-    thread::scope(|scope| {
-        let waits = scope.spawn(|| running.wait_handled(0, LONG));
-        thread::sleep(MOMENT);
-        disk.acknowledge(1).unwrap();
-        assert_eq!(waits.join().unwrap(), Ok(()));
-    });
-    running.shutdown().unwrap();
+    assert_eq!(rig.producer.wait_handled(0, LONG), Ok(()));
 }
 
 fn workers_are_waited_for<K: Kind>() {
@@ -322,32 +255,6 @@ fn workers_are_waited_for<K: Kind>() {
             assert_eq!(count.load(Ordering::Relaxed), sequence + 1);
         }
     }
-    running.shutdown().unwrap();
-}
-
-fn a_ring_in_which_no_thread_parks_ends_the_wait<K: Kind>() {
-    let go = Arc::new(AtomicBool::new(false));
-    let gate = Arc::clone(&go);
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .wait(BusySpin)
-        .producer_wait(BusySpin)
-        .stage("spins")
-        .read(move |_, _, _| {
-            while !gate.load(Ordering::Relaxed) {
-                thread::yield_now();
-            }
-        })
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    assert_eq!(producer.wait_handled(0, ZERO), timed_out(&["spins"]));
-    thread::scope(|scope| {
-        let waits = scope.spawn(|| running.wait_handled(0, LONG));
-        thread::sleep(MOMENT);
-        go.store(true, Ordering::Relaxed);
-        assert_eq!(waits.join().unwrap(), Ok(()));
-    });
     running.shutdown().unwrap();
 }
 

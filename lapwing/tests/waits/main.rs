@@ -9,6 +9,7 @@ mod ends_of_waits;
 mod handled;
 mod monitor;
 mod pacing;
+mod rig;
 mod stalls;
 mod steps;
 mod throughput;

@@ -1,236 +1,215 @@
-//! Tests when a monitor calls a ring stalled, what it names as the cause, and the text of the
-//! verdict.
+//! When a monitor calls a ring stalled, what it names as the cause, and the text of the verdict.
+//!
+//! A ring of pollers is a row of [`ROWS`]: its shape, and scripts with the verdict after each. What a
+//! thread does, or what a script cannot say, is a test of its own below.
 
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Kind, Many, One, ProducerOf, Turnstile, wait_until, watched};
-use lapwing::monitor::{Monitor, Part, RingState, StageState, Stall};
+use crate::common::{Kind, MOMENT, Many, One, repeats, watched};
+use crate::rig::{
+    Call, Rig, after, blocks_in, events, gated, nothing, orders, said, stage, until, until_state,
+    verdict,
+};
+use lapwing::monitor::{Part, RingState, StageState};
 use lapwing::wait::{Step, WaitStrategy, Waiting};
-use lapwing::{Action, Consumers, EventHandler, Sequence, Stage};
+use lapwing::{Action, Stage};
 
 crate::common::for_both_producers! {
-    a_handler_that_does_not_return_is_named,
+    the_stage_that_could_go_on_is_named,
+    a_verdict_has_the_figures_of_its_text,
+    a_stage_is_named_in_whichever_call_of_its_handler_it_is,
+    a_halted_ring_is_stalled_by_a_handler_that_does_not_return,
     a_producer_that_waits_on_a_full_ring_is_not_the_culprit,
-    a_poller_that_is_not_polled_is_named,
     a_poller_that_keeps_its_batch_is_named,
     a_stage_that_was_not_started_is_named,
-    the_stage_of_a_pipeline_that_could_continue_is_named,
-    a_backed_up_pipeline_names_its_last_stage,
-    a_stage_downstream_of_one_that_left_is_not_held_up_by_it,
-    the_furthest_behind_is_named_and_the_others_are_counted,
     a_strategy_that_never_wakes_is_named,
-    an_acknowledgement_that_does_not_come_is_named,
     the_stage_that_occupies_a_shared_thread_is_named,
     a_stage_that_pauses_before_it_tries_again_is_named,
     a_ring_that_runs_is_not_stalled,
     an_idle_ring_is_idle_and_not_stalled,
-    a_ring_in_which_something_waits_is_not_idle,
     a_stall_is_as_long_as_the_snapshots_show,
-    a_clone_remembers_the_snapshots_of_the_original,
-    a_closed_ring_is_stalled_by_a_handler_that_does_not_end,
-    a_halted_ring_is_stalled_by_a_handler_that_does_not_return,
-    a_ring_that_has_ended_is_neither_stalled_nor_idle,
 }
 
-/// Returns the verdict of two snapshots.
-fn verdict(monitor: &Monitor) -> Option<Stall> {
-    let monitor = monitor.clone();
-    let _ = monitor.snapshot();
-    monitor.stall()
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Capacity and shape of a ring (none: the same ring goes on), a script, and the verdict after it.
+type Row = (Option<(usize, &'static str)>, &'static str, &'static str);
+
+const ROWS: [Row; 15] = [
+    (Some((4, "ticks")), "", "-"),
+    (None, "publish 1", "held up: ticks is not polled, at 0, 1 event behind; 1 of 4"),
+    (None, "ticks 1", "-"),
+    (None, "publish 1, close, ticks 1", "-"),
+    // All are as far behind as the first, and wait for it.
+    (
+        Some((4, "first second third")),
+        "publish 4, first 2, second 2, third 2",
+        "held up: first is not polled, at 2, 2 events behind; 2 of 4",
+    ),
+    (
+        Some((4, "first second third")),
+        "publish 4, first 4, second 4, third 1, publish 1, first 1, second 1",
+        "full: third is not polled, at 1, 4 events behind; 4 of 4",
+    ),
+    // A stage that has left holds up no other one.
+    (
+        Some((4, "first second third")),
+        "publish 2, second leaves",
+        "held up: first is not polled, at 0, 2 events behind; 2 of 4",
+    ),
+    (None, "first 2", "held up: third is not polled, at 0, 2 events behind; 2 of 4"),
+    (None, "third leaves", "-"),
+    // The furthest behind is named, and the others are counted.
+    (
+        Some((8, "left+right last")),
+        "publish 3, left 2, right 1",
+        "held up: last is not polled, at 0, 3 events behind, and 2 more; 3 of 8",
+    ),
+    (
+        None,
+        "last 1, last leaves",
+        "held up: right is not polled, at 1, 2 events behind, and 1 more; 2 of 8",
+    ),
+    (
+        Some((4, "journal! reply")),
+        "publish 4, journal 4, journal acked 1, reply 1",
+        "held up: journal is not acknowledged, at 1, 3 events behind; 3 of 4",
+    ),
+    (None, "journal acked 4", "held up: reply is not polled, at 1, 3 events behind; 3 of 4"),
+    (None, "reply 3", "-"),
+    (None, "publish 1, journal 1, journal leaves, reply 1", "-"),
+];
+
+fn the_stage_that_could_go_on_is_named<K: Kind>() {
+    let mut rig = Rig::<K>::row(1, "none");
+    for (ring, script, verdict) in ROWS {
+        if let Some((capacity, shape)) = ring {
+            rig = Rig::row(capacity, shape);
+        }
+        assert_eq!(rig.does(script).said(), verdict, "after {script}");
+    }
 }
 
-/// Returns what the stall names: a part of the ring and, of a stage, its state.
-fn blame(stall: &Stall) -> (Part, Option<StageState>) {
-    (stall.culprit.clone(), stall.stage_state)
+fn a_verdict_has_the_figures_of_its_text<K: Kind>() {
+    let mut rig = Rig::<K>::row(8, "journal!+ticks");
+    rig.does("publish 3, journal 2, ticks 1, journal acked 1, ticks leaves, publish 3");
+    let stall = after(verdict(&rig.monitor).unwrap(), Duration::from_millis(2_199));
+    assert_eq!(stall.culprit, Part::Acknowledgement { stage: "journal".to_owned() });
+    assert_eq!((stall.ring.as_str(), stall.state), ("orders", RingState::Open));
+    assert_eq!((stall.stage_state, stall.others), (None, 1));
+    assert_eq!((stall.sequence, stall.lag, stall.waiting_producers), (1, 5, 0));
+    assert_eq!((stall.capacity, stall.free_slots), (8, 3));
+    let text = "ring \"orders\" is held up: stage \"journal\" is not acknowledged, \
+        at sequence 1 for at least 2.1 s, 5 events behind, and 1 more; 5 of 8 slots are held";
+    assert_eq!(stall.to_string(), text);
+    rig.does("journal acked 2");
+    let stall = verdict(&rig.monitor).unwrap();
+    assert_eq!(stall.culprit, Part::Stage { name: "journal".to_owned() });
+    assert_eq!(stall.stage_state, Some(StageState::NotAsked));
 }
 
-fn blamed(name: &str, state: StageState) -> (Part, Option<StageState>) {
-    (Part::Stage { name: name.to_owned() }, Some(state))
+// ---- stages that run ----
+
+/// A ring of four slots with the stages "journal", which takes an event at a time, and "behind".
+fn journal<K: Kind>(handler: crate::rig::Calls) -> Rig<K> {
+    let journal = Stage::new("journal").max_batch(1).timeout(MOMENT);
+    let ring = orders::<K>(4).stage(journal).read_handler(handler);
+    Rig::of(ring.stage("behind").read_handler(nothing()))
 }
 
-/// Returns the text after the given number of milliseconds.
-fn text(stall: Option<Stall>, millis: u64) -> String {
-    let mut stall = stall.expect("the ring is stalled");
-    stall.at_least = Duration::from_millis(millis);
-    stall.to_string()
+fn a_stage_is_named_in_whichever_call_of_its_handler_it_is<K: Kind>() {
+    for (script, call, then, verdict) in [
+        ("", Call::Start, "publish 4", "full: at 0, 4 events behind; 4"),
+        ("publish 4", Call::Event(1), "", "held up: at 1, 3 events behind; 3"),
+        ("publish 4", Call::Released(1), "", "held up: at 1, 3 events behind; 3"),
+        ("", Call::Timeout, "publish 1", "held up: at 0, 1 event behind; 1"),
+        ("publish 1, close", Call::Shutdown, "", "closed: at 1, 0 events behind; 0"),
+    ] {
+        let (turnstile, handler) = blocks_in(call);
+        let mut rig = journal::<K>(handler);
+        rig.does(script);
+        let running = rig.start();
+        turnstile.wait_for(0);
+        rig.does(then);
+        until(&rig.monitor, |seen| {
+            let behind = stage(seen, "behind");
+            let is_done = call != Call::Shutdown || behind.state == StageState::Drained;
+            behind.available == 0 && is_done
+        });
+        let seen = rig.monitor.snapshot();
+        assert_eq!(stage(&seen, "journal").state, StageState::InHandler, "{call:?}");
+        let verdict = verdict.replacen("at", "journal is in its handler, at", 1);
+        assert_eq!(rig.said(), verdict + " of 4", "{call:?}");
+        // Its next progress ends the stall.
+        if let Call::Event(_) = call {
+            turnstile.let_go();
+            until(&rig.monitor, |seen| stage(seen, "behind").sequence == 4);
+            assert_eq!(rig.said(), "-");
+        }
+        drop(turnstile);
+        running.shutdown().unwrap();
+        assert_eq!(rig.said(), "-");
+    }
 }
 
-/// A ring of four slots with pollers in a row.
-fn pipeline<K: Kind>(names: &[&str]) -> (ProducerOf<u64, K>, Consumers<'static, u64>) {
-    let ring = K::ring(4, || 0).name("orders");
-    names.iter().fold(ring, |ring, name| ring.stage(*name).poller()).build().unwrap()
-}
-
-fn a_handler_that_does_not_return_is_named<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .name("orders")
-        .stage("journal")
-        .max_batch(1)
-        .read(move |_, sequence, _| pass(sequence))
-        .stage("behind")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let monitor = consumers.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish_batch(4, |_| {}).unwrap();
-    turnstile.wait_for(1);
-    wait_until(|| monitor.snapshot().stages[1].sequence == 1);
-    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("journal", StageState::InHandler));
-    let sentence = "ring \"orders\" is held up: stage \"journal\" is in its handler, \
-        at sequence 1 for at least 2.1 s, 3 events behind; 3 of 4 slots are held";
-    assert_eq!(text(verdict(&monitor), 2_199), sentence);
-    turnstile.let_go();
-    turnstile.wait_for(2);
-    assert!(monitor.stall().is_none(), "it has made progress since");
+fn a_halted_ring_is_stalled_by_a_handler_that_does_not_return<K: Kind>() {
+    let (turnstile, handler) = gated();
+    let mut rig = journal::<K>(handler);
+    rig.does("publish 2");
+    let running = rig.start();
+    turnstile.wait_for(0);
+    running.halt();
+    until_state(&rig.monitor, "behind", StageState::Halted);
+    assert_eq!(rig.said(), "halted: journal is in its handler, at 0, 2 events behind; 2 of 4");
     drop(turnstile);
-    running.shutdown().unwrap();
-    assert!(verdict(&monitor).is_none());
+    assert!(running.join().is_err());
+    assert_eq!(rig.said(), "-");
 }
 
 fn a_producer_that_waits_on_a_full_ring_is_not_the_culprit<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .name("orders")
-        .stage("decode")
-        .read(|_, _, _| {})
-        .stage("journal")
-        .read(move |_, sequence, _| pass(sequence))
-        .build()
-        .unwrap();
-    let monitor = consumers.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish_batch(4, |_| {}).unwrap();
+    let (turnstile, handler) = gated();
+    let ring = orders::<K>(4).stage("decode").read_handler(nothing());
+    let mut rig = Rig::<K>::of(ring.stage("journal").read_handler(handler));
+    rig.does("publish 4");
+    let running = rig.start();
     turnstile.wait_for(0);
-    let waiter = thread::spawn(move || producer.publish(|_| {}).map(|_| producer));
-    wait_until(|| {
-        let snapshot = monitor.snapshot();
-        snapshot.waiting_producers == 1 && snapshot.stages[0].lag == 0
+    let Rig { producer, monitor, .. } = &mut rig;
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| producer.publish(|_| {}));
+        until(monitor, |seen| seen.waiting_producers == 1 && seen.stages[0].lag == 0);
+        assert_eq!(
+            said(monitor),
+            "full: journal is in its handler, at 0, 4 events behind; 4 of 4, 1 producer waits"
+        );
+        drop(turnstile);
+        waiter.join().unwrap().unwrap();
     });
-    let sentence = "ring \"orders\" is full: stage \"journal\" is in its handler, \
-        at sequence 0 for at least 350 ms, 4 events behind; 4 of 4 slots are held, 1 producer waits";
-    assert_eq!(text(verdict(&monitor), 350), sentence);
-    drop(turnstile);
-    drop(waiter.join().unwrap().unwrap());
-    running.join().unwrap();
-}
-
-fn a_poller_that_is_not_polled_is_named<K: Kind>() {
-    let (mut producer, mut consumers) = pipeline::<K>(&["ticks"]);
-    let monitor = producer.monitor();
-    let mut ticks = consumers.take_poller("ticks").unwrap();
-    producer.publish(|_| {}).unwrap();
-    let sentence = "ring \"orders\" is held up: stage \"ticks\" is not polled, \
-        at sequence 0 for at least 60.0 s, 1 event behind; 1 of 4 slots are held";
-    assert_eq!(text(verdict(&monitor), 60_000), sentence);
-    ticks.poll().unwrap().consume_all();
-    assert!(verdict(&monitor).is_none());
+    running.shutdown().unwrap();
+    assert_eq!(rig.seen()[0], "closed, 4 free, 5 published, 5 claimed");
 }
 
 fn a_poller_that_keeps_its_batch_is_named<K: Kind>() {
-    let (mut producer, mut consumers) = pipeline::<K>(&["ticks"]);
-    let monitor = producer.monitor();
-    let mut ticks = consumers.take_poller("ticks").unwrap();
-    producer.publish(|_| {}).unwrap();
-    let batch = ticks.poll().unwrap();
-    let stall = verdict(&monitor).unwrap();
-    assert_eq!(blame(&stall), blamed("ticks", StageState::HasBatch));
-    assert!(stall.to_string().contains("stage \"ticks\" holds a batch, at sequence 0"));
-    drop(batch);
+    let mut rig = Rig::<K>::row(4, "ticks");
+    rig.does("publish 1");
+    let mut ticks = rig.take_poller("ticks");
+    let _batch = ticks.poll().unwrap();
+    assert_eq!(rig.said(), "held up: ticks holds a batch, at 0, 1 event behind; 1 of 4");
 }
 
 fn a_stage_that_was_not_started_is_named<K: Kind>() {
-    let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .stage("decode")
-        .read(|_, _, _| {})
-        .stage("journal")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    assert!(verdict(&monitor).is_none(), "no stage has events");
-    producer.publish(|_| {}).unwrap();
-    let sentence = "ring \"ring\" is full: stage \"decode\" has not started, \
-        at sequence 0 for at least 0 ms, 1 event behind; 1 of 1 slots are held";
-    assert_eq!(text(verdict(&monitor), 0), sentence);
-    consumers.start().unwrap().shutdown().unwrap();
-    assert!(verdict(&monitor).is_none());
-}
-
-fn the_stage_of_a_pipeline_that_could_continue_is_named<K: Kind>() {
-    let (mut producer, mut consumers) = pipeline::<K>(&["first", "second", "third"]);
-    let monitor = producer.monitor();
-    let [mut first, mut second, mut third] =
-        ["first", "second", "third"].map(|name| consumers.take_poller(name).unwrap());
-    producer.publish_batch(4, |_| {}).unwrap();
-    first.poll_max(2).unwrap().consume_all();
-    second.poll_max(2).unwrap().consume_all();
-    third.poll_max(2).unwrap().consume_all();
-    // The others are as far behind, and wait for it.
-    let stall = verdict(&monitor).unwrap();
-    assert_eq!(blame(&stall), blamed("first", StageState::NotAsked));
-    assert_eq!((stall.sequence, stall.lag, stall.others), (2, 2, 0));
-}
-
-fn a_backed_up_pipeline_names_its_last_stage<K: Kind>() {
-    let (mut producer, mut consumers) = pipeline::<K>(&["first", "second", "third"]);
-    let monitor = producer.monitor();
-    let [mut first, mut second, mut third] =
-        ["first", "second", "third"].map(|name| consumers.take_poller(name).unwrap());
-    producer.publish_batch(4, |_| {}).unwrap();
-    first.poll().unwrap().consume_all();
-    second.poll().unwrap().consume_all();
-    third.poll_max(1).unwrap().consume_all();
-    producer.publish(|_| {}).unwrap();
-    first.poll().unwrap().consume_all();
-    second.poll().unwrap().consume_all();
-    let stall = verdict(&monitor).unwrap();
-    assert_eq!(blame(&stall), blamed("third", StageState::NotAsked));
-    assert_eq!((stall.sequence, stall.lag, stall.free_slots), (1, 4, 0));
-    assert!(
-        stall.to_string().starts_with("ring \"orders\" is full: stage \"third\" is not polled")
-    );
-}
-
-fn a_stage_downstream_of_one_that_left_is_not_held_up_by_it<K: Kind>() {
-    let (mut producer, mut consumers) = pipeline::<K>(&["first", "second", "third"]);
-    let monitor = producer.monitor();
-    let [mut first, second, third] =
-        ["first", "second", "third"].map(|name| consumers.take_poller(name).unwrap());
-    producer.publish_batch(2, |_| {}).unwrap();
-    drop(second);
-    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("first", StageState::NotAsked));
-    first.poll().unwrap().consume_all();
-    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("third", StageState::NotAsked));
-    drop(third);
-    assert!(verdict(&monitor).is_none());
-}
-
-fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .side_by_side(|side| side.stage("left").poller().stage("right").poller())
-        .stage("last")
-        .poller()
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let [mut left, mut right] = ["left", "right"].map(|name| consumers.take_poller(name).unwrap());
-    producer.publish_batch(3, |_| {}).unwrap();
-    left.poll_max(2).unwrap().consume_all();
-    right.poll_max(1).unwrap().consume_all();
-    let sentence = "ring \"ring\" is held up: stage \"last\" is not polled, \
-        at sequence 0 for at least 0 ms, 3 events behind, and 2 more; 3 of 8 slots are held";
-    assert_eq!(text(verdict(&monitor), 0), sentence);
-    consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // and drops it
-    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("right", StageState::NotAsked));
+    let mut rig = journal::<K>(nothing());
+    assert_eq!(rig.said(), "-", "no stage has events");
+    rig.does("publish 4");
+    assert_eq!(rig.said(), "full: journal has not started, at 0, 4 events behind; 4 of 4");
+    rig.start().shutdown().unwrap();
+    assert_eq!(rig.said(), "-");
 }
 
 /// Waits for a message in place of an event.
 #[derive(Clone)]
-struct Deaf(std::sync::Arc<std::sync::Mutex<mpsc::Receiver<()>>>);
+struct Deaf(Arc<Mutex<mpsc::Receiver<()>>>);
 
 impl WaitStrategy for Deaf {
     const PARKS: bool = false;
@@ -243,159 +222,101 @@ impl WaitStrategy for Deaf {
 
 fn a_strategy_that_never_wakes_is_named<K: Kind>() {
     let (go, gate) = mpsc::channel();
-    let deaf = Deaf(std::sync::Arc::new(std::sync::Mutex::new(gate)));
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).stage("deaf").wait(deaf).read(|_, _, _| {}).build().unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    wait_until(|| monitor.snapshot().stages[0].state == StageState::Waiting);
-    producer.publish(|_| {}).unwrap();
-    let stall = verdict(&monitor).unwrap().to_string();
-    assert!(
-        stall.contains("stage \"deaf\" waits, though it could go on, at sequence 0"),
-        "{stall}"
+    let deaf = Stage::new("deaf").wait(Deaf(Arc::new(Mutex::new(gate))));
+    let mut rig = Rig::<K>::of(orders::<K>(4).stage(deaf).read_handler(nothing()));
+    let running = rig.start();
+    until_state(&rig.monitor, "deaf", StageState::Waiting);
+    rig.does("publish 1");
+    assert_eq!(
+        rig.said(),
+        "held up: deaf waits, though it could go on, at 0, 1 event behind; 1 of 4"
     );
     drop(go);
     running.shutdown().unwrap();
 }
 
-fn an_acknowledgement_that_does_not_come_is_named<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .name("orders")
-        .stage("journal")
-        .acknowledged()
-        .poller()
-        .stage("reply")
-        .poller()
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let mut journal = consumers.take_poller("journal").unwrap();
-    let mut reply = consumers.take_poller("reply").unwrap();
-    let disk = consumers.take_acknowledger("journal").unwrap();
-    producer.publish_batch(4, |_| {}).unwrap();
-    journal.poll().unwrap().consume_all();
-    disk.acknowledge(1).unwrap();
-    reply.poll().unwrap().consume_all();
-    let culprit = (Part::Acknowledgement { stage: "journal".to_owned() }, None);
-    let stall = verdict(&monitor).unwrap();
-    assert_eq!((blame(&stall), stall.sequence, stall.others), (culprit, 1, 0));
-    let sentence = "ring \"orders\" is held up: stage \"journal\" is not acknowledged, \
-        at sequence 1 for at least 2.0 s, 3 events behind; 3 of 4 slots are held";
-    assert_eq!(text(verdict(&monitor), 2_000), sentence);
-    assert!(monitor.idle_for(Duration::ZERO).is_none());
-    disk.acknowledge(4).unwrap();
-    assert_eq!(blame(&verdict(&monitor).unwrap()), blamed("reply", StageState::NotAsked));
-    reply.poll().unwrap().consume_all();
-    assert!(verdict(&monitor).is_none());
-    let _ = monitor.snapshot();
-    assert!(monitor.idle_for(Duration::ZERO).is_some());
-}
-
 fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
+    let (turnstile, handler) = gated();
     let on_thread = |name| Stage::new(name).on_thread("both").max_batch(1);
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .side_by_side(|side| {
-            side.stage(on_thread("waits for its turn"))
-                .read(|_, _, _| {})
-                .stage(on_thread("stuck"))
-                .read(move |_, sequence, _| pass(sequence))
-        })
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish_batch(3, |_| {}).unwrap();
+    let mut rig = Rig::<K>::of(orders::<K>(8).side_by_side(|side| {
+        let side = side.stage(on_thread("waits for its turn")).read_handler(nothing());
+        side.stage(on_thread("stuck")).read_handler(handler)
+    }));
+    rig.does("publish 3");
+    let running = rig.start();
     turnstile.wait_for(0);
-    let snapshot = monitor.snapshot();
-    assert!(snapshot.stages.iter().all(|stage| stage.available > 0), "{snapshot}");
-    let stall = verdict(&monitor).unwrap();
-    assert_eq!((blame(&stall), stall.others), (blamed("stuck", StageState::InHandler), 0));
+    assert!(rig.monitor.snapshot().stages.iter().all(|stage| stage.available > 0));
+    assert_eq!(rig.said(), "held up: stuck is in its handler, at 0, 3 events behind; 3 of 8");
     drop(turnstile);
     running.shutdown().unwrap();
 }
 
 fn a_stage_that_pauses_before_it_tries_again_is_named<K: Kind>() {
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .stage("retries")
-        .read(|_, _, _| Action::Retry(Duration::from_secs(3_600)))
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    wait_until(|| monitor.snapshot().stages[0].state == StageState::Pausing);
-    let stall = verdict(&monitor).unwrap().to_string();
-    let start = "ring \"ring\" is held up: stage \"retries\" pauses before it tries again, at seq";
-    assert!(stall.starts_with(start), "{stall}");
+    let mut rig = journal::<K>(events(|_| Action::Retry(HOUR)));
+    rig.does("publish 1");
+    let running = rig.start();
+    until_state(&rig.monitor, "journal", StageState::Pausing);
+    assert_eq!(
+        rig.said(),
+        "held up: journal pauses before it tries again, at 0, 1 event behind; 1 of 4"
+    );
     running.halt();
     assert!(running.join().is_err());
 }
 
+// ---- rings that are not stalled, and durations ----
+
 fn a_ring_that_runs_is_not_stalled<K: Kind>() {
-    let (mut producer, consumers) = K::ring(16, || 0_u64)
-        .stage("first")
-        .read(|_, _, _| {})
-        .stage("second")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    let monitor = producer.monitor();
-    for _ in 0..crate::common::repeats(10_000) {
-        producer.publish(|_| {}).unwrap();
-        assert!(monitor.stalled_for(Duration::from_secs(3_600)).is_none());
-        assert!(monitor.idle_for(Duration::from_secs(3_600)).is_none());
+    let mut rig = journal::<K>(nothing());
+    let running = rig.start();
+    for _ in 0..repeats(10_000) {
+        rig.does("publish 1");
+        assert!(rig.monitor.stalled_for(HOUR).is_none());
+        assert!(rig.monitor.idle_for(HOUR).is_none());
     }
     running.shutdown().unwrap();
 }
 
 fn an_idle_ring_is_idle_and_not_stalled<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).name("quotes").stage("all").read(|_, _, _| {}).build().unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    for _ in 0..7 {
-        producer.publish(|_| {}).unwrap();
+    let mut rig = Rig::<K>::row(4, "first! second");
+    for (script, idle_at) in [
+        ("", Some(0)),
+        ("publish 1", None),
+        ("first 1", None),
+        ("first acked 1", None),
+        ("second 1", Some(1)),
+        ("publish 1, first 1, second leaves", None),
+        ("first acked 2", Some(2)),
+        ("close", None),
+    ] {
+        let monitor = &rig.does(script).monitor;
+        let _ = monitor.snapshot();
+        assert!(monitor.idle_for(HOUR).is_none());
+        let idle = monitor.idle_for(Duration::ZERO);
+        assert_eq!(idle.as_ref().map(|idle| idle.sequence), idle_at, "after {script}");
+        if let Some(idle) = idle {
+            assert_eq!((&idle.culprit, idle.stage_state), (&Part::Producers, None));
+            let text = after(idle, Duration::from_secs(3)).to_string();
+            let expected = "ring \"orders\" is empty: waiting for a publication at sequence ";
+            assert!(text.starts_with(expected) && text.ends_with(", for at least 3.0 s"), "{text}");
+            assert_eq!(rig.said(), "-");
+        }
     }
-    wait_until(|| monitor.snapshot().stages[0].lag == 0);
-    assert!(verdict(&monitor).is_none());
-    let _ = monitor.snapshot();
-    assert!(monitor.idle_for(Duration::from_secs(3_600)).is_none());
-    let idle = monitor.idle_for(Duration::ZERO);
-    assert_eq!(blame(idle.as_ref().unwrap()), (Part::Producers, None));
-    let sentence =
-        "ring \"quotes\" is empty: waiting for a publication at sequence 7, for at least 3.0 s";
-    assert_eq!(text(idle, 3_000), sentence);
-    producer.publish(|_| {}).unwrap();
-    assert!(monitor.idle_for(Duration::ZERO).is_none());
-    running.shutdown().unwrap();
-}
-
-fn a_ring_in_which_something_waits_is_not_idle<K: Kind>() {
-    let (mut producer, mut consumers) = pipeline::<K>(&["first", "second"]);
-    let monitor = producer.monitor();
-    producer.publish(|_| {}).unwrap();
-    consumers.take_poller("first").unwrap().poll().unwrap().consume_all();
-    let _ = monitor.snapshot();
-    assert!(monitor.idle_for(Duration::ZERO).is_none());
 }
 
 fn a_stall_is_as_long_as_the_snapshots_show<K: Kind>() {
-    let (mut producer, mut consumers) = pipeline::<K>(&["ticks"]);
-    let monitor = producer.monitor();
-    let mut ticks = consumers.take_poller("ticks").unwrap();
-    producer.publish_batch(2, |_| {}).unwrap();
+    let mut rig = Rig::<K>::row(4, "ticks");
+    let monitor = rig.does("publish 2").monitor.clone();
     assert!(monitor.stall().is_none(), "the first snapshot");
-    thread::sleep(crate::common::MOMENT);
+    assert!(monitor.clone().stall().is_some(), "a clone has the memory of its original");
+    assert!(rig.producer.monitor().stall().is_none(), "another monitor has no snapshot yet");
+    thread::sleep(MOMENT);
     let stall = monitor.stall().unwrap();
-    assert!(stall.at_least >= crate::common::MOMENT);
-    let later = monitor.stalled_for(crate::common::MOMENT).unwrap();
-    assert!(later.at_least >= stall.at_least);
-    assert!(monitor.stalled_for(Duration::from_secs(3_600)).is_none());
+    assert!(stall.at_least >= MOMENT);
+    assert!(monitor.stalled_for(MOMENT).unwrap().at_least >= stall.at_least);
+    assert!(monitor.stalled_for(HOUR).is_none());
     // Any progress restarts the duration.
-    ticks.poll_max(1).unwrap().consume_all();
+    rig.does("ticks 1");
     assert!(monitor.stall().is_none());
     assert_eq!(monitor.stall().unwrap().sequence, 1);
     // The state has its own duration.
@@ -403,124 +324,46 @@ fn a_stall_is_as_long_as_the_snapshots_show<K: Kind>() {
     assert!(snapshot.stages[0].state_for >= snapshot.stages[0].stuck_for.unwrap());
 }
 
-fn a_clone_remembers_the_snapshots_of_the_original<K: Kind>() {
-    let (mut producer, _consumers) = pipeline::<K>(&["ticks"]);
-    let monitor = producer.monitor();
-    producer.publish(|_| {}).unwrap();
-    assert!(monitor.stall().is_none());
-    assert!(monitor.clone().stall().is_some());
-    assert!(producer.monitor().stall().is_none(), "another monitor has no snapshot yet");
-}
-
-/// Blocks at the end.
-struct SlowEnd<F>(F);
-
-impl<F: FnMut(u64)> EventHandler<u64> for SlowEnd<F> {
-    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
-
-    fn on_shutdown(&mut self) {
-        self.0(0);
-    }
-}
-
-fn a_closed_ring_is_stalled_by_a_handler_that_does_not_end<K: Kind>() {
-    let (turnstile, pass) = Turnstile::new();
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).stage("journal").read_handler(SlowEnd(pass)).build().unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    running.close();
-    turnstile.wait_for(0);
-    let sentence = "ring \"ring\" is closed: stage \"journal\" is in its handler, \
-        at sequence 1 for at least 0 ms, 0 events behind; 0 of 4 slots are held";
-    assert_eq!(text(verdict(&monitor), 0), sentence);
-    drop(turnstile);
-    running.join().unwrap();
-}
-
-fn a_halted_ring_is_stalled_by_a_handler_that_does_not_return<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("journal")
-        .read(move |_, sequence, _| pass(sequence))
-        .stage("behind")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish_batch(2, |_| {}).unwrap();
-    turnstile.wait_for(0);
-    running.halt();
-    wait_until(|| monitor.snapshot().stages[1].state == StageState::Halted);
-    let stall = verdict(&monitor).unwrap();
-    assert_eq!((stall.state, stall.others), (RingState::Halted, 0));
-    assert_eq!(blame(&stall), blamed("journal", StageState::InHandler));
-    assert!(stall.to_string().starts_with("ring \"ring\" is halted: stage \"journal\""));
-    drop(turnstile);
-    assert!(running.join().is_err());
-    assert!(verdict(&monitor).is_none());
-}
-
-fn a_ring_that_has_ended_is_neither_stalled_nor_idle<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
-    let monitor = producer.monitor();
-    producer.publish(|_| {}).unwrap();
-    drop(producer);
-    consumers.start().unwrap().join().unwrap();
-    let _ = monitor.snapshot();
-    assert!(monitor.stall().is_none() && monitor.idle_for(Duration::ZERO).is_none());
-}
-
 // ---- claims ----
 
 #[test]
 fn a_claim_that_is_held_is_named() {
-    let (mut producer, mut consumers) = pipeline::<Many>(&["ticks"]);
-    let monitor = producer.monitor();
-    let mut ticks = consumers.take_poller("ticks").unwrap();
-    let mut other = producer.clone();
-    producer.publish(|_| {}).unwrap();
-    let claim = producer.claim().unwrap();
-    other.publish(|_| {}).unwrap();
+    let mut rig = Rig::<Many>::row(4, "ticks");
+    let mut holder = rig.producer.clone();
+    rig.does("publish 1");
+    let claim = holder.claim().unwrap();
     // Every stage that waits for the claim is further behind than the claim.
-    let stall = verdict(&monitor).unwrap();
-    assert_eq!((blame(&stall), stall.others), (blamed("ticks", StageState::NotAsked), 1));
-    ticks.poll().unwrap().consume_all();
-    let sentence = "ring \"orders\" is held up: sequence 1 is claimed and not published, \
-        for at least 3.0 s; 2 of 4 slots are held";
-    assert_eq!(text(verdict(&monitor), 3_000), sentence);
-    assert!(monitor.idle_for(Duration::ZERO).is_none());
-    other.close();
-    assert!(verdict(&monitor).unwrap().to_string().starts_with("ring \"orders\" is closed: seq"));
+    assert_eq!(
+        rig.does("publish 1").said(),
+        "held up: ticks is not polled, at 0, 1 event behind, and 1 more; 3 of 4"
+    );
+    let held = "1 is claimed and not published,; 2 of 4";
+    assert_eq!(rig.does("ticks 1").said(), format!("held up: {held}"));
+    assert!(rig.monitor.idle_for(Duration::ZERO).is_none());
+    assert_eq!(rig.does("close").said(), format!("closed: {held}"));
     drop(claim);
-    ticks.poll().unwrap().consume_all();
-    assert!(verdict(&monitor).is_none());
+    assert_eq!(rig.does("ticks 1").said(), "-");
 }
 
 #[test]
 fn a_ring_full_of_claims_names_the_first() {
     watched(|| {
-        let (mut producer, consumers) = Many::ring(4, || 0_u64)
-            .name("orders")
-            .stage("journal")
-            .read(|_, _, _| {})
-            .build()
-            .unwrap();
-        let monitor = producer.monitor();
-        let mut other = producer.clone();
-        let running = consumers.start().unwrap();
-        let claim = producer.claim_batch(4).unwrap();
-        let waiter = thread::spawn(move || other.publish(|_| {}).map(|_| other));
-        wait_until(|| monitor.snapshot().waiting_producers == 1);
-        let sentence = "ring \"orders\" is full: sequence 0 is claimed and not published, \
-            for at least 9.9 s; 4 of 4 slots are held, 1 producer waits";
-        assert_eq!(text(verdict(&monitor), 9_999), sentence);
-        drop(claim);
-        drop((waiter.join().unwrap().unwrap(), producer));
-        running.join().unwrap();
+        let mut rig = journal::<Many>(nothing());
+        let mut holder = rig.producer.clone();
+        let running = rig.start();
+        let claim = holder.claim_batch(4).unwrap();
+        let Rig { producer, monitor, .. } = &mut rig;
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| producer.publish(|_| {}));
+            until(monitor, |seen| seen.waiting_producers == 1);
+            assert_eq!(
+                said(monitor),
+                "full: 0 is claimed and not published,; 4 of 4, 1 producer waits"
+            );
+            drop(claim);
+            waiter.join().unwrap().unwrap();
+        });
+        running.shutdown().unwrap();
     });
 }
 
@@ -528,16 +371,19 @@ fn a_ring_full_of_claims_names_the_first() {
 #[test]
 fn a_ring_with_too_few_free_slots_is_too_full() {
     watched(|| {
-        let (mut producer, mut consumers) = pipeline::<One>(&["ticks"]);
-        let monitor = producer.monitor();
-        let mut ticks = consumers.take_poller("ticks").unwrap();
-        producer.publish(|_| {}).unwrap();
-        let waiter = thread::spawn(move || producer.publish_batch(4, |_| {}).map(|_| producer));
-        wait_until(|| monitor.snapshot().waiting_producers == 1);
-        let stall = verdict(&monitor).unwrap().to_string();
-        assert!(stall.starts_with("ring \"orders\" is too full: stage \"ticks\" is not polled"));
-        assert!(stall.ends_with("1 of 4 slots are held, 1 producer waits"), "{stall}");
-        ticks.poll().unwrap().consume_all();
-        drop(waiter.join().unwrap().unwrap());
+        let mut rig = Rig::<One>::row(4, "ticks");
+        rig.does("publish 1");
+        let mut ticks = rig.take_poller("ticks");
+        let Rig { producer, monitor, .. } = &mut rig;
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| producer.publish_batch(4, |_| {}).map(drop));
+            until(monitor, |seen| seen.waiting_producers == 1);
+            assert_eq!(
+                said(monitor),
+                "too full: ticks is not polled, at 0, 1 event behind; 1 of 4, 1 producer waits"
+            );
+            crate::rig::finish(&mut ticks, 1);
+            waiter.join().unwrap().unwrap();
+        });
     });
 }

@@ -305,12 +305,18 @@ fn a_producer_asks_and_reports_like_a_consumer<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     let calls = scripted.take();
     assert_eq!(calls[0], Call::Ended { is_expired: true, has_slept: false });
-    assert!(calls[1..].iter().copied().eq((0..4).map(Call::Next)), "{calls:?}");
+    // On a slow machine, one of several producers ends its wait for a turn and begins again.
+    let waits: Vec<_> = calls[1..].split(|call| matches!(call, Call::Ended { .. })).collect();
+    let is_in_order =
+        |wait: &&[Call]| wait.iter().copied().eq((0..).map(Call::Next).take(wait.len()));
+    assert!(waits.iter().all(is_in_order) && waits[waits.len() - 1].len() == 4, "{calls:?}");
+    assert!(K::IS_MULTI || waits.len() == 1, "{calls:?}");
     assert_eq!(producer.publish_or(WhenFull::Timeout(NO_TIME), |_| {}), timed_out);
     let ended = Call::Ended { is_expired: false, has_slept: true };
     // One of several producers may sleep until its turn comes, in place of a question.
     let calls = scripted.take();
-    assert!(calls[0] == ended && matches!(calls[1..], [Call::Next(0)] | []), "{calls:?}");
+    let is_ended = calls[0] == ended || (K::IS_MULTI && matches!(calls[0], Call::Ended { .. }));
+    assert!(is_ended && matches!(calls[1..], [Call::Next(0)] | []), "{calls:?}");
 }
 
 /// Answers any step, and checks the order of its calls.
@@ -566,8 +572,8 @@ fn a_panic_in_each_call_is_the_outcome_of_the_first_stage_of_a_shared_thread<K: 
             thread::yield_now();
         }
         let finished = both.join().unwrap();
-        let Outcome::Panicked { message, .. } = finished[0].outcome() else { panic!("{call:?}") };
-        assert_eq!(*message, format!("{ON_PURPOSE}, in {call:?}"));
+        let processed = finished[0].processed();
+        assert_eq!(*finished[0].outcome(), panicked(call, processed));
         assert_eq!(*finished[1].outcome(), Outcome::Halted);
     }
 }

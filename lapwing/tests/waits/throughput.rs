@@ -1,5 +1,7 @@
-//! Tests the throughput between two snapshots, and which part of the ring is named as the
-//! bottleneck.
+//! The throughput between two snapshots, and which part of the ring is named as the bottleneck.
+//!
+//! A ring of pollers, moved by a script before and between the snapshots, is a row of [`ROWS`]. What a
+//! thread does, or what a script cannot say, is a test of its own below.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,106 +9,158 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::{Kind, Many, Turnstile, wait_until};
+use crate::rig::{Rig, finish, gated, nothing, orders, row, until};
+use lapwing::Stage;
 use lapwing::graph::StartAt;
 use lapwing::monitor::{Limits, Monitor, Part, Throughput};
-use lapwing::{Consumers, Poller, Stage};
+use lapwing::producer::WhenFull;
 
 crate::common::for_both_producers! {
+    the_part_that_limits_the_ring_is_named,
+    a_halted_ring_has_no_limit,
     a_slow_stage_that_makes_progress_is_named,
-    the_slow_one_of_two_parallel_stages_is_named,
-    each_place_of_a_slow_stage_is_named,
     a_worker_group_is_named_as_one_stage,
     the_stage_that_occupies_a_shared_thread_is_named,
-    an_acknowledgement_that_comes_slowly_is_named,
-    a_stage_that_was_behind_all_the_time_is_named_in_a_ring_with_free_slots,
-    stages_that_keep_up_leave_the_limit_to_the_producers,
-    a_stage_behind_in_both_snapshots_counts_only_if_producers_were_held_back,
-    nothing_limits_an_idle_ring,
-    a_closed_ring_is_limited_by_what_is_left,
-    a_halted_ring_has_no_limit,
     a_consumer_that_joined_in_between_is_named_and_not_counted,
     a_consumer_that_took_the_seat_of_another_does_not_count_its_events,
-    a_stage_that_left_is_not_counted,
-    snapshots_in_the_wrong_order_count_nothing,
+    snapshots_in_the_wrong_order_or_the_same_count_nothing,
     what_was_dropped_in_between_is_counted,
     throughput_reads_as_a_table,
     a_full_ring_prints_its_limit_under_the_table,
     shares_of_limits_are_those_of_the_time,
 }
 
+/// A ring, what happens before the earlier snapshot and between the two, and what is then said: what
+/// each stage finished in between and has ready, the limit by both snapshots, and by the later alone.
+type Row = ((usize, &'static str), [&'static str; 2], &'static str);
+
+const ROWS: [Row; 13] = [
+    (
+        (8, "left+right join"),
+        ["publish 8, left 8, right 1", "right 1, join 2, publish 2, left 2"],
+        "left 2/0, right 1/8, join 2/0; right, right",
+    ),
+    // The slow stage is the first, the second or the third. All advance by two events.
+    (
+        (8, "first second third"),
+        ["publish 8", "first 2, second 2, third 2, publish 2"],
+        "first 2/8, second 2/0, third 2/0; first, first",
+    ),
+    (
+        (8, "first second third"),
+        ["publish 8, first 8", "second 2, third 2, publish 2, first 2"],
+        "first 2/0, second 2/8, third 2/0; second, second",
+    ),
+    (
+        (8, "first second third"),
+        ["publish 8, first 8, second 7", "third 2, publish 2, first 2, second 2"],
+        "first 2/0, second 2/1, third 2/7; third, third",
+    ),
+    (
+        (4, "journal! reply"),
+        ["publish 4, journal 4", "journal acked 1, reply 1, publish 1, journal 1"],
+        "journal 1/0, reply 1/0; acknowledgement of journal, acknowledgement of journal",
+    ),
+    // With free slots, a stage that was behind all the time. One snapshot does not suffice.
+    (
+        (64, "decode journal"),
+        ["publish 20, decode 20", "journal 19, publish 1"],
+        "decode 0/1, journal 19/1; journal, -",
+    ),
+    // A new event is not a sign that a stage is slow.
+    (
+        (64, "decode journal"),
+        ["publish 20, decode 20", "journal 20, publish 3"],
+        "decode 0/3, journal 20/0; producers, -",
+    ),
+    // A stage that is behind in both snapshots counts only if producers were held back.
+    ((8, "all"), ["publish 7", "all 7, publish 1"], "all 7/1; producers, -"),
+    ((8, "all"), ["publish 8", "all 8, publish 1"], "all 8/1; all, -"),
+    // Nothing limits an idle ring. A closed one is limited by what is left.
+    ((8, "all"), ["publish 1, all 1", ""], "all 0/0; -, -"),
+    ((8, "first second"), ["publish 4", "close, first 4"], "first 4/0, second 0/4; second, second"),
+    ((8, "first second"), ["publish 4", "close, first 4, second 4"], "first 4/0, second 4/0; -, -"),
+    // A stage that left is not counted.
+    (
+        (4, "first second"),
+        ["publish 4", "first 1, second leaves, publish 1"],
+        "first 1/4; first, first",
+    ),
+];
+
+fn the_part_that_limits_the_ring_is_named<K: Kind>() {
+    for ((capacity, shape), [before, between], expected) in ROWS {
+        let mut rig = Rig::<K>::row(capacity, shape);
+        let earlier = rig.does(before).monitor.snapshot();
+        let later = rig.does(between).monitor.snapshot();
+        let throughput = later.since(&earlier);
+        let limits = [throughput.bottleneck().cloned(), later.bottleneck()].map(short);
+        assert_eq!(format!("{}; {}", figures(&throughput), limits.join(", ")), expected);
+    }
+}
+
+fn short(limit: Option<Part>) -> String {
+    let text = limit.map_or_else(|| "-".to_owned(), |part| part.to_string());
+    text.replace("the ", "").replace("stage ", "").replace('"', "")
+}
+
 fn stage(name: &str) -> Option<Part> {
     Some(Part::Stage { name: name.to_owned() })
 }
 
-/// What each stage finished between the snapshots, and its number of ready events.
-fn figures(throughput: &Throughput) -> Vec<(&str, u64, u64)> {
+fn figures(throughput: &Throughput) -> String {
     let stages = throughput.stages.iter();
-    stages.map(|stage| (stage.name.as_str(), stage.finished, stage.queue_depth)).collect()
+    let each =
+        stages.map(|stage| format!("{} {}/{}", stage.name, stage.finished, stage.queue_depth));
+    each.collect::<Vec<_>>().join(", ")
 }
 
-fn pollers<const N: usize>(
-    consumers: &mut Consumers<'static, u64>,
-    names: [&str; N],
-) -> [Poller<u64>; N] {
-    names.map(|name| consumers.take_poller(name).unwrap())
+fn a_halted_ring_has_no_limit<K: Kind>() {
+    let ring = row::<K>(orders::<K>(2), "first").stage("second").read_handler(nothing());
+    let mut rig = Rig::<K>::of(ring);
+    let earlier = rig.monitor.snapshot();
+    drop(rig.does("publish 2").consumers.take());
+    let later = rig.monitor.snapshot();
+    assert_eq!((later.bottleneck(), later.since(&earlier).bottleneck()), (None, None));
 }
 
-/// Finishes `events` available events.
-fn take(poller: &mut Poller<u64>, mut events: u64) {
-    while events > 0 {
-        let mut batch = poller.poll_max(events as usize).unwrap();
-        events -= batch.len() as u64;
-        batch.consume_all();
-    }
-}
+// ---- stages that run ----
 
 /// Waits until a producer waits on a full ring, and the stages except `slow` have handled their
 /// available events.
 fn settle(monitor: &Monitor, slow: &str) {
-    wait_until(|| {
-        let snapshot = monitor.snapshot();
-        let mut others = snapshot.stages.iter().filter(|stage| stage.name != slow);
+    until(monitor, |seen| {
+        let mut others = seen.stages.iter().filter(|stage| stage.name != slow);
         // A producer that has just claimed has not published yet, and still counts as waiting.
-        snapshot.waiting_producers == 1
-            && snapshot.free_slots == 0
-            && snapshot.claimed == snapshot.published
+        seen.waiting_producers == 1
+            && seen.free_slots == 0
+            && seen.claimed == seen.published
             && others.all(|stage| stage.available == 0)
     });
 }
 
 /// A full ring with a waiting producer does not by itself show which stage is slow.
 fn a_slow_stage_that_makes_progress_is_named<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .name("orders")
-        .stage("decode")
-        .read(|_, _, _| {})
-        .stage("journal")
-        .max_batch(1)
-        .read(move |_, sequence, _| pass(sequence))
-        .stage("reply")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
+    let (turnstile, handler) = gated();
+    let ring = orders::<K>(4).stage("decode").read_handler(nothing());
+    let ring = ring.stage("journal").max_batch(1).read_handler(handler);
+    let mut rig = Rig::<K>::of(ring.stage("reply").read_handler(nothing()));
+    let running = rig.start();
+    let Rig { mut producer, monitor, .. } = rig;
     let feed = thread::spawn(move || (0..12).try_for_each(|_| producer.publish(|_| {}).map(drop)));
     turnstile.wait_for(0);
     settle(&monitor, "journal");
-    let watchdog = monitor.clone();
-    let mut earlier = watchdog.snapshot();
-    assert_eq!(earlier.bottleneck(), stage("journal"));
+    let mut earlier = monitor.snapshot();
     for finished in 1..4 {
         turnstile.let_go();
         turnstile.wait_for(finished);
         settle(&monitor, "journal");
-        let later = watchdog.snapshot();
-        assert_eq!(later.stall(Duration::ZERO), None, "nothing has stopped");
+        let later = monitor.snapshot();
         assert_eq!(later.bottleneck(), stage("journal"), "{later}");
         let throughput = later.since(&earlier);
         assert_eq!(throughput.bottleneck(), stage("journal").as_ref(), "{throughput}");
         assert_eq!(throughput.published, 1);
-        assert_eq!(figures(&throughput), [("decode", 1, 0), ("journal", 1, 4), ("reply", 1, 0)]);
+        assert_eq!(figures(&throughput), "decode 1/0, journal 1/4, reply 1/0");
         let rate = throughput.stages[1].per_second();
         assert_eq!(rate, 1.0 / throughput.elapsed.as_secs_f64());
         assert_eq!(rate, throughput.published_per_second());
@@ -115,53 +169,6 @@ fn a_slow_stage_that_makes_progress_is_named<K: Kind>() {
     drop(turnstile);
     feed.join().unwrap().unwrap();
     running.shutdown().unwrap();
-}
-
-fn the_slow_one_of_two_parallel_stages_is_named<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .side_by_side(|side| side.stage("left").poller().stage("right").poller())
-        .stage("join")
-        .poller()
-        .build()
-        .unwrap();
-    let [mut left, mut right, mut join] = pollers(&mut consumers, ["left", "right", "join"]);
-    let monitor = producer.monitor();
-    producer.publish_batch(8, |_| {}).unwrap();
-    take(&mut left, 8);
-    take(&mut right, 1);
-    let earlier = monitor.snapshot();
-    take(&mut right, 1);
-    take(&mut join, 2);
-    producer.publish_batch(2, |_| {}).unwrap();
-    take(&mut left, 2);
-    let later = monitor.snapshot();
-    assert_eq!((earlier.bottleneck(), later.bottleneck()), (stage("right"), stage("right")));
-    let throughput = later.since(&earlier);
-    assert_eq!(throughput.bottleneck(), stage("right").as_ref());
-    assert_eq!(figures(&throughput), [("left", 2, 0), ("right", 1, 8), ("join", 2, 0)]);
-}
-
-fn each_place_of_a_slow_stage_is_named<K: Kind>() {
-    let names = ["first", "second", "third"];
-    for slow in 0..3 {
-        let ring = names.iter().fold(K::ring(8, || 0_u64), |ring, name| ring.stage(*name).poller());
-        let (mut producer, mut consumers) = ring.build().unwrap();
-        let mut pollers = pollers(&mut consumers, names);
-        let monitor = producer.monitor();
-        // All stages advance by two events. Each holds one of them in the snapshots, the slow one
-        // the rest.
-        producer.publish_batch(8, |_| {}).unwrap();
-        pollers[..slow].iter_mut().enumerate().for_each(|(at, each)| take(each, 8 - at as u64));
-        let earlier = monitor.snapshot();
-        pollers[slow..].iter_mut().for_each(|each| take(each, 2));
-        producer.publish_batch(2, |_| {}).unwrap();
-        pollers[..slow].iter_mut().for_each(|each| take(each, 2));
-        let later = monitor.snapshot();
-        let throughput = later.since(&earlier);
-        assert!(throughput.stages.iter().all(|stage| stage.finished == 2), "{throughput}");
-        assert_eq!(throughput.bottleneck(), stage(names[slow]).as_ref(), "{throughput}");
-        assert_eq!(later.bottleneck(), stage(names[slow]));
-    }
 }
 
 fn a_worker_group_is_named_as_one_stage<K: Kind>() {
@@ -213,22 +220,15 @@ fn a_worker_group_is_named_as_one_stage<K: Kind>() {
 
 /// The events pile up in front of the first stage, whichever is slow.
 fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
+    let (turnstile, handler) = gated();
     let on_thread = |name| Stage::new(name).on_thread("both");
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage(on_thread("first"))
-        .read(|_, _, _| {})
-        .stage(on_thread("second"))
-        .read(move |_, sequence, _| pass(sequence))
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
+    let ring = orders::<K>(4).stage(on_thread("first")).read_handler(nothing());
+    let mut rig = Rig::<K>::of(ring.stage(on_thread("second")).read_handler(handler));
+    let running = rig.start();
+    rig.does("publish 1");
     turnstile.wait_for(0);
-    let earlier = monitor.snapshot();
-    producer.publish_batch(3, |_| {}).unwrap();
-    let later = monitor.snapshot();
+    let earlier = rig.monitor.snapshot();
+    let later = rig.does("publish 3").monitor.snapshot();
     let depths: Vec<_> = later.stages.iter().map(|stage| stage.available).collect();
     assert_eq!(depths, [3, 1]);
     assert_eq!(later.bottleneck(), stage("second"));
@@ -237,240 +237,84 @@ fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn an_acknowledgement_that_comes_slowly_is_named<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .stage("journal")
-        .acknowledged()
-        .poller()
-        .stage("reply")
-        .poller()
-        .build()
-        .unwrap();
-    let [mut journal, mut reply] = pollers(&mut consumers, ["journal", "reply"]);
-    let disk = consumers.take_acknowledger("journal").unwrap();
-    let monitor = producer.monitor();
-    producer.publish_batch(4, |_| {}).unwrap();
-    take(&mut journal, 4);
-    let earlier = monitor.snapshot();
-    disk.acknowledge(1).unwrap();
-    take(&mut reply, 1);
-    producer.publish(|_| {}).unwrap();
-    take(&mut journal, 1);
-    let later = monitor.snapshot();
-    let limit = Part::Acknowledgement { stage: "journal".to_owned() };
-    assert_eq!(limit.to_string(), "the acknowledgement of stage \"journal\"");
-    assert_eq!(later.bottleneck(), Some(limit.clone()));
-    let throughput = later.since(&earlier);
-    assert_eq!(throughput.bottleneck(), Some(&limit));
-    assert_eq!(figures(&throughput), [("journal", 1, 0), ("reply", 1, 0)]);
-}
-
 #[test]
 fn a_claim_that_is_held_leaves_the_limit_to_the_producers() {
-    let (mut producer, _consumers) = Many::ring(2, || 0_u64).stage("all").poller().build().unwrap();
-    let monitor = producer.monitor();
-    let mut other = producer.clone();
-    let earlier = monitor.snapshot();
-    let claim = producer.claim().unwrap();
-    other.publish(|_| {}).unwrap();
-    let later = monitor.snapshot();
+    let mut rig = Rig::<Many>::row(2, "all");
+    let mut holder = rig.producer.clone();
+    let earlier = rig.monitor.snapshot();
+    let claim = holder.claim().unwrap();
+    let later = rig.does("publish 1").monitor.snapshot();
     assert_eq!((later.free_slots, later.published), (0, 0));
     assert_eq!(later.bottleneck(), Some(Part::Producers));
     assert_eq!(later.since(&earlier).bottleneck(), Some(&Part::Producers));
     drop(claim);
-    assert_eq!(monitor.snapshot().bottleneck(), stage("all"));
+    assert_eq!(rig.monitor.snapshot().bottleneck(), stage("all"));
 }
 
-fn a_stage_that_was_behind_all_the_time_is_named_in_a_ring_with_free_slots<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(64, || 0_u64).stage("decode").poller().stage("journal").poller().build().unwrap();
-    let [mut decode, mut journal] = pollers(&mut consumers, ["decode", "journal"]);
-    let monitor = producer.monitor();
-    producer.publish_batch(20, |_| {}).unwrap();
-    take(&mut decode, 20);
-    let earlier = monitor.snapshot();
-    take(&mut journal, 19);
-    producer.publish(|_| {}).unwrap();
-    let later = monitor.snapshot();
-    assert_eq!(later.bottleneck(), None, "one snapshot does not suffice");
-    let throughput = later.since(&earlier);
-    assert_eq!(throughput.bottleneck(), stage("journal").as_ref());
-    assert_eq!(figures(&throughput), [("decode", 0, 1), ("journal", 19, 1)]);
-}
-
-fn stages_that_keep_up_leave_the_limit_to_the_producers<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(64, || 0_u64).stage("decode").poller().stage("journal").poller().build().unwrap();
-    let [mut decode, mut journal] = pollers(&mut consumers, ["decode", "journal"]);
-    let monitor = producer.monitor();
-    producer.publish_batch(20, |_| {}).unwrap();
-    take(&mut decode, 20);
-    let earlier = monitor.snapshot();
-    take(&mut journal, 20);
-    producer.publish_batch(3, |_| {}).unwrap();
-    let later = monitor.snapshot();
-    let throughput = later.since(&earlier);
-    // A new event is not a sign that a stage is slow.
-    assert_eq!(figures(&throughput), [("decode", 0, 3), ("journal", 20, 0)]);
-    assert_eq!(throughput.bottleneck(), Some(&Part::Producers));
-}
-
-fn a_stage_behind_in_both_snapshots_counts_only_if_producers_were_held_back<K: Kind>() {
-    for (published, expected) in [(7, Some(Part::Producers)), (8, stage("all"))] {
-        let (mut producer, mut consumers) =
-            K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-        let [mut all] = pollers(&mut consumers, ["all"]);
-        let monitor = producer.monitor();
-        producer.publish_batch(published, |_| {}).unwrap();
-        let earlier = monitor.snapshot();
-        take(&mut all, published as u64);
-        producer.publish(|_| {}).unwrap();
-        let later = monitor.snapshot();
-        assert_eq!(later.since(&earlier).bottleneck(), expected.as_ref(), "{published}");
-    }
-}
-
-fn nothing_limits_an_idle_ring<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-    let [mut all] = pollers(&mut consumers, ["all"]);
-    let monitor = producer.monitor();
-    producer.publish(|_| {}).unwrap();
-    take(&mut all, 1);
-    let (earlier, later) = (monitor.snapshot(), monitor.snapshot());
-    assert_eq!((later.bottleneck(), later.since(&earlier).bottleneck()), (None, None));
-    let same = later.since(&later);
-    assert_eq!((same.elapsed, same.bottleneck()), (Duration::ZERO, None));
-    assert_eq!((same.published_per_second(), same.stages[0].per_second()), (0.0, 0.0));
-}
-
-fn a_closed_ring_is_limited_by_what_is_left<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).stage("first").poller().stage("second").poller().build().unwrap();
-    let [mut first, mut second] = pollers(&mut consumers, ["first", "second"]);
-    let monitor = producer.monitor();
-    producer.publish_batch(4, |_| {}).unwrap();
-    let earlier = monitor.snapshot();
-    drop(producer);
-    take(&mut first, 4);
-    let later = monitor.snapshot();
-    assert_eq!(later.bottleneck(), stage("second"));
-    assert_eq!(later.since(&earlier).bottleneck(), stage("second").as_ref());
-    take(&mut second, 4);
-    let last = monitor.snapshot();
-    assert_eq!((last.bottleneck(), last.since(&earlier).bottleneck()), (None, None));
-}
-
-fn a_halted_ring_has_no_limit<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(2, || 0_u64)
-        .stage("first")
-        .poller()
-        .stage("second")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let _first = consumers.take_poller("first").unwrap();
-    let monitor = producer.monitor();
-    let earlier = monitor.snapshot();
-    producer.publish_batch(2, |_| {}).unwrap();
-    drop(consumers);
-    let later = monitor.snapshot();
-    assert_eq!((later.bottleneck(), later.since(&earlier).bottleneck()), (None, None));
-}
+// ---- seats ----
 
 fn a_consumer_that_joined_in_between_is_named_and_not_counted<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).seats(1).stage("all").poller().build().unwrap();
-    let [mut all] = pollers(&mut consumers, ["all"]);
-    let monitor = producer.monitor();
-    producer.publish_batch(3, |_| {}).unwrap();
-    take(&mut all, 3);
-    let earlier = monitor.snapshot();
-    let guest = consumers.seats().take("guest", StartAt::Now).unwrap().poller();
-    producer.publish_batch(8, |_| {}).unwrap();
-    take(&mut all, 8);
-    let later = monitor.snapshot();
+    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(1), "all"));
+    let earlier = rig.does("publish 3, all 3").monitor.snapshot();
+    let seats = rig.consumers.as_ref().unwrap().seats();
+    let guest = seats.take("guest", StartAt::Now).unwrap().poller();
+    let later = rig.does("publish 8, all 8").monitor.snapshot();
     let throughput = later.since(&earlier);
     assert_eq!(throughput.bottleneck(), stage("guest").as_ref());
-    assert_eq!(figures(&throughput), [("all", 8, 0)]);
+    assert_eq!(figures(&throughput), "all 8/0");
     drop(guest);
-    assert_eq!(figures(&monitor.snapshot().since(&later)), [("all", 0, 0)]);
+    assert_eq!(figures(&rig.monitor.snapshot().since(&later)), "all 0/0");
 }
 
 fn a_consumer_that_took_the_seat_of_another_does_not_count_its_events<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).seats(1).stage("all").poller().build().unwrap();
-    let [mut all] = pollers(&mut consumers, ["all"]);
-    let monitor = producer.monitor();
-    let seats = consumers.seats();
+    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(1), "all"));
+    let seats = rig.consumers.as_ref().unwrap().seats();
     let mut guest = seats.take("guest", StartAt::Now).unwrap().poller();
-    producer.publish_batch(4, |_| {}).unwrap();
-    [&mut all, &mut guest].into_iter().for_each(|poller| take(poller, 4));
-    let earlier = monitor.snapshot();
+    rig.does("publish 4, all 4");
+    finish(&mut guest, 4);
+    let earlier = rig.monitor.snapshot();
     drop(guest);
-    producer.publish_batch(8, |_| {}).unwrap();
-    take(&mut all, 8);
+    rig.does("publish 8, all 8");
     let _guest = seats.take("guest", StartAt::Now).unwrap().poller();
-    assert_eq!(figures(&monitor.snapshot().since(&earlier)), [("all", 8, 0)]);
+    assert_eq!(figures(&rig.monitor.snapshot().since(&earlier)), "all 8/0");
 }
 
-fn a_stage_that_left_is_not_counted<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).stage("first").poller().stage("second").poller().build().unwrap();
-    let [mut first, second] = pollers(&mut consumers, ["first", "second"]);
-    let monitor = producer.monitor();
-    producer.publish_batch(4, |_| {}).unwrap();
-    let earlier = monitor.snapshot();
-    take(&mut first, 1);
-    drop(second);
-    producer.publish(|_| {}).unwrap();
-    let throughput = monitor.snapshot().since(&earlier);
-    assert_eq!(figures(&throughput), [("first", 1, 4)]);
-    assert_eq!(throughput.bottleneck(), stage("first").as_ref());
-}
+// ---- other figures, and the texts ----
 
-fn snapshots_in_the_wrong_order_count_nothing<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
-    let [mut all] = pollers(&mut consumers, ["all"]);
-    let monitor = producer.monitor();
-    let first = monitor.snapshot();
-    producer.publish_batch(3, |_| {}).unwrap();
-    take(&mut all, 3);
-    let throughput = first.since(&monitor.snapshot());
-    assert_eq!((throughput.elapsed, throughput.published), (Duration::ZERO, 0));
-    assert_eq!(throughput.bottleneck(), None);
-    assert!(throughput.stages.iter().all(|stage| stage.finished == 0));
+fn snapshots_in_the_wrong_order_or_the_same_count_nothing<K: Kind>() {
+    let mut rig = Rig::<K>::row(8, "all");
+    let first = rig.monitor.snapshot();
+    let last = rig.does("publish 3, all 3").monitor.snapshot();
+    // A consumer with fewer batches than before is another one.
+    for (throughput, stages) in [(first.since(&last), ""), (last.since(&last), "all 0/0")] {
+        assert_eq!((throughput.elapsed, throughput.published), (Duration::ZERO, 0));
+        assert_eq!(throughput.bottleneck(), None);
+        assert_eq!(figures(&throughput), stages);
+        assert_eq!(throughput.published_per_second(), 0.0);
+        assert!(throughput.stages.iter().all(|stage| stage.per_second() == 0.0));
+    }
 }
 
 fn what_was_dropped_in_between_is_counted<K: Kind>() {
-    let (mut producer, _consumers) = K::ring(2, || 0_u64).stage("all").poller().build().unwrap();
-    let monitor = producer.monitor();
-    let mut earlier = monitor.snapshot();
+    let mut rig = Rig::<K>::row(2, "all");
+    let mut earlier = rig.monitor.snapshot();
     for dropped in [3, 5] {
         for _ in 0..5 {
-            producer.publish_or(lapwing::producer::WhenFull::DropNew, |_| {}).unwrap();
+            rig.producer.publish_or(WhenFull::DropNew, |_| {}).unwrap();
         }
-        let later = monitor.snapshot();
+        let later = rig.monitor.snapshot();
         let throughput = later.since(&earlier);
         assert_eq!((throughput.dropped, throughput.published), (dropped, 5 - dropped));
+        assert!(throughput.to_string().contains(&format!(", {dropped} dropped")), "{throughput}");
         earlier = later;
     }
 }
 
 fn throughput_reads_as_a_table<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .name("orders")
-        .stage("decode")
-        .poller()
-        .stage("jour\nnal")
-        .poller()
-        .build()
-        .unwrap();
-    let [mut decode] = pollers(&mut consumers, ["decode"]);
-    let monitor = producer.monitor();
-    let earlier = monitor.snapshot();
-    producer.publish_batch(4, |_| {}).unwrap();
-    take(&mut decode, 4);
-    let mut later = monitor.snapshot();
+    let ring = orders::<K>(4).stage("decode").poller().stage("jour\nnal").poller();
+    let mut rig = Rig::<K>::of(ring);
+    let earlier = rig.monitor.snapshot();
+    let mut later = rig.does("publish 4, decode 4").monitor.snapshot();
     later.taken_at = earlier.taken_at + Duration::from_millis(2_500);
     let text = "\
 ring \"orders\": 4 events published in 2.5 s, 1.6 a second, limited by stage \"jour\\nnal\"
@@ -482,34 +326,36 @@ jour\\nnal         0       0.0            4";
     assert!(same.starts_with("ring \"orders\": 0 events published in 0 ms, 0.0 a second\n"));
 }
 
+#[test]
+fn a_part_reads_as_a_phrase() {
+    let name = || "a \"b\"".to_owned();
+    for (part, text) in [
+        (Part::Producers, "the producers"),
+        (Part::Claim, "a claim"),
+        (Part::Stage { name: name() }, r#"stage "a \"b\"""#),
+        (Part::Acknowledgement { stage: name() }, r#"the acknowledgement of stage "a \"b\"""#),
+    ] {
+        assert_eq!(part.to_string(), text);
+    }
+}
+
 fn a_full_ring_prints_its_limit_under_the_table<K: Kind>() {
-    let (mut producer, _consumers) = K::ring(4, || 0_u64).stage("ticks").poller().build().unwrap();
-    let monitor = producer.monitor();
-    producer.publish_batch(3, |_| {}).unwrap();
-    assert!(!monitor.snapshot().to_string().contains("limited"));
-    producer.publish(|_| {}).unwrap();
-    assert!(monitor.snapshot().to_string().ends_with("\nlimited by stage \"ticks\""));
+    let mut rig = Rig::<K>::row(4, "ticks");
+    let text = |rig: &Rig<K>| rig.monitor.snapshot().to_string();
+    assert!(!text(rig.does("publish 3")).contains("limited"));
+    assert!(text(rig.does("publish 1")).ends_with("\nlimited by stage \"ticks\""));
 }
 
 /// The ring is limited by its stage, then by its producers, then by nothing that two snapshots show.
 fn shares_of_limits_are_those_of_the_time<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64).stage("all").poller().build().unwrap();
-    let [mut all] = pollers(&mut consumers, ["all"]);
-    let (monitor, mut limits) = (producer.monitor(), Limits::new());
+    let (mut rig, mut limits) = (Rig::<K>::row(4, "all"), Limits::new());
     let mut elapsed = Duration::ZERO;
-    let mut before = monitor.snapshot();
-    for step in 0..4 {
-        match step {
-            0 => drop(producer.publish_batch(4, |_| {}).unwrap()),
-            1 => thread::sleep(Duration::from_millis(20)), // still full
-            2 => {
-                take(&mut all, 4);
-                producer.publish(|_| {}).unwrap();
-                take(&mut all, 1);
-            }
-            _ => {}
+    let mut before = rig.monitor.snapshot();
+    for script in ["publish 4", "", "all 4, publish 1, all 1", ""] {
+        if limits.shares().len() == 1 {
+            thread::sleep(Duration::from_millis(20)); // still full
         }
-        let now = monitor.snapshot();
+        let now = rig.does(script).monitor.snapshot();
         let throughput = now.since(&before);
         elapsed += throughput.elapsed;
         limits.add(&throughput);

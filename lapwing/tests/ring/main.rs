@@ -29,4 +29,3 @@ mod released;
 mod self_deadlock;
 mod several;
 mod traps;
-mod traps_12_to_16;

@@ -18,7 +18,6 @@ use lapwing::{Disruptor, Poller, Sequence, Stage};
 crate::common::for_both_producers! {
     miri_each_call_shows_what_the_state_of_the_ring_allows,
     each_call_that_waits_ends_with_an_event_or_with_the_ring,
-    full_ring_is_shown_whole,
     max_batch_of_the_stage_limits_each_call,
     miri_batch_releases_only_consumed_events,
     miri_batch_releases_early_and_keeps_the_rest,
@@ -26,7 +25,6 @@ crate::common::for_both_producers! {
     exclusive_poller_changes_events_for_the_stages_after_it,
     miri_dropped_poller_holds_back_nothing,
     pipeline_of_pollers_survives_the_one_in_the_middle,
-    miri_poller_shares_a_thread_with_its_producer,
     poller_that_was_not_taken_fails_the_start,
     poller_after_a_stage_sees_its_events_when_it_has_finished,
     poller_that_spins_downstream_of_one_that_leaves_reads_its_events,
@@ -100,9 +98,11 @@ const fn state(capacity: usize, published: u64, consumed: u64, end: Option<PollE
 const CLOSED: Option<PollError> = Some(PollError::Closed);
 const HALTED: Option<PollError> = Some(PollError::Halted(HaltCause::StageDropped));
 
-const STATES: [State; 16] = [
+const STATES: [State; 18] = [
     state(1, 0, 0, None),
     state(1, 3, 2, None),
+    state(2, 2, 0, None),
+    state(64, 128, 64, None),
     state(4, 0, 0, None),
     state(4, 3, 0, None),
     state(4, 4, 0, None),
@@ -204,19 +204,6 @@ fn each_call_that_waits_ends_with_an_event_or_with_the_ring<K: Kind>() {
             }
             let expected = end.map_or(Ok(vec![(0, 0)]), |error| Err(reason(error)));
             assert_eq!(waiting.join().unwrap(), expected, "{read:?} {end:?}");
-        }
-    }
-}
-
-fn full_ring_is_shown_whole<K: Kind>() {
-    for capacity in [1, 2, 4, 64] {
-        let (mut producer, mut poller) = ring_with_poller::<K>(capacity as usize);
-        for lap in 0..3 {
-            let sequences = lap * capacity..(lap + 1) * capacity;
-            publish::<K>(&mut producer, sequences.clone());
-            assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
-            let whole = sequences.map(|sequence| (sequence, sequence)).collect();
-            assert_eq!(Read::Poll.make(&mut poller, true), Ok(whole));
         }
     }
 }
@@ -333,19 +320,6 @@ fn pipeline_of_pollers_survives_the_one_in_the_middle<K: Kind>() {
     producer.close();
     assert_eq!(events(&mut last), [4, 5, 6, 7]);
     assert_eq!(shown(&mut last), Err(PollError::Closed));
-}
-
-fn miri_poller_shares_a_thread_with_its_producer<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(2);
-    for sequence in 0..8 {
-        publish::<K>(&mut producer, sequence..sequence + 1);
-        if sequence == 7 {
-            producer.close();
-        }
-        assert_eq!(events(&mut poller), [sequence]);
-    }
-    drop(producer);
-    assert_eq!(shown(&mut poller), Err(PollError::Closed));
 }
 
 fn poller_that_was_not_taken_fails_the_start<K: Kind>() {

@@ -4,17 +4,18 @@
 use std::sync::mpsc;
 use std::thread;
 
-use crate::common::{Kind, Lcg, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
+use crate::calls::{Call, Expected, Size};
+use crate::common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, watched};
+use crate::rings::{drain, on_event, ring_from, run, with_pollers};
 use lapwing::consumer::Outcome;
-use lapwing::error::{BatchError, BuildError, PollError, PublishError, TryPublishError};
+use lapwing::error::{BuildError, PollError, PublishError, TryPublishError};
 use lapwing::lifecycle::Backlog;
-use lapwing::producer::WhenFull;
-use lapwing::{Disruptor, MAX_FIRST_SEQUENCE, Poller, Sequence};
+use lapwing::{Disruptor, MAX_FIRST_SEQUENCE, Sequence};
 
 crate::common::for_both_producers! {
     miri_ring_begins_at_its_first_sequence,
     first_sequence_that_is_too_high_is_refused,
-    ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any,
+    each_call_answers_alike_wherever_a_ring_begins,
     nothing_is_seen_before_it_is_published_wherever_a_ring_begins,
     miri_events_pass_across_the_laps_whose_stamps_wrap,
     graph_drains_wherever_a_ring_begins,
@@ -41,26 +42,8 @@ fn beginnings(capacity: u64) -> Vec<Sequence> {
     beginnings
 }
 
-fn ring_with_poller<K: Kind>(
-    capacity: usize,
-    first: Sequence,
-) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let ring = K::ring(capacity, || 0).first_sequence(first).stage("poller").poller();
-    let (producer, mut consumers) = ring.build().unwrap();
-    (producer, consumers.take_poller("poller").unwrap())
-}
-
-/// Consumes all available events, also past the wrap.
-fn drain(poller: &mut Poller<u64>) -> Vec<(Sequence, u64)> {
-    let mut events = Vec::new();
-    while let Ok(mut batch) = poller.poll() {
-        events.extend(batch.iter().map(|(sequence, event)| (sequence, *event)));
-    }
-    events
-}
-
 fn miri_ring_begins_at_its_first_sequence<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(4, 1_000);
+    let (mut producer, mut poller) = ring_from::<K>(4, 1_000);
     assert_eq!((poller.sequence(), poller.poll().err()), (1_000, Some(PollError::Empty)));
     assert_eq!(producer.publish(|event| *event = 1), Ok(1_000));
     let mut batch = producer.claim_batch(2).unwrap();
@@ -83,19 +66,26 @@ fn first_sequence_that_is_too_high_is_refused<K: Kind>() {
     );
 }
 
-fn ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any<K: Kind>() {
-    for capacity in [1, 2, 8] {
+/// One call after another, until the ring is full and one more would wait.
+fn each_call_answers_alike_wherever_a_ring_begins<K: Kind>() {
+    for capacity in [1_usize, 2, 8] {
+        let sizes = [Size::UpTo(3), Size::One, Size::Batch(capacity), Size::UpTo(usize::MAX)];
         for first in beginnings(capacity as u64) {
-            let (mut producer, mut poller) = ring_with_poller::<K>(capacity, first);
-            assert_eq!(producer.free_slots(), capacity);
-            let end = first + capacity as u64;
-            for sequence in first..end {
-                assert_eq!(producer.try_publish(|event| *event = sequence), Ok(sequence));
+            let (mut producer, mut poller) = ring_from::<K>(capacity, first);
+            let mut next = first;
+            for call in sizes.into_iter().flat_map(Call::all) {
+                let free = capacity - (next - poller.sequence()) as usize;
+                assert_eq!(producer.free_slots(), free);
+                let expected = call.expected(capacity, next, free, false);
+                if let Expected::Answers(expected) = expected {
+                    let answer = call.make(&mut producer, next);
+                    assert_eq!(answer, expected, "{call:?} first={first}");
+                    next = answer.ok().flatten().map_or(next, |range| range.end);
+                } else {
+                    let there = poller.sequence()..next;
+                    assert!(drain(&mut poller).into_iter().eq(there.map(|at| (at, at))));
+                }
             }
-            assert_eq!(producer.free_slots(), 0);
-            assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
-            assert_eq!(producer.claim_up_to_or(1, WhenFull::Refuse).err(), Some(BatchError::Full));
-            assert_eq!(drain(&mut poller), (first..end).map(|at| (at, at)).collect::<Vec<_>>());
         }
     }
 }
@@ -104,7 +94,7 @@ fn ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any<K: Kind>() {
 fn nothing_is_seen_before_it_is_published_wherever_a_ring_begins<K: Kind>() {
     for capacity in [1, 2, 8] {
         for first in beginnings(capacity as u64) {
-            let (mut producer, mut poller) = ring_with_poller::<K>(capacity, first);
+            let (mut producer, mut poller) = ring_from::<K>(capacity, first);
             for sequence in first..first + 3 * capacity as u64 {
                 assert_eq!(poller.poll().err(), Some(PollError::Empty), "sequence={sequence}");
                 let mut claim = producer.claim().unwrap();
@@ -123,7 +113,7 @@ fn miri_events_pass_across_the_laps_whose_stamps_wrap<K: Kind>() {
         let laps = if cfg!(miri) { 3 } else { 20 };
         for last_lap in [1 << 31, 1 << 32, MAX_FIRST_SEQUENCE / capacity] {
             let first = (last_lap - laps / 2) * capacity;
-            let (mut producer, mut poller) = ring_with_poller::<K>(capacity as usize, first);
+            let (mut producer, mut poller) = ring_from::<K>(capacity as usize, first);
             let (mut size, mut published) = (Lcg(last_lap), Vec::new());
             while published.last().is_none_or(|&(sequence, _)| sequence < first + laps * capacity) {
                 drop(producer.claim().unwrap());
@@ -148,39 +138,31 @@ fn graph_drains_wherever_a_ring_begins<K: Kind>() {
     for first in [5, (1 << 31) * 8 - 20, (1 << 32) * 8 - 21, MAX_FIRST_SEQUENCE] {
         let events = repeats(1_000);
         let mut seen = Vec::new();
-        let (mut producer, consumers) = K::ring(8, || 0_u64)
+        let check = on_event(|event: &u64, sequence, _| assert_eq!(*event / 2, sequence));
+        let collect = on_event(|event: &u64, sequence, _| seen.push((sequence, *event / 2)));
+        let ring = K::ring(8, || 0_u64)
             .first_sequence(first)
             .stage("double")
             .write(|event, _, _| *event *= 2)
             .side_by_side(|side| {
-                side.stage("check")
-                    .read(|event, sequence, _| assert_eq!(*event / 2, sequence))
-                    .stage("pass")
-                    .read(|_, _, _| {})
-            })
-            .stage("collect")
-            .read(|event, sequence, _| seen.push((sequence, *event / 2)))
-            .build()
-            .unwrap();
-        thread::scope(|scope| {
-            let running = consumers.start_scoped(scope).unwrap();
-            for number in 0..events {
-                let sequence = producer.publish(|event| *event = first + number).unwrap();
-                assert_eq!(sequence, first + number);
+                side.stage("check").read(check).stage("pass").read(on_event(|_, _, _| {}))
+            });
+        let report = run(ring.stage("collect").read(collect), |mut producer| {
+            for sequence in first..first + events {
+                assert_eq!(producer.publish(|event| *event = sequence), Ok(sequence));
             }
-            let report = running.shutdown().unwrap();
-            assert!(report.stages().all(|stage| stage.processed() == events), "{report:?}");
         });
+        assert!(report.stages().all(|stage| stage.processed() == events), "{report:?}");
         assert!(seen.into_iter().eq((first..first + events).map(|at| (at, at))));
     }
 }
 
 fn ring_that_is_closed_before_its_first_event_ends<K: Kind>() {
-    let ring = K::ring(8, || 0_u64).first_sequence(77).stage("all").read(|_, _, _| unreachable!());
+    let ring = K::ring(8, || 0_u64).first_sequence(77);
+    let ring = ring.stage("all").read(on_event(|_, _, _| unreachable!()));
     let (producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
-    let nothing = [Backlog { stage: "all".to_owned(), events: 0 }];
-    assert_eq!(running.backlog(), nothing);
+    assert_eq!(running.backlog(), [Backlog { stage: "all".to_owned(), events: 0 }]);
     drop(producer);
     let report = running.join().unwrap();
     let stage = report.stages().next().unwrap();
@@ -188,11 +170,10 @@ fn ring_that_is_closed_before_its_first_event_ends<K: Kind>() {
 }
 
 fn stage_that_left_hands_on_where_the_ring_began<K: Kind>() {
-    let ring = K::ring(2, || 0_u64).first_sequence(77);
-    let (mut producer, mut consumers) =
-        ring.stage("gone").poller().stage("stays").poller().build().unwrap();
-    drop(consumers.take_poller("gone").unwrap());
-    let mut stays = consumers.take_poller("stays").unwrap();
+    let ring = K::ring(2, || 0_u64).first_sequence(77).stage("gone").poller();
+    let (mut producer, [gone, mut stays]) =
+        with_pollers(ring.stage("stays").poller(), ["gone", "stays"]);
+    drop(gone);
     for sequence in 77..87 {
         assert_eq!(producer.try_publish(|event| *event = sequence), Ok(sequence));
         assert_eq!(drain(&mut stays), [(sequence, sequence)]);
@@ -200,13 +181,8 @@ fn stage_that_left_hands_on_where_the_ring_began<K: Kind>() {
 }
 
 fn acknowledgement_begins_with_the_ring<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(1, || 0_u64)
-        .first_sequence(77)
-        .stage("journal")
-        .acknowledged()
-        .poller()
-        .build()
-        .unwrap();
+    let ring = K::ring(1, || 0_u64).first_sequence(77).stage("journal").acknowledged().poller();
+    let (mut producer, mut consumers) = ring.build().unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
     assert_eq!(disk.acknowledged(), 77);
@@ -219,15 +195,9 @@ fn acknowledgement_begins_with_the_ring<K: Kind>() {
 
 fn panic_names_the_sequence_and_counts_from_the_first<K: Kind>() {
     quiet_panics();
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .first_sequence(77)
-        .stage("bad")
-        .max_batch(1)
-        .read(|_, sequence, _| {
-            assert!(sequence < 79, "{ON_PURPOSE}");
-        })
-        .build()
-        .unwrap();
+    let bad = on_event(|_: &u64, sequence, _| assert!(sequence < 79, "{ON_PURPOSE}"));
+    let ring = K::ring(8, || 0_u64).first_sequence(77).stage("bad").max_batch(1).read(bad);
+    let (mut producer, consumers) = ring.build().unwrap();
     producer.publish_batch(4, |_| {}).unwrap();
     drop(producer);
     let finished = consumers.into_iter().next().unwrap().run();
@@ -238,16 +208,13 @@ fn panic_names_the_sequence_and_counts_from_the_first<K: Kind>() {
 
 fn handler_gets_an_error_on_its_own_full_ring_at_any_first_sequence<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .first_sequence(MAX_FIRST_SEQUENCE - 1)
-        .stage("echo")
-        .read(move |_, _, _| {
-            let Ok(mut producer) = producers.try_recv() else { return };
-            assert_eq!(producer.publish(|_| {}), Ok(MAX_FIRST_SEQUENCE));
-            assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::WouldDeadlock));
-        })
-        .build()
-        .unwrap();
+    let echo = on_event(move |_: &u64, _, _| {
+        let Ok(mut producer) = producers.try_recv() else { return };
+        assert_eq!(producer.publish(|_| {}), Ok(MAX_FIRST_SEQUENCE));
+        assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::WouldDeadlock));
+    });
+    let ring = K::ring(2, || 0_u64).first_sequence(MAX_FIRST_SEQUENCE - 1);
+    let (mut producer, consumers) = ring.stage("echo").read(echo).build().unwrap();
     producer.publish(|_| {}).unwrap();
     hand_over.send(producer).unwrap();
     consumers.start().unwrap().join().unwrap();
@@ -259,26 +226,18 @@ fn clones_continue_together_from_the_first_sequence() {
     watched(|| {
         const FIRST: Sequence = (1 << 34) - 3; // the lap number wraps after three events
         let events = repeats(5_000);
-        let (producer, mut consumers) = Disruptor::multi_producer(8, || 0_u64)
-            .first_sequence(FIRST)
-            .stage("all")
-            .poller()
-            .build()
-            .unwrap();
-        let mut poller = consumers.take_poller("all").unwrap();
+        let ring = Disruptor::multi_producer(8, || 0_u64).first_sequence(FIRST);
+        let (producer, [mut poller]) = with_pollers(ring.stage("all").poller(), ["all"]);
         thread::scope(|scope| {
-            for _ in 0..3 {
-                let mut producer = producer.clone();
+            for mut producer in [producer.clone(), producer.clone(), producer] {
                 scope.spawn(move || {
                     for _ in 0..events {
-                        let mut claim =
-                            producer.claim_or(WhenFull::Timeout(PATIENCE)).unwrap().unwrap();
+                        let mut claim = producer.claim().unwrap();
                         *claim = claim.sequence();
                         claim.publish().unwrap();
                     }
                 });
             }
-            drop(producer);
             let mut next = FIRST;
             while let Ok(mut batch) = poller.wait() {
                 for (sequence, event) in batch.iter() {

@@ -1,16 +1,17 @@
 //! Tests the number of events that a stage has handled. It excludes claims that were given up,
-//! although the stage's sequence passes them.
+//! although the stage's sequence passes them. A stage that fails is a line of `CASES`.
+
+use std::time::Duration;
 
 use lapwing::consumer::{Consumer, Finished, Outcome, Retries};
 use lapwing::producer::{Multi, Sequencer};
-use lapwing::{Action, Builder, Disruptor, Sequence, Stage};
+use lapwing::{Action, Builder, Disruptor, EventHandler, Sequence, Stage};
 
 use crate::common::{Kind, ON_PURPOSE, quiet_panics};
+use crate::rings::{on_event, run};
 
 crate::common::for_both_producers! {
-    event_that_is_given_again_is_handled_once,
-    event_that_is_skipped_is_handled,
-    event_at_which_a_stage_ends_is_not_handled,
+    each_end_of_an_event_is_counted,
     batch_that_fails_is_not_handled,
     stage_whose_factory_panics_has_handled_nothing,
 }
@@ -38,10 +39,10 @@ fn drain_with_gaps(ring: Builder<'_, u64, Multi>, is_together: bool) -> Vec<Fini
     })
 }
 
-/// Publishes `events` numbers, then runs the only stage to its end.
-fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Finished {
+/// Publishes five numbers, then runs the only stage to its end.
+fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>) -> Finished {
     let (mut producer, consumers) = ring.build().unwrap();
-    (0..events).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    (0..5).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
     drop(producer);
     consumers.into_iter().next().unwrap().run()
 }
@@ -53,24 +54,14 @@ fn ring() -> Builder<'static, u64, Multi> {
 #[test]
 fn claims_that_were_given_up_do_not_count_as_events() {
     for is_together in [false, true] {
-        let stages = ring()
-            .stage("first")
-            .read(|_, _, _| {})
-            .stage("batches")
-            .write_batch(|_, _| {})
-            .side_by_side(|side| {
-                side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
-            });
+        let nothing = || on_event(|_: &u64, _, _| {});
+        let stages = ring().stage("first").read(nothing()).stage("batches").write_batch(|_, _| {});
+        let stages = stages
+            .side_by_side(|side| side.stage("left").read(nothing()).stage("right").read(nothing()));
         for stage in drain_with_gaps(stages, is_together) {
             let counts = (stage.processed(), stage.handled(), stage.skipped());
             assert_eq!(counts, (11, 4, 0), "{}", stage.name());
         }
-    }
-}
-
-#[test]
-fn claims_that_were_given_up_do_not_count_as_events_of_workers() {
-    for is_together in [false, true] {
         for is_by_key in [false, true] {
             let workers = ring().stage("work").workers(3);
             let workers = if is_by_key { workers.by_key(|number| *number) } else { workers };
@@ -85,50 +76,41 @@ fn claims_that_were_given_up_do_not_count_as_events_of_workers() {
 fn a_ring_of_claims_that_were_given_up_has_no_event() {
     for laps in [1, 3] {
         let ring = Disruptor::multi_producer(4, || 0_u64).first_sequence(1000);
-        let (mut producer, consumers) =
-            ring.stage("all").read(|_, _, _| panic!("no event")).build().unwrap();
-        let running = consumers.start().unwrap();
-        (0..4 * laps).for_each(|_| drop(producer.claim().unwrap()));
-        let report = running.shutdown().unwrap();
+        let ring = ring.stage("all").read(on_event(|_, _, _| panic!("no event")));
+        let report = run(ring, |mut producer| {
+            (0..4 * laps).for_each(|_| drop(producer.claim().unwrap()));
+        });
         let stage = report.stages().next().unwrap();
         assert_eq!((stage.processed(), stage.handled()), (4 * laps, 0));
         assert!(format!("{stage:?}").contains("handled: 0"), "{stage:?}");
     }
 }
 
-/// Fails at its first attempt of event 2, as `action` decides.
-fn fails_once(action: Action) -> impl FnMut(&u64, Sequence, bool) -> Action + Send + 'static {
-    let mut has_failed = false;
-    move |_, sequence, _| {
-        let fails = sequence == 2 && !std::mem::replace(&mut has_failed, true);
-        if fails { action } else { Action::Continue }
-    }
-}
+/// What the stage says at its first attempt of event 2, or `None` if it panics; and then how many
+/// events it has processed, handled and skipped.
+const CASES: [(Option<Action>, [u64; 3]); 8] = [
+    (Some(Action::Retry(Duration::ZERO)), [5, 5, 0]),
+    (Some(Action::Rewind(Duration::ZERO)), [5, 5, 0]),
+    (Some(Action::Restart(Duration::ZERO)), [5, 5, 0]),
+    (Some(Action::Skip), [5, 5, 1]),
+    (Some(Action::Stop), [2, 2, 0]),
+    (Some(Action::Halt), [2, 2, 0]),
+    (Some(Action::SkipAndStop), [3, 3, 1]),
+    (None, [2, 2, 0]),
+];
 
-fn event_that_is_given_again_is_handled_once<K: Kind>() {
-    let again = [Action::Retry, Action::Rewind, Action::Restart];
-    for action in again.map(|again| again(std::time::Duration::ZERO)) {
-        let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(action)), 5);
-        assert_eq!(finished.handled(), 5, "{action:?}");
-    }
-}
-
-fn event_that_is_skipped_is_handled<K: Kind>() {
-    let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(Action::Skip)), 5);
-    assert_eq!((finished.processed(), finished.handled(), finished.skipped()), (5, 5, 1));
-}
-
-fn event_at_which_a_stage_ends_is_not_handled<K: Kind>() {
+fn each_end_of_an_event_is_counted<K: Kind>() {
     quiet_panics();
-    for action in [Action::Stop, Action::Halt] {
-        let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(action)), 5);
-        assert_eq!((finished.processed(), finished.handled()), (2, 2), "{action:?}");
+    for (action, counts) in CASES {
+        let mut has_failed = false;
+        let fails_once = move |_: &u64, sequence, _| {
+            let fails = sequence == 2 && !std::mem::replace(&mut has_failed, true);
+            if fails { action.expect(ON_PURPOSE) } else { Action::Continue }
+        };
+        let stage = drain_one(K::ring(8, || 0).stage("all").read(fails_once));
+        let seen = [stage.processed(), stage.handled(), stage.skipped()];
+        assert_eq!(seen, counts, "{action:?}");
     }
-    let skips = fails_once(Action::SkipAndStop);
-    let finished = drain_one(K::ring(8, || 0).stage("all").read(skips), 5);
-    assert_eq!((finished.processed(), finished.handled(), finished.skipped()), (3, 3, 1));
-    let panics = |_: &u64, sequence, _| assert!(sequence < 2, "{}", ON_PURPOSE);
-    assert_eq!(drain_one(K::ring(8, || 0).stage("all").read(panics), 5).handled(), 2);
 }
 
 fn batch_that_fails_is_not_handled<K: Kind>() {
@@ -136,20 +118,18 @@ fn batch_that_fails_is_not_handled<K: Kind>() {
     let ring = K::ring(8, || 0)
         .stage(stage)
         .read_batch(|_, first| if first < 2 { Ok(()) } else { Err(ON_PURPOSE) });
-    assert_eq!(drain_one(ring, 5).handled(), 2);
+    assert_eq!(drain_one(ring).handled(), 2);
 }
 
 fn stage_whose_factory_panics_has_handled_nothing<K: Kind>() {
     struct Nothing;
-    impl lapwing::EventHandler<u64> for Nothing {
+    impl EventHandler<u64> for Nothing {
         fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     }
     quiet_panics();
     let ring = K::ring(8, || 0).stage("all").read_local(|| -> Nothing { panic!("{}", ON_PURPOSE) });
-    let finished = drain_one(ring, 5);
+    let finished = drain_one(ring);
     assert_eq!(finished.handled(), 0);
-    assert_eq!(
-        *finished.outcome(),
-        Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 0 }
-    );
+    let message = ON_PURPOSE.to_owned();
+    assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 0 });
 }

@@ -1,48 +1,162 @@
-//! Tests what a poller shows, what it releases and when, and the graph after it has left.
+//! Tests what a poller shows, what it releases and when, and the graph after it has left. The first
+//! tests are a table of each reading call in each state of a ring: a state is a line of `STATES`,
+//! a call is a line of `READS`.
 
 use std::mem;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::calls::reason;
 use crate::common::{Kind, MOMENT, One, PATIENCE, ProducerOf, watched};
-use lapwing::consumer::Exclusive;
-use lapwing::error::{
-    HaltCause, PollError, PublishError, RingError, StartError, TakeError, TryPublishError,
-};
+use crate::rings::{events, on_event, ring_with_poller, with_pollers};
+use lapwing::consumer::{Access, Exclusive};
+use lapwing::error::{HaltCause, PollError, PublishError, StartError, TryPublishError};
 use lapwing::graph::Graph;
 use lapwing::wait::BusySpin;
-use lapwing::{Disruptor, Poller, Stage};
+use lapwing::{Disruptor, Poller, Sequence, Stage};
 
 crate::common::for_both_producers! {
-    miri_poll_shows_events_in_order_and_is_empty_without_any,
-    poll_max_limits_the_batch_and_shows_the_rest_later,
-    poll_max_of_any_number_shows_only_available_events,
-    poll_ends_a_batch_at_the_wrap,
-    poll_respects_max_batch_of_its_stage,
-    full_ring_is_shown_whole,
-    wait_returns_when_an_event_is_published,
-    wait_timeout_waits_for_its_timeout_and_loses_no_event,
-    wait_ends_when_the_ring_is_closed,
+    miri_each_call_shows_what_the_state_of_the_ring_allows,
+    each_call_that_waits_ends_with_an_event_or_with_the_ring,
+    max_batch_of_the_stage_limits_each_call,
     miri_batch_releases_only_consumed_events,
     miri_batch_releases_early_and_keeps_the_rest,
     miri_forgotten_batch_comes_again,
     exclusive_poller_changes_events_for_the_stages_after_it,
-    poller_is_closed_only_when_drained,
     miri_dropped_poller_holds_back_nothing,
-    last_poller_to_leave_halts_the_ring,
     pipeline_of_pollers_survives_the_one_in_the_middle,
-    miri_poller_shares_a_thread_with_its_producer,
     poller_that_was_not_taken_fails_the_start,
-    taking_a_poller_says_why_it_cannot,
     poller_after_a_stage_sees_its_events_when_it_has_finished,
     poller_that_spins_downstream_of_one_that_leaves_reads_its_events,
 }
 
-fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let (producer, mut consumers) =
-        K::ring(capacity, || 0).stage("poller").poller().build().unwrap();
-    let poller = consumers.take_poller("poller").unwrap();
-    (producer, poller)
+// ---- what each call shows ----
+
+/// A call of a poller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Read {
+    Poll,
+    PollMax(usize),
+    Wait,
+    WaitTimeout(Duration),
+}
+
+const READS: [Read; 12] = [
+    Read::Poll,
+    Read::PollMax(0),
+    Read::PollMax(1),
+    Read::PollMax(2),
+    Read::PollMax(100),
+    // A sequence below 0 must not wrap around, which would make a slice of nearly all memory.
+    Read::PollMax(1 << 62),
+    Read::PollMax(usize::MAX >> 1),
+    Read::PollMax(usize::MAX),
+    Read::Wait,
+    Read::WaitTimeout(Duration::ZERO),
+    Read::WaitTimeout(MOMENT),
+    Read::WaitTimeout(Duration::MAX),
+];
+
+/// The events that a call shows, with their sequences, or its error.
+type Shown = Result<Vec<(Sequence, u64)>, String>;
+
+impl Read {
+    /// Makes the call. Consumes what it shows if `consumes`.
+    fn make<A: Access>(self, poller: &mut Poller<u64, A>, consumes: bool) -> Shown {
+        let batch = match self {
+            Self::Poll => poller.poll().map_err(reason),
+            Self::PollMax(max) => poller.poll_max(max).map_err(reason),
+            Self::Wait => poller.wait().map_err(reason),
+            Self::WaitTimeout(timeout) => poller.wait_timeout(timeout).map_err(reason),
+        };
+        let mut batch = batch?;
+        let events: Vec<_> =
+            (batch.first_sequence()..).zip(batch.as_slice().iter().copied()).collect();
+        assert_eq!((batch.len(), batch.is_empty()), (events.len(), events.is_empty()));
+        if consumes {
+            assert_eq!(batch.iter().len(), events.len());
+            assert!(batch.iter().map(|(sequence, event)| (sequence, *event)).eq(events.clone()));
+            assert!(batch.is_empty() && batch.iter().next().is_none());
+        }
+        Ok(events)
+    }
+}
+
+/// How far a ring has got, and how it ended.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    capacity: usize,
+    published: u64,
+    consumed: u64,
+    end: Option<PollError>,
+}
+
+const fn state(capacity: usize, published: u64, consumed: u64, end: Option<PollError>) -> State {
+    State { capacity, published, consumed, end }
+}
+
+const CLOSED: Option<PollError> = Some(PollError::Closed);
+const HALTED: Option<PollError> = Some(PollError::Halted(HaltCause::StageDropped));
+
+const STATES: [State; 18] = [
+    state(1, 0, 0, None),
+    state(1, 3, 2, None),
+    state(2, 2, 0, None),
+    state(64, 128, 64, None),
+    state(4, 0, 0, None),
+    state(4, 3, 0, None),
+    state(4, 4, 0, None),
+    state(4, 3, 3, None),
+    state(4, 6, 3, None),
+    state(8, 5, 1, None),
+    state(8, 10, 2, None),
+    state(4, 0, 0, CLOSED),
+    state(4, 2, 0, CLOSED),
+    state(4, 2, 2, CLOSED),
+    state(4, 6, 3, CLOSED),
+    state(4, 0, 0, HALTED),
+    state(4, 2, 2, HALTED),
+    state(4, 3, 1, HALTED),
+];
+
+impl State {
+    /// Makes a ring in this state, whose events equal their sequences.
+    fn build<K: Kind>(self) -> (ProducerOf<u64, K>, Poller<u64>) {
+        let ring = K::ring(self.capacity, || 0).stage("poller").poller();
+        // A stage that is dropped halts the ring.
+        let is_halted = self.end == HALTED;
+        let ring = if is_halted { ring.stage("never").read(on_event(|_, _, _| {})) } else { ring };
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let mut poller = consumers.take_poller("poller").unwrap();
+        for sequence in 0..self.published {
+            publish::<K>(&mut producer, sequence..sequence + 1);
+            if sequence < self.consumed {
+                poller.poll_max(1).unwrap().consume_all();
+            }
+        }
+        drop(consumers);
+        if self.end == CLOSED {
+            producer.close();
+        }
+        (producer, poller)
+    }
+
+    /// Returns what the call must show, unless it waits.
+    fn expected(self, read: Read) -> Option<Shown> {
+        let to_wrap = self.capacity as u64 - self.consumed % self.capacity as u64;
+        let max = if let Read::PollMax(max) = read { max as u64 } else { u64::MAX };
+        let there = self.published - self.consumed;
+        let len = there.min(to_wrap).min(max);
+        match self.end {
+            Some(halted @ PollError::Halted(_)) => Some(Err(reason(halted))),
+            _ if there > 0 => {
+                Some(Ok((self.consumed..self.consumed + len).map(|at| (at, at)).collect()))
+            }
+            Some(end) => Some(Err(reason(end))),
+            None if matches!(read, Read::Wait | Read::WaitTimeout(Duration::MAX)) => None,
+            None => Some(Err(reason(PollError::Empty))),
+        }
+    }
 }
 
 /// Publishes numbers that are their own sequences.
@@ -53,136 +167,60 @@ fn publish<K: Kind>(producer: &mut ProducerOf<u64, K>, sequences: std::ops::Rang
 }
 
 /// Returns what a poll shows, without consuming it.
-fn shown(poller: &mut Poller<u64>) -> Result<Vec<u64>, PollError> {
+fn shown<A: Access>(poller: &mut Poller<u64, A>) -> Result<Vec<u64>, PollError> {
     poller.poll().map(|batch| batch.as_slice().to_vec())
 }
 
-/// Consumes the available events.
-fn consume(poller: &mut Poller<u64>) -> Result<Vec<u64>, PollError> {
-    poller.poll().map(|mut batch| batch.iter().map(|(_, event)| *event).collect())
+fn miri_each_call_shows_what_the_state_of_the_ring_allows<K: Kind>() {
+    for (state, read) in STATES.into_iter().flat_map(|state| READS.map(|read| (state, read))) {
+        let Some(expected) = state.expected(read) else { continue };
+        let (producer, mut poller) = state.build::<K>();
+        let free = producer.free_slots();
+        let begin = Instant::now();
+        assert_eq!(read.make(&mut poller, false), expected, "{read:?} {state:?}");
+        let is_empty = expected == Err(reason(PollError::Empty));
+        assert!(!(is_empty && read == Read::WaitTimeout(MOMENT)) || begin.elapsed() >= MOMENT);
+        assert_eq!((poller.sequence(), producer.free_slots()), (state.consumed, free));
+        assert_eq!(read.make(&mut poller, true), expected, "{read:?} {state:?}");
+        let consumed = expected.map_or(0, |events| events.len());
+        assert_eq!(poller.sequence(), state.consumed + consumed as u64);
+        let freed = if state.end == HALTED { 0 } else { consumed };
+        assert_eq!(producer.free_slots(), free + freed, "{read:?} {state:?}");
+    }
 }
 
-fn miri_poll_shows_events_in_order_and_is_empty_without_any<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(4);
-    assert_eq!(shown(&mut poller), Err(PollError::Empty));
-    publish::<K>(&mut producer, 0..3);
-    assert_eq!(poller.sequence(), 0);
-    {
-        let mut batch = poller.poll().unwrap();
-        assert_eq!((batch.len(), batch.first_sequence()), (3, 0));
-        assert_eq!(batch.iter().len(), 3);
-        assert_eq!(batch.iter().collect::<Vec<_>>(), [(0, &0), (1, &1), (2, &2)]);
-        assert!(batch.is_empty());
-        assert_eq!(batch.iter().next(), None);
-    }
-    assert_eq!(poller.sequence(), 3);
-    assert_eq!(shown(&mut poller), Err(PollError::Empty));
-}
-
-fn poll_max_limits_the_batch_and_shows_the_rest_later<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(8);
-    assert_eq!(poller.poll_max(0).err(), Some(PollError::Empty));
-    publish::<K>(&mut producer, 0..5);
-    {
-        let mut none = poller.poll_max(0).unwrap();
-        assert!(none.is_empty());
-        none.consume_all();
-        assert_eq!(none.iter().next(), None);
-    }
-    assert_eq!(poller.sequence(), 0);
-    for sequence in 0..2 {
-        let mut one = poller.poll_max(1).unwrap();
-        assert_eq!(one.iter().collect::<Vec<_>>(), [(sequence, &sequence)]);
-    }
-    let mut rest = poller.poll_max(100).unwrap();
-    assert_eq!(rest.as_slice(), [2, 3, 4]);
-    rest.consume_all();
-}
-
-/// A sequence below 0 must not wrap around to a huge number, which would make a slice of nearly all
-/// memory.
-fn poll_max_of_any_number_shows_only_available_events<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(8);
-    for max in [usize::MAX, usize::MAX - 1, usize::MAX >> 1, 1 << 62] {
-        let first = poller.sequence();
-        publish::<K>(&mut producer, first..first + 2);
-        while poller.sequence() < first + 2 {
-            let mut batch = poller.poll_max(max).unwrap();
-            assert!((1..=2).contains(&batch.len()), "max={max}, len={}", batch.len());
-            batch.consume_all();
+fn each_call_that_waits_ends_with_an_event_or_with_the_ring<K: Kind>() {
+    for read in [Read::Wait, Read::WaitTimeout(PATIENCE), Read::WaitTimeout(Duration::MAX)] {
+        for end in [None, CLOSED, HALTED] {
+            let ring = K::ring(2, || 0).stage("poller").poller().stage("never");
+            let ring = ring.read(on_event(|_, _, _| {}));
+            let (mut producer, mut consumers) = ring.build().unwrap();
+            let mut poller = consumers.take_poller("poller").unwrap();
+            let waiting = thread::spawn(move || read.make(&mut poller, true));
+            match end {
+                None => publish::<K>(&mut producer, 0..1),
+                Some(PollError::Closed) => producer.close(),
+                _ => drop(consumers),
+            }
+            let expected = end.map_or(Ok(vec![(0, 0)]), |error| Err(reason(error)));
+            assert_eq!(waiting.join().unwrap(), expected, "{read:?} {end:?}");
         }
     }
 }
 
-fn poll_ends_a_batch_at_the_wrap<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(4);
-    publish::<K>(&mut producer, 0..3);
-    assert_eq!(consume(&mut poller), Ok(vec![0, 1, 2]));
-    publish::<K>(&mut producer, 3..6);
-    assert_eq!(consume(&mut poller), Ok(vec![3]));
-    assert_eq!(consume(&mut poller), Ok(vec![4, 5]));
-    assert_eq!(consume(&mut poller), Err(PollError::Empty));
-}
-
-fn poll_respects_max_batch_of_its_stage<K: Kind>() {
-    let stage = Stage::new("poller").max_batch(3);
-    let (mut producer, mut consumers) = K::ring(8, || 0).stage(stage).poller().build().unwrap();
-    let mut poller = consumers.take_poller("poller").unwrap();
+fn max_batch_of_the_stage_limits_each_call<K: Kind>() {
+    let ring = K::ring(8, || 0).stage(Stage::new("poller").max_batch(3)).poller();
+    let (mut producer, [mut poller]) = with_pollers(ring, ["poller"]);
     publish::<K>(&mut producer, 0..8);
-    assert_eq!(consume(&mut poller), Ok(vec![0, 1, 2]));
-    assert_eq!(poller.wait().unwrap().as_slice(), [3, 4, 5]);
-    assert_eq!(poller.poll_max(2).unwrap().as_slice(), [3, 4]);
-    assert_eq!(poller.poll_max(usize::MAX >> 1).unwrap().as_slice(), [3, 4, 5]);
-}
-
-fn full_ring_is_shown_whole<K: Kind>() {
-    for capacity in [1, 2, 4, 64] {
-        let (mut producer, mut poller) = ring_with_poller::<K>(capacity as usize);
-        for lap in 0..3 {
-            let sequences = lap * capacity..(lap + 1) * capacity;
-            publish::<K>(&mut producer, sequences.clone());
-            assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
-            assert_eq!(consume(&mut poller), Ok(sequences.collect()));
-        }
+    for read in READS {
+        let max = if let Read::PollMax(max) = read { max.min(3) } else { 3 };
+        assert_eq!(read.make(&mut poller, false).unwrap().len(), max, "{read:?}");
     }
+    assert_eq!(Read::Poll.make(&mut poller, true), Ok(vec![(0, 0), (1, 1), (2, 2)]));
+    assert_eq!(shown(&mut poller), Ok(vec![3, 4, 5]));
 }
 
-fn wait_returns_when_an_event_is_published<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(4);
-    let thread = thread::spawn(move || {
-        let mut seen = Vec::new();
-        while let Ok(mut batch) = poller.wait() {
-            seen.extend(batch.iter().map(|(_, event)| *event));
-        }
-        seen
-    });
-    for number in 0..100 {
-        producer.publish(|event| *event = number).unwrap();
-    }
-    drop(producer);
-    assert_eq!(thread.join().unwrap(), (0..100).collect::<Vec<_>>());
-}
-
-fn wait_timeout_waits_for_its_timeout_and_loses_no_event<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(4);
-    let begin = Instant::now();
-    assert_eq!(poller.wait_timeout(MOMENT).err(), Some(PollError::Empty));
-    assert!(begin.elapsed() >= MOMENT);
-    assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(PollError::Empty));
-    publish::<K>(&mut producer, 0..1);
-    assert_eq!(poller.wait_timeout(Duration::ZERO).unwrap().as_slice(), [0]);
-    assert_eq!(poller.wait_timeout(Duration::MAX).unwrap().as_slice(), [0]);
-    poller.wait_timeout(PATIENCE).unwrap().consume_all();
-    producer.close();
-    assert_eq!(poller.wait_timeout(PATIENCE).err(), Some(PollError::Closed));
-}
-
-fn wait_ends_when_the_ring_is_closed<K: Kind>() {
-    let (producer, mut poller) = ring_with_poller::<K>(4);
-    let thread = thread::spawn(move || poller.wait().err());
-    producer.close();
-    assert_eq!(thread.join().unwrap(), Some(RingError::Closed));
-}
+// ---- what a batch releases ----
 
 fn miri_batch_releases_only_consumed_events<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
@@ -201,7 +239,7 @@ fn miri_batch_releases_only_consumed_events<K: Kind>() {
         batch.consume(7);
     }
     publish::<K>(&mut producer, 5..8);
-    assert_eq!(consume(&mut poller), Ok(vec![4, 5, 6, 7]));
+    assert_eq!(events(&mut poller), [4, 5, 6, 7]);
 }
 
 fn miri_batch_releases_early_and_keeps_the_rest<K: Kind>() {
@@ -216,8 +254,7 @@ fn miri_batch_releases_early_and_keeps_the_rest<K: Kind>() {
         publish::<K>(&mut producer, 4..6);
         assert_eq!((batch.as_slice(), batch.first_sequence()), (&[2, 3][..], 2));
     }
-    assert_eq!(consume(&mut poller), Ok(vec![2, 3]));
-    assert_eq!(consume(&mut poller), Ok(vec![4, 5]));
+    assert_eq!(events(&mut poller), [2, 3, 4, 5]);
 }
 
 fn miri_forgotten_batch_comes_again<K: Kind>() {
@@ -227,13 +264,13 @@ fn miri_forgotten_batch_comes_again<K: Kind>() {
     batch.consume_all();
     mem::forget(batch);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
-    assert_eq!(consume(&mut poller), Ok(vec![0, 1]));
+    assert_eq!(events(&mut poller), [0, 1]);
     publish::<K>(&mut producer, 2..4);
 }
 
 fn exclusive_poller_changes_events_for_the_stages_after_it<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).stage("writer").poller_mut().stage("reader").poller().build().unwrap();
+    let ring = K::ring(4, || 0).stage("writer").poller_mut().stage("reader").poller();
+    let (mut producer, mut consumers) = ring.build().unwrap();
     let mut writer: Poller<u64, Exclusive> = consumers.take_poller_mut("writer").unwrap();
     let mut reader = consumers.take_poller("reader").unwrap();
     publish::<K>(&mut producer, 0..4);
@@ -241,140 +278,63 @@ fn exclusive_poller_changes_events_for_the_stages_after_it<K: Kind>() {
     {
         let mut batch = writer.poll_max(3).unwrap();
         batch.as_mut_slice()[0] += 10;
-        assert_eq!(
-            batch
-                .iter_mut()
-                .map(|(sequence, event)| (sequence, mem::replace(event, *event * 2)))
-                .last(),
-            Some((2, 2))
-        );
+        let double = |(sequence, event): (_, &mut u64)| (sequence, mem::replace(event, *event * 2));
+        assert_eq!(batch.iter_mut().map(double).last(), Some((2, 2)));
         assert_eq!(batch.iter_mut().next(), None);
     }
-    assert_eq!(consume(&mut reader), Ok(vec![20, 2, 4]));
-    for (_, event) in writer.poll().unwrap().iter_mut() {
-        *event = 9;
-    }
-    assert_eq!(consume(&mut reader), Ok(vec![9]));
+    assert_eq!(events(&mut reader), [20, 2, 4]);
+    writer.poll().unwrap().iter_mut().for_each(|(_, event)| *event = 9);
+    assert_eq!(events(&mut reader), [9]);
 }
 
-fn poller_is_closed_only_when_drained<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(4);
-    publish::<K>(&mut producer, 0..2);
-    drop(producer);
-    assert_eq!(shown(&mut poller), Ok(vec![0, 1]));
-    poller.wait().unwrap().consume(1);
-    assert_eq!(consume(&mut poller), Ok(vec![1]));
-    assert_eq!(shown(&mut poller), Err(PollError::Closed));
-    assert_eq!(poller.wait().err(), Some(RingError::Closed));
-    assert_eq!(poller.wait_timeout(PATIENCE).err(), Some(PollError::Closed));
-    assert_eq!(poller.poll_max(0).err(), Some(PollError::Closed));
-}
+// ---- a poller that leaves, and others ----
 
 fn miri_dropped_poller_holds_back_nothing<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(2, || 0_u64)
-        .side_by_side(|side| side.stage("goes").poller().stage("stays").poller())
-        .build()
-        .unwrap();
-    let mut goes = consumers.take_poller("goes").unwrap();
-    let mut stays = consumers.take_poller("stays").unwrap();
+    let ring = K::ring(2, || 0_u64);
+    let ring = ring.side_by_side(|side| side.stage("goes").poller().stage("stays").poller());
+    let (mut producer, [mut goes, mut stays]) = with_pollers(ring, ["goes", "stays"]);
     publish::<K>(&mut producer, 0..2);
-    consume(&mut stays).unwrap();
+    assert_eq!(events(&mut stays), [0, 1]);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     goes.poll().unwrap().consume(1);
     drop(goes);
     publish::<K>(&mut producer, 2..4);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
-    assert_eq!(consume(&mut stays), Ok(vec![2, 3]));
-}
-
-fn last_poller_to_leave_halts_the_ring<K: Kind>() {
-    let (mut producer, poller) = ring_with_poller::<K>(2);
-    drop(poller);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
-    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::NoConsumers)));
+    assert_eq!(events(&mut stays), [2, 3]);
 }
 
 fn pipeline_of_pollers_survives_the_one_in_the_middle<K: Kind>() {
-    let pipeline = K::ring(4, || 0_u64)
-        .stage("first")
-        .poller()
-        .stage("middle")
-        .poller()
-        .stage("last")
-        .poller();
-    let (mut producer, mut consumers) = pipeline.build().unwrap();
-    let mut first = consumers.take_poller("first").unwrap();
-    let mut middle = consumers.take_poller("middle").unwrap();
-    let mut last = consumers.take_poller("last").unwrap();
+    let ring = K::ring(4, || 0_u64).stage("first").poller().stage("middle").poller();
+    let (mut producer, [mut first, mut middle, mut last]) =
+        with_pollers(ring.stage("last").poller(), ["first", "middle", "last"]);
     publish::<K>(&mut producer, 0..4);
     first.poll().unwrap().consume(3);
     middle.poll().unwrap().consume(1);
     assert_eq!(shown(&mut last), Ok(vec![0]));
     drop(middle);
     // Now the last stage depends on the first.
-    assert_eq!(consume(&mut last), Ok(vec![0, 1, 2]));
-    assert_eq!(shown(&mut last), Err(PollError::Empty));
+    assert_eq!(events(&mut last), [0, 1, 2]);
     drop(first);
-    assert_eq!(consume(&mut last), Ok(vec![3]));
+    assert_eq!(events(&mut last), [3]);
     publish::<K>(&mut producer, 4..8);
     producer.close();
-    assert_eq!(consume(&mut last), Ok(vec![4, 5, 6, 7]));
+    assert_eq!(events(&mut last), [4, 5, 6, 7]);
     assert_eq!(shown(&mut last), Err(PollError::Closed));
 }
 
-fn miri_poller_shares_a_thread_with_its_producer<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(2);
-    for sequence in 0..7 {
-        publish::<K>(&mut producer, sequence..sequence + 1);
-        assert_eq!(consume(&mut poller), Ok(vec![sequence]));
-    }
-    publish::<K>(&mut producer, 7..8);
-    drop(producer);
-    assert_eq!(consume(&mut poller), Ok(vec![7]));
-    assert_eq!(shown(&mut poller), Err(PollError::Closed));
-}
-
 fn poller_that_was_not_taken_fails_the_start<K: Kind>() {
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .side_by_side(|side| side.stage("untaken").poller().stage("reader").read(|_, _, _| {}))
-        .build()
-        .unwrap();
+    let ring = K::ring(2, || 0_u64).side_by_side(|side| {
+        side.stage("untaken").poller().stage("reader").read(on_event(|_, _, _| {}))
+    });
+    let (mut producer, consumers) = ring.build().unwrap();
     let error = consumers.start().unwrap_err();
     assert!(matches!(&error, StartError::UntakenPoller { stage } if stage == "untaken"), "{error}");
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
 }
 
-fn taking_a_poller_says_why_it_cannot<K: Kind>() {
-    let (_producer, mut consumers) = K::ring(2, || 0_u64)
-        .stage("reads")
-        .poller()
-        .stage("writes")
-        .poller_mut()
-        .stage("handler")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    assert!(matches!(consumers.take_poller("unknown").err(), Some(TakeError::UnknownName { .. })));
-    assert!(matches!(consumers.take_poller("handler").err(), Some(TakeError::WrongType { .. })));
-    assert!(matches!(consumers.take_poller("writes").err(), Some(TakeError::WrongType { .. })));
-    assert!(matches!(consumers.take_poller_mut("reads").err(), Some(TakeError::WrongType { .. })));
-    let _reads = consumers.take_poller("reads").unwrap();
-    let _writes = consumers.take_poller_mut("writes").unwrap();
-    assert!(matches!(consumers.take_poller("reads").err(), Some(TakeError::AlreadyTaken { .. })));
-    assert!(matches!(
-        consumers.take_poller_mut("writes").err(),
-        Some(TakeError::AlreadyTaken { .. })
-    ));
-}
-
 fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .stage("double")
-        .write(|event, _, _| *event *= 2)
-        .stage("poller")
-        .poller()
-        .build()
-        .unwrap();
+    let ring = K::ring(4, || 0_u64).stage("double").write(|event, _, _| *event *= 2);
+    let (mut producer, mut consumers) = ring.stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     publish::<K>(&mut producer, 0..4);
     assert_eq!(shown(&mut poller), Err(PollError::Empty));
@@ -392,15 +352,9 @@ fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
 fn poller_that_spins_downstream_of_one_that_leaves_reads_its_events<K: Kind>() {
     const EVENTS: u64 = 100;
     const LEFT_AT: u64 = 41;
-    let graph = K::ring(8, || 0_u64)
-        .stage("first")
-        .max_batch(5)
-        .poller_mut()
-        .stage("second")
-        .wait(BusySpin)
-        .max_batch(3)
-        .poller();
-    let (mut producer, mut consumers) = graph.build().unwrap();
+    let ring = K::ring(8, || 0_u64).stage("first").max_batch(5).poller_mut();
+    let ring = ring.stage("second").wait(BusySpin).max_batch(3).poller();
+    let (mut producer, mut consumers) = ring.build().unwrap();
     let mut first: Poller<u64, Exclusive> = consumers.take_poller_mut("first").unwrap();
     let mut second = consumers.take_poller("second").unwrap();
     thread::scope(|scope| {
@@ -432,13 +386,13 @@ fn graph_poller_is_taken_by_its_name() {
         let mut graph = Graph::new();
         let write = graph.stage("write").poller_mut();
         graph.stage("read").after(write).poller();
-        let (mut producer, mut consumers) =
-            Disruptor::single_producer(2, || 0_u64).graph(graph).build().unwrap();
-        let (mut write, mut read) =
-            (consumers.take_poller_mut("write").unwrap(), consumers.take_poller("read").unwrap());
+        let ring = Disruptor::single_producer(2, || 0_u64).graph(graph);
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let mut write = consumers.take_poller_mut("write").unwrap();
+        let mut read = consumers.take_poller("read").unwrap();
         publish::<One>(&mut producer, 0..1);
         assert_eq!(shown(&mut read), Err(PollError::Empty));
         write.poll().unwrap().iter_mut().for_each(|(_, event)| *event = 5);
-        assert_eq!(consume(&mut read), Ok(vec![5]));
+        assert_eq!(events(&mut read), [5]);
     });
 }

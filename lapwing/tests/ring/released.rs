@@ -1,5 +1,5 @@
 //! Tests when a handler is notified of a release, and that a publisher that it notifies then finds
-//! a free slot.
+//! a free slot. A further form of a stage is a line of `forms`.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -7,24 +7,17 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Kind, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
-use lapwing::consumer::{Access, Consumer, Finished, HandOver, MovedKeys, Outcome};
+use crate::common::{Kind, Many, ON_PURPOSE, PATIENCE, quiet_panics, repeats, wait_until, watched};
+use crate::rings::{on_event, run};
+use lapwing::consumer::{Access, Consumer, Finished, HandOver, MovedKeys, Outcome, Shared};
 use lapwing::error::TryPublishError;
-use lapwing::producer::Sequencer;
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
     at_the_end_of_a_batch_the_slot_is_held_and_after_the_release_it_is_free,
     a_publisher_is_notified_after_the_release,
-    a_publisher_is_notified_by_a_stage_that_writes,
-    a_publisher_is_notified_by_stages_that_share_a_thread,
-    a_publisher_is_notified_by_whichever_stage_is_the_last,
-    a_publisher_is_notified_by_whichever_worker_is_the_last,
-    a_publisher_is_notified_by_workers_by_key,
-    a_publisher_is_notified_by_workers_that_give_keys_away,
-    the_slot_of_an_acknowledged_stage_is_held_until_the_acknowledgement,
+    a_publisher_is_notified_when_a_claim_that_was_given_up_is_passed,
     each_release_is_notified_once,
-    an_event_that_comes_a_third_time_releases_nothing_more,
     a_panic_of_the_call_repeats_no_event,
     a_panic_of_the_call_loses_no_pause_and_no_restart,
     a_panic_in_the_call_after_a_failed_event_is_a_separate_failure,
@@ -32,7 +25,10 @@ crate::common::for_both_producers! {
 
 const ZERO: Duration = Duration::ZERO;
 
+// ---- a publisher that waits for the call ----
+
 /// Notifies a publisher outside of the ring after each release.
+#[derive(Clone)]
 struct Bell(Sender<Sequence>);
 
 impl<A: Access> EventHandler<u64, A> for Bell {
@@ -44,39 +40,90 @@ impl<A: Access> EventHandler<u64, A> for Bell {
     }
 }
 
-/// Publishes `events` events. On a full ring it continues only when the bell rings.
-fn publish_by_the_bell<S: Sequencer>(
-    producer: &mut lapwing::Producer<u64, S>,
-    bell: &Receiver<Sequence>,
-    events: u64,
+impl HandOver for Bell {
+    type State = ();
+
+    fn give(&mut self, _: &MovedKeys) -> Vec<(u64, ())> {
+        Vec::new()
+    }
+
+    fn take(&mut self, _: u64, (): ()) {}
+}
+
+type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
+type Form<K> = fn(Ring<K>, Bell) -> Ring<K>;
+
+/// Returns the stages that a bell may be in. A worker that loses a claim to another one holds the
+/// slot for a moment, and releases it without an event. A worker by key passes the events of the
+/// others, and holds their slots until it has.
+fn forms<K: Kind>() -> [(&'static str, Form<K>); 7] {
+    [
+        ("a stage that reads", |ring, bell| ring.stage("bell").read_handler(bell)),
+        ("a stage that writes", |ring, bell| ring.stage("bell").write_handler(bell)),
+        ("stages that share a thread", |ring, bell| {
+            let stage = |name| Stage::new(name).on_thread("both");
+            let ring = ring.stage(stage("first")).read(on_event(|_, _, _| {}));
+            ring.stage(stage("second")).read_handler(Box::new(bell))
+        }),
+        ("whichever stage is the last", |ring, bell| {
+            ring.side_by_side(|side| {
+                side.stage("left").read_handler(bell.clone()).stage("right").read_handler(bell)
+            })
+        }),
+        ("whichever worker is the last", |ring, bell| {
+            ring.stage("work").workers(3).read_handlers(move |_| bell.clone())
+        }),
+        ("workers by key", |ring, bell| {
+            let workers = ring.stage("work").workers(3).by_key(|key| *key);
+            workers.read_handlers(move |_| bell.clone())
+        }),
+        ("workers that give keys away", |ring, bell| {
+            let workers = ring.stage("work").workers(3).by_key(|key| *key);
+            workers.read_keyed_handlers(move |_| bell.clone())
+        }),
+    ]
+}
+
+/// Makes `call` again and again on a ring of one slot. When the ring is full, waits for the bell.
+fn call_by_the_bell<K: Kind>(
+    call: impl Fn(&mut crate::common::ProducerOf<u64, K>, u64) -> Result<(), TryPublishError>,
 ) {
-    for value in 0..events {
-        while producer.try_publish(|event| *event = value) == Err(TryPublishError::Full) {
-            bell.recv_timeout(PATIENCE).expect("a release that frees a slot is notified");
-        }
+    for (name, form) in forms::<K>() {
+        let (bell, rings) = mpsc::channel();
+        run(form(K::ring(1, || 0), Bell(bell)), |mut producer| {
+            for value in 0..repeats(2_000) {
+                while let Err(error) = call(&mut producer, value) {
+                    assert_eq!(error, TryPublishError::Full);
+                    let rung = rings.recv_timeout(PATIENCE);
+                    rung.unwrap_or_else(|_| panic!("{name}: a release that frees a slot rings"));
+                }
+            }
+        });
     }
 }
 
-/// Runs `ring`, of one slot, in which the handlers ring `bell`.
-fn run_by_the_bell<K: Kind>(ring: Builder<'static, u64, K::Sequencer>, bell: &Receiver<Sequence>) {
-    let events = repeats(2_000);
-    let (mut producer, consumers) = ring.build().unwrap();
-    let running = consumers.start().unwrap();
-    publish_by_the_bell(&mut producer, bell, events);
-    running.shutdown().unwrap();
+fn a_publisher_is_notified_after_the_release<K: Kind>() {
+    call_by_the_bell::<K>(|producer, value| producer.try_publish(|event| *event = value).map(drop));
 }
+
+/// With one producer, such a claim leaves nothing to pass.
+fn a_publisher_is_notified_when_a_claim_that_was_given_up_is_passed<K: Kind>() {
+    call_by_the_bell::<K>(|producer, _| producer.try_claim().map(drop));
+}
+
+// ---- what a publisher finds in the calls ----
 
 /// Tells a publisher to try, in the middle of its own calls.
 struct Asks {
     questions: Sender<&'static str>,
-    answers: Receiver<Result<Sequence, TryPublishError>>,
+    answers: Receiver<bool>,
     seen: Arc<Mutex<Vec<(&'static str, bool)>>>,
 }
 
 impl Asks {
     fn ask(&mut self, place: &'static str) {
         self.questions.send(place).unwrap();
-        let is_free = self.answers.recv().unwrap().is_ok();
+        let is_free = self.answers.recv().unwrap();
         self.seen.lock().unwrap().push((place, is_free));
     }
 }
@@ -95,167 +142,42 @@ impl EventHandler<u64> for Asks {
     }
 }
 
-/// Returns what a publisher finds in a ring of one slot when the handler of `stage` tells it to
-/// try. Acknowledges released events by `acknowledge`.
-fn what_is_found<K: Kind>(is_acknowledged: bool) -> Vec<(&'static str, bool)> {
-    let (questions, asked) = mpsc::channel();
-    let (answer, answers) = mpsc::channel();
-    let seen = Arc::default();
-    let asks = Asks { questions, answers, seen: Arc::clone(&seen) };
-    let stage = Stage::new("asks");
-    let stage = if is_acknowledged { stage.acknowledged() } else { stage };
-    let (mut producer, mut consumers) =
-        K::ring(1, || 0_u64).stage(stage).read_handler(asks).build().unwrap();
-    let acknowledger = consumers.take_acknowledger("asks").ok();
-    producer.publish(|_| {}).unwrap();
-    let running = consumers.start().unwrap();
-    let publisher = thread::spawn(move || {
-        let mut published = 1;
-        for question in asked {
-            let tried = producer.try_publish(|_| {});
-            let is_refused = tried.is_err();
-            published += u64::from(tried.is_ok());
-            answer.send(tried).unwrap();
-            if question == "released" && is_refused {
-                acknowledger.as_ref().unwrap().acknowledge(published).unwrap();
-                published += u64::from(producer.try_publish(|_| {}).is_ok());
-            }
-        }
-        published
-    });
-    crate::common::wait_until(|| seen.lock().unwrap().len() == 6);
-    running.close();
-    let report = running.join();
-    // The handler is dropped with the report, which ends the publisher.
-    let processed = report.unwrap().stages().next().unwrap().processed();
-    assert_eq!(processed, publisher.join().unwrap());
-    seen.lock().unwrap().clone()
-}
-
+/// A publisher tries on a ring of one slot, when the handler tells it to. If the stage is
+/// acknowledged, it finds the slot only after its own acknowledgement.
 fn at_the_end_of_a_batch_the_slot_is_held_and_after_the_release_it_is_free<K: Kind>() {
-    let expected = [("end of batch", false), ("released", true)];
-    assert_eq!(what_is_found::<K>(false), expected.repeat(3));
-}
-
-fn the_slot_of_an_acknowledged_stage_is_held_until_the_acknowledgement<K: Kind>() {
-    let expected = [("end of batch", false), ("released", false)];
-    assert_eq!(what_is_found::<K>(true), expected.repeat(3));
-}
-
-fn a_publisher_is_notified_after_the_release<K: Kind>() {
-    let (bell, rings) = mpsc::channel();
-    run_by_the_bell::<K>(K::ring(1, || 0).stage("bell").read_handler(Bell(bell)), &rings);
-}
-
-fn a_publisher_is_notified_by_a_stage_that_writes<K: Kind>() {
-    let (bell, rings) = mpsc::channel();
-    run_by_the_bell::<K>(K::ring(1, || 0).stage("bell").write_handler(Bell(bell)), &rings);
-}
-
-fn a_publisher_is_notified_by_stages_that_share_a_thread<K: Kind>() {
-    let (bell, rings) = mpsc::channel();
-    let stage = |name| Stage::new(name).on_thread("both");
-    let ring = K::ring(1, || 0)
-        .stage(stage("first"))
-        .read(|_, _, _| {})
-        .stage(stage("second"))
-        .read_handler(Box::new(Bell(bell)));
-    run_by_the_bell::<K>(ring, &rings);
-}
-
-fn a_publisher_is_notified_by_whichever_stage_is_the_last<K: Kind>() {
-    let (bell, rings) = mpsc::channel();
-    let ring = K::ring(1, || 0).side_by_side(|side| {
-        side.stage("left").read_handler(Bell(bell.clone())).stage("right").read_handler(Bell(bell))
-    });
-    run_by_the_bell::<K>(ring, &rings);
-}
-
-/// A worker that loses a claim to another one holds the slot for a moment, and releases it without
-/// an event.
-fn a_publisher_is_notified_by_whichever_worker_is_the_last<K: Kind>() {
-    let (bell, rings) = mpsc::channel();
-    let ring = K::ring(1, || 0).stage("work").workers(3).read_handlers(move |_| Bell(bell.clone()));
-    run_by_the_bell::<K>(ring, &rings);
-}
-
-/// Each worker passes the events of the others, and holds their slots until it has.
-fn a_publisher_is_notified_by_workers_by_key<K: Kind>() {
-    let (bell, rings) = mpsc::channel();
-    let ring = K::ring(1, || 0)
-        .stage("work")
-        .workers(3)
-        .by_key(|key| *key)
-        .read_handlers(move |_| Bell(bell.clone()));
-    run_by_the_bell::<K>(ring, &rings);
-}
-
-impl HandOver for Bell {
-    type State = ();
-
-    fn give(&mut self, _: &MovedKeys) -> Vec<(u64, ())> {
-        Vec::new()
-    }
-
-    fn take(&mut self, _: u64, (): ()) {}
-}
-
-fn a_publisher_is_notified_by_workers_that_give_keys_away<K: Kind>() {
-    let (bell, heard) = mpsc::channel();
-    let ring = K::ring(1, || 0)
-        .stage("work")
-        .workers(3)
-        .by_key(|key| *key)
-        .read_keyed_handlers(|_| Bell(bell.clone()));
-    run_by_the_bell::<K>(ring, &heard);
-}
-
-/// Waits by the bell for a slot whose claim `producer` gives up, in a ring with `make`'s stage.
-fn give_up_by_the_bell(
-    make: impl FnOnce(
-        Builder<'static, u64, lapwing::producer::Multi>,
-        Bell,
-    ) -> Builder<'static, u64, lapwing::producer::Multi>,
-) {
-    watched(|| {
-        let (bell, rings) = mpsc::channel();
-        let (mut producer, consumers) = make(Many::ring(1, || 0), Bell(bell)).build().unwrap();
+    for is_acknowledged in [false, true] {
+        let ((questions, asked), (answer, answers)) = (mpsc::channel(), mpsc::channel());
+        let seen = Arc::default();
+        let asks = Asks { questions, answers, seen: Arc::clone(&seen) };
+        let stage = Stage::new("asks");
+        let stage = if is_acknowledged { stage.acknowledged() } else { stage };
+        let (mut producer, mut consumers) =
+            K::ring(1, || 0_u64).stage(stage).read_handler(asks).build().unwrap();
+        let acknowledger = consumers.take_acknowledger("asks").ok();
+        producer.publish(|_| {}).unwrap();
         let running = consumers.start().unwrap();
-        for _ in 0..repeats(2_000) {
-            while let Err(error) = producer.try_claim().map(drop) {
-                assert_eq!(error, TryPublishError::Full);
-                rings.recv_timeout(PATIENCE).expect("a claim that was given up is a release too");
+        let publisher = thread::spawn(move || {
+            let mut published = 1;
+            for question in asked {
+                let is_free = producer.try_publish(|_| {}).is_ok();
+                published += u64::from(is_free);
+                answer.send(is_free).unwrap();
+                if question == "released" && !is_free {
+                    acknowledger.as_ref().unwrap().acknowledge(published).unwrap();
+                    published += u64::from(producer.try_publish(|_| {}).is_ok());
+                }
             }
-        }
-        running.shutdown().unwrap();
-    });
-}
-
-#[test]
-fn a_publisher_wakes_when_a_stage_passes_a_claim_that_was_given_up() {
-    give_up_by_the_bell(|ring, bell| ring.stage("bell").read_handler(bell));
-}
-
-#[test]
-fn a_publisher_wakes_when_workers_pass_a_claim_that_was_given_up() {
-    give_up_by_the_bell(|ring, Bell(bell)| {
-        ring.stage("work").workers(2).read_handlers(move |_| Bell(bell.clone()))
-    });
-}
-
-#[test]
-fn a_publisher_wakes_when_workers_by_key_pass_a_claim_that_was_given_up() {
-    give_up_by_the_bell(|ring, Bell(bell)| {
-        ring.stage("work").workers(2).by_key(|key| *key).read_handlers(move |_| Bell(bell.clone()))
-    });
-}
-
-#[test]
-fn a_publisher_wakes_when_a_shared_thread_passes_a_claim_that_was_given_up() {
-    give_up_by_the_bell(|ring, bell| {
-        let stage = |name| Stage::new(name).on_thread("both");
-        ring.stage(stage("first")).read(|_, _, _| {}).stage(stage("second")).read_handler(bell)
-    });
+            published
+        });
+        wait_until(|| seen.lock().unwrap().len() == 6);
+        running.close();
+        let report = running.join();
+        // The handler is dropped with the report, which ends the publisher.
+        let processed = report.unwrap().stages().next().unwrap().processed();
+        assert_eq!(processed, publisher.join().unwrap());
+        let expected = [("end of batch", false), ("released", !is_acknowledged)];
+        assert_eq!(*seen.lock().unwrap(), expected.repeat(3));
+    }
 }
 
 // ---- which releases ----
@@ -267,10 +189,6 @@ struct Log(Arc<Mutex<Vec<String>>>);
 impl Log {
     fn push(&self, call: String) {
         self.0.lock().unwrap().push(call);
-    }
-
-    fn text(&self) -> String {
-        self.0.lock().unwrap().join(" ")
     }
 }
 
@@ -290,7 +208,7 @@ struct Spy {
     panics_at: Option<Sequence>,
 }
 
-impl EventHandler<u64, lapwing::consumer::Shared, Result<Action, &'static str>> for Spy {
+impl EventHandler<u64, Shared, Result<Action, &'static str>> for Spy {
     fn on_event(&mut self, _: &u64, sequence: Sequence, _: bool) -> Result<Action, &'static str> {
         self.log.push(format!("e{sequence}"));
         let way = if sequence == 1 { self.ways.pop_front() } else { None };
@@ -316,28 +234,31 @@ impl EventHandler<u64, lapwing::consumer::Shared, Result<Action, &'static str>> 
     }
 }
 
-/// Runs a stage with batches of three through six events.
+/// Runs a stage with batches of three through six events, on its own thread and on a shared one,
+/// and passes what it did to `check`.
 fn run_spy<K: Kind>(
     ways: &[Way],
     panics_at: Option<Sequence>,
     policy: Action,
-    run: fn(Consumer<'static>) -> Finished,
-) -> (String, Finished) {
+    check: impl Fn(&str, &Finished),
+) {
+    const RUNS: [fn(Consumer<'static>) -> Finished; 2] =
+        [Consumer::run, |consumer| Consumer::run_together([consumer]).remove(0)];
     quiet_panics();
-    let log = Log::default();
-    let spy = Spy { log: log.clone(), ways: VecDeque::from(ways.to_vec()), panics_at };
-    let stage = Stage::new("spy").max_batch(3).on_error(policy).on_panic(policy);
-    let (mut producer, consumers): (ProducerOf<u64, K>, _) =
-        K::ring(16, || 0).stage(stage).read_handler(spy).build().unwrap();
-    producer.publish_batch(6, |_| {}).unwrap();
-    drop(producer);
-    let finished = run(consumers.into_iter().next().unwrap());
-    (log.text(), finished)
+    for run in RUNS {
+        let log = Log::default();
+        let spy = Spy { log: log.clone(), ways: VecDeque::from(ways.to_vec()), panics_at };
+        let stage = Stage::new("spy").max_batch(3).on_error(policy).on_panic(policy);
+        let (mut producer, consumers) =
+            K::ring(16, || 0).stage(stage).read_handler(spy).build().unwrap();
+        producer.publish_batch(6, |_| {}).unwrap();
+        drop(producer);
+        let finished = run(consumers.into_iter().next().unwrap());
+        check(&log.0.lock().unwrap().join(" "), &finished);
+    }
 }
 
-/// On its own thread, and on a shared thread.
-const RUNS: [fn(Consumer<'static>) -> Finished; 2] =
-    [Consumer::run, |consumer| Consumer::run_together([consumer]).remove(0)];
+const ALL: &str = "e0 e1 e2 r3 e3 e4 e5 r6 end";
 
 fn each_release_is_notified_once<K: Kind>() {
     let released = "e0 e1 r2 e2 e3 e4 r5 e5 r6 end";
@@ -352,87 +273,77 @@ fn each_release_is_notified_once<K: Kind>() {
         (Action::SkipAndStop, "e0 e1 end"),
         (Action::Halt, "e0 e1 end"),
     ];
-    for run in RUNS {
-        let (text, _) = run_spy::<K>(&[], None, Action::Halt, run);
-        assert_eq!(text, "e0 e1 e2 r3 e3 e4 e5 r6 end");
-        for (action, expected) in cases {
-            for way in [Way::Returns(action), Way::Errs, Way::Panics] {
-                let is_ended = matches!(action, Action::Stop | Action::SkipAndStop | Action::Halt);
-                let expected = match (action, way) {
-                    (Action::Continue, Way::Returns(_)) => "e0 e1 e2 r3 e3 e4 e5 r6 end",
-                    // A panic that ends the stage ends its handler.
-                    (_, Way::Panics) if is_ended => "e0 e1",
-                    _ => expected,
-                };
-                let (text, _) = run_spy::<K>(&[way], None, action, run);
-                assert_eq!(text, expected, "{action:?} {way:?}");
-            }
+    run_spy::<K>(&[], None, Action::Halt, |calls, _| assert_eq!(calls, ALL));
+    for (action, expected) in cases {
+        for way in [Way::Returns(action), Way::Errs, Way::Panics] {
+            let is_ended = matches!(action, Action::Stop | Action::SkipAndStop | Action::Halt);
+            let expected = match (action, way) {
+                (Action::Continue, Way::Returns(_)) => ALL,
+                // A panic that ends the stage ends its handler.
+                (_, Way::Panics) if is_ended => "e0 e1",
+                _ => expected,
+            };
+            run_spy::<K>(&[way], None, action, |calls, _| {
+                assert_eq!(calls, expected, "{action:?} {way:?}");
+            });
         }
     }
-}
-
-fn an_event_that_comes_a_third_time_releases_nothing_more<K: Kind>() {
-    for run in RUNS {
-        let ways = [Way::Returns(Action::Retry(ZERO)), Way::Returns(Action::Restart(ZERO))];
-        let (text, _) = run_spy::<K>(&ways, None, Action::Halt, run);
-        assert_eq!(text, "e0 e1 r1 e1 restart e1 e2 e3 r4 e4 e5 r6 end");
-    }
+    // An event that comes a third time releases nothing more.
+    let ways = [Way::Returns(Action::Retry(ZERO)), Way::Returns(Action::Restart(ZERO))];
+    run_spy::<K>(&ways, None, Action::Halt, |calls, _| {
+        assert_eq!(calls, "e0 e1 r1 e1 restart e1 e2 e3 r4 e4 e5 r6 end");
+    });
 }
 
 fn a_panic_of_the_call_repeats_no_event<K: Kind>() {
-    let all = "e0 e1 e2 r3 e3 e4 e5 r6 end";
+    let (message, sequence) = (ON_PURPOSE.to_owned(), 3);
+    let detached = Outcome::Detached { message: message.clone(), sequence };
+    let halted = Outcome::Panicked { message, sequence };
+    let restarted = "e0 e1 e2 r3 restart e3 e4 e5 r6 end";
     let cases = [
-        (Action::Continue, all),
-        (Action::ReleaseNow, all),
-        (Action::Skip, all),
-        (Action::Retry(ZERO), all),
-        (Action::Rewind(ZERO), all),
-        (Action::Restart(ZERO), "e0 e1 e2 r3 restart e3 e4 e5 r6 end"),
-        (Action::Stop, "e0 e1 e2 r3"),
-        (Action::SkipAndStop, "e0 e1 e2 r3"),
-        (Action::Halt, "e0 e1 e2 r3"),
+        (Action::Continue, ALL, Outcome::Drained),
+        (Action::ReleaseNow, ALL, Outcome::Drained),
+        (Action::Skip, ALL, Outcome::Drained),
+        (Action::Retry(ZERO), ALL, Outcome::Drained),
+        (Action::Rewind(ZERO), ALL, Outcome::Drained),
+        (Action::Restart(ZERO), restarted, Outcome::Drained),
+        (Action::Stop, "e0 e1 e2 r3", detached.clone()),
+        (Action::SkipAndStop, "e0 e1 e2 r3", detached),
+        (Action::Halt, "e0 e1 e2 r3", halted),
     ];
-    for run in RUNS {
-        for (policy, expected) in cases {
-            let (text, finished) = run_spy::<K>(&[], Some(3), policy, run);
-            assert_eq!(text, expected, "{policy:?}");
-            let (message, sequence) = (ON_PURPOSE.to_owned(), 3);
-            let (outcome, processed) = match policy {
-                Action::Stop | Action::SkipAndStop => (Outcome::Detached { message, sequence }, 3),
-                Action::Halt => (Outcome::Panicked { message, sequence }, 3),
-                _ => (Outcome::Drained, 6),
-            };
-            assert_eq!((finished.outcome(), finished.processed()), (&outcome, processed));
-            assert_eq!(finished.skipped(), 0, "{policy:?}: no event failed");
-        }
+    for (policy, expected, outcome) in cases {
+        run_spy::<K>(&[], Some(3), policy, |calls, finished| {
+            assert_eq!((calls, finished.outcome()), (expected, &outcome), "{policy:?}");
+            let processed = if outcome == Outcome::Drained { 6 } else { 3 };
+            assert_eq!((finished.processed(), finished.skipped()), (processed, 0), "{policy:?}");
+        });
     }
 }
 
 fn a_panic_of_the_call_loses_no_pause_and_no_restart<K: Kind>() {
-    for run in RUNS {
-        let ways = [Way::Returns(Action::Restart(ZERO))];
-        let (text, finished) = run_spy::<K>(&ways, Some(1), Action::Continue, run);
-        assert_eq!(text, "e0 e1 r1 restart e1 e2 e3 r4 e4 e5 r6 end");
+    let ways = [Way::Returns(Action::Restart(ZERO))];
+    run_spy::<K>(&ways, Some(1), Action::Continue, |calls, finished| {
+        assert_eq!(calls, "e0 e1 r1 restart e1 e2 e3 r4 e4 e5 r6 end");
         assert_eq!(*finished.outcome(), Outcome::Drained);
-    }
+    });
 }
 
+/// If the policy ends the stage because of the second panic, the report has that one.
 fn a_panic_in_the_call_after_a_failed_event_is_a_separate_failure<K: Kind>() {
-    for run in RUNS {
-        let (text, finished) = run_spy::<K>(&[Way::Panics], Some(2), Action::Skip, run);
-        assert_eq!(text, "e0 e1 r2 e2 e3 e4 r5 e5 r6 end");
-        assert_eq!((finished.processed(), finished.skipped()), (6, 1));
-        // If the policy ends the stage because of the second panic, the report has that one.
-        let ways = [Way::Returns(Action::Skip)];
-        for (policy, is_halt) in [(Action::Halt, true), (Action::Stop, false)] {
-            let (text, finished) = run_spy::<K>(&ways, Some(2), policy, run);
-            assert_eq!(text, "e0 e1 r2");
-            let (message, sequence) = (ON_PURPOSE.to_owned(), 2);
-            let halted = Outcome::Panicked { message: message.clone(), sequence };
-            let stopped = Outcome::Detached { message, sequence };
-            assert_eq!(*finished.outcome(), if is_halt { halted } else { stopped });
-            assert_eq!((finished.processed(), finished.skipped()), (2, 1));
-        }
+    let (message, sequence) = (ON_PURPOSE.to_owned(), 2);
+    let stopped = Outcome::Detached { message: message.clone(), sequence };
+    let halted = Outcome::Panicked { message, sequence };
+    let all = "e0 e1 r2 e2 e3 e4 r5 e5 r6 end";
+    let skips = Way::Returns(Action::Skip);
+    for (way, policy, expected, outcome, counts) in [
+        (Way::Panics, Action::Skip, all, Outcome::Drained, (6, 1)),
+        (skips, Action::Halt, "e0 e1 r2", halted, (2, 1)),
+        (skips, Action::Stop, "e0 e1 r2", stopped, (2, 1)),
+    ] {
+        run_spy::<K>(&[way], Some(2), policy, |calls, finished| {
+            assert_eq!((calls, finished.outcome()), (expected, &outcome));
+            assert_eq!((finished.processed(), finished.skipped()), counts);
+        });
     }
 }
 

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Kind, PATIENCE};
+use crate::common::{Kind, wait_until};
+use crate::rings::{on_event, run};
 use lapwing::consumer::{Access, Exclusive, Failure, Shared};
-use lapwing::{Action, EventHandler, Sequence, Stage};
+use lapwing::lifecycle::Report;
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
-    every_call_reaches_every_handler_of_a_list_in_order,
-    every_call_reaches_both_handlers_of_a_pair_in_order,
+    every_call_reaches_every_handler_in_order,
     empty_list_of_handlers_handles_everything,
-    boxed_handlers_of_several_types_share_a_stage,
     second_handler_sees_what_the_first_wrote,
     second_handler_does_not_get_what_the_first_skipped,
     second_handler_gets_what_the_first_released,
@@ -67,28 +67,19 @@ impl<A: Access> EventHandler<u64, A> for Logs {
 }
 
 /// Runs `handler` through each of its calls but `on_restart`.
-fn run<K: Kind>(calls: &Calls, handler: impl EventHandler<u64, Shared> + Send + 'static) {
-    let is_first =
+fn go_through<K: Kind>(calls: &Calls, handler: impl EventHandler<u64, Shared> + Send + 'static) {
+    let fails_once =
         |_: &u64, sequence, _| if sequence == 0 { Action::Skip } else { Action::Continue };
     let stage = Stage::new("several").timeout(Duration::from_millis(1)).max_batch(1);
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("first")
-        .read(is_first)
-        .stage(stage)
-        .read_handler(handler)
-        .build()
-        .unwrap();
-    producer.publish_batch(2, |_| {}).unwrap();
-    let running = consumers.start().unwrap();
-    let begun = std::time::Instant::now();
-    while calls.lock().unwrap().iter().filter(|(call, _)| *call == "on_timeout").count() < 2 {
-        assert!(begun.elapsed() < PATIENCE, "no timeout came");
-        std::thread::yield_now();
-    }
-    running.shutdown().unwrap();
+    let ring = K::ring(4, || 0_u64).stage("first").read(fails_once);
+    run(ring.stage(stage).read_handler(handler), |mut producer| {
+        producer.publish_batch(2, |_| {}).unwrap();
+        let is_timeout = |(call, _): &&(&str, u32)| *call == "on_timeout";
+        wait_until(|| calls.lock().unwrap().iter().filter(is_timeout).count() == 2);
+    });
 }
 
-const ALL: [&str; 9] = [
+const ALL: [&str; 8] = [
     "on_start",
     "on_batch_start",
     "on_failed_event",
@@ -96,43 +87,31 @@ const ALL: [&str; 9] = [
     "on_batch_start",
     "on_event",
     "on_released",
-    "on_timeout",
     "on_shutdown",
 ];
 
 /// Expects each call of `ALL` for the handlers 1 and 2, at any position of the timeout.
 fn check(calls: &Calls) {
-    let calls = calls.lock().unwrap();
-    let without = |call: &str| call != "on_timeout";
-    let seen: Vec<_> = calls.iter().copied().filter(|(call, _)| without(call)).collect();
-    let expected: Vec<_> = ALL
-        .into_iter()
-        .filter(|call| without(call))
-        .flat_map(|call| [(call, 1), (call, 2)])
-        .collect();
+    let (timeouts, seen): (Vec<_>, Vec<_>) =
+        calls.lock().unwrap().iter().copied().partition(|(call, _)| *call == "on_timeout");
+    let expected: Vec<_> = ALL.into_iter().flat_map(|call| [(call, 1), (call, 2)]).collect();
     assert_eq!(seen, expected);
-    let timeouts: Vec<_> = calls.iter().copied().filter(|(call, _)| !without(call)).collect();
     assert_eq!(timeouts, [("on_timeout", 1), ("on_timeout", 2)]);
 }
 
-fn every_call_reaches_every_handler_of_a_list_in_order<K: Kind>() {
+fn every_call_reaches_every_handler_in_order<K: Kind>() {
     let calls = Calls::default();
-    run::<K>(&calls, vec![Logs(Arc::clone(&calls), 1), Logs(Arc::clone(&calls), 2)]);
+    let logs = |number| Logs(Arc::clone(&calls), number);
+    go_through::<K>(&calls, vec![logs(1), logs(2)]);
     check(&calls);
-}
-
-fn every_call_reaches_both_handlers_of_a_pair_in_order<K: Kind>() {
-    let calls = Calls::default();
-    run::<K>(&calls, (Logs(Arc::clone(&calls), 1), Logs(Arc::clone(&calls), 2)));
+    calls.lock().unwrap().clear();
+    go_through::<K>(&calls, (logs(1), logs(2)));
     check(&calls);
 }
 
 fn empty_list_of_handlers_handles_everything<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).stage("none").read_handler(Vec::<Logs>::new()).build().unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish_batch(3, |_| {}).unwrap();
-    let report = running.shutdown().unwrap();
+    let ring = K::ring(4, || 0_u64).stage("none").read_handler(Vec::<Logs>::new());
+    let report = run(ring, |mut producer| _ = producer.publish_batch(3, |_| {}).unwrap());
     assert_eq!(report.stages().next().unwrap().processed(), 3);
 }
 
@@ -153,34 +132,34 @@ impl EventHandler<u64, Exclusive> for Keeps {
     }
 }
 
-fn boxed_handlers_of_several_types_share_a_stage<K: Kind>() {
-    let handlers: Vec<Box<dyn EventHandler<u64, Exclusive> + Send>> =
-        vec![Box::new(Adds(1)), Box::new(Keeps::default()), Box::new(Adds(10))];
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .stage("several")
-        .write_handler(handlers)
-        .stage("last")
-        .poller()
-        .build()
-        .unwrap();
-    let mut last = consumers.take_poller("last").unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|event| *event = 100).unwrap();
-    assert_eq!(last.wait().unwrap().as_slice(), [111]);
-    running.shutdown().unwrap();
+/// Publishes the numbers, and returns the handler.
+fn handle<K: Kind, H: 'static>(
+    ring: Builder<'static, u64, K::Sequencer>,
+    numbers: &[u64],
+) -> (Report, H) {
+    let mut report = run(ring, |mut producer| {
+        for number in numbers {
+            producer.publish(|event| *event = *number).unwrap();
+        }
+    });
+    let handler = report.take("several").unwrap();
+    (report, handler)
 }
 
 fn second_handler_sees_what_the_first_wrote<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("several")
-        .write_handler(((Adds(1), Adds(10)), Keeps::default()))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|event| *event = 100).unwrap();
-    let mut report = running.shutdown().unwrap();
-    let (_, Keeps(kept)) = report.take::<((Adds, Adds), Keeps)>("several").unwrap();
+    let pairs = ((Adds(1), Adds(10)), Keeps::default());
+    let ring = K::ring(4, || 0_u64).stage("several").write_handler(pairs);
+    let (_, (_, Keeps(kept))) = handle::<K, ((Adds, Adds), Keeps)>(ring, &[100]);
     assert_eq!(kept, [111]);
+    // Of several types.
+    type Boxed = Box<dyn EventHandler<u64, Exclusive> + Send>;
+    let list: Vec<Boxed> = vec![Box::new(Adds(1)), Box::new(Keeps::default()), Box::new(Adds(10))];
+    let mut seen = Vec::new();
+    let ring = K::ring(4, || 0_u64).stage("several").write_handler(list);
+    run(ring.stage("last").read(on_event(|event, _, _| seen.push(*event))), |mut producer| {
+        producer.publish(|event| *event = 100).unwrap();
+    });
+    assert_eq!(seen, [111]);
 }
 
 struct Limit(u64);
@@ -202,19 +181,10 @@ impl EventHandler<u64, Shared, Action> for Sums {
 }
 
 fn second_handler_does_not_get_what_the_first_skipped<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("several")
-        .read_handler((Limit(9), Sums::default()))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    for price in [7, 9, 8] {
-        producer.publish(|event| *event = price).unwrap();
-    }
-    let mut report = running.shutdown().unwrap();
-    assert_eq!(report.stages().next().unwrap().skipped(), 1);
-    let (_, Sums(sum)) = report.take::<(Limit, Sums)>("several").unwrap();
-    assert_eq!(sum, 15);
+    let pair = (Limit(9), Sums::default());
+    let ring = K::ring(4, || 0_u64).stage("several").read_handler(pair);
+    let (report, (_, Sums(sum))) = handle::<K, (Limit, Sums)>(ring, &[7, 9, 8]);
+    assert_eq!((report.stages().next().unwrap().skipped(), sum), (1, 15));
 }
 
 /// Releases each event early, and with it all earlier events.

@@ -1,34 +1,20 @@
-//! Tests what the receivers of a broadcast see, what they hold back, and how long a value lives.
+//! Tests what the receivers of a broadcast see of the same values, and how long a value lives. Not
+//! here: what each call answers (`answers`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
-use crate::common::{
-    Kind, Ledger, MOMENT, Many, ON_PURPOSE, One, PATIENCE, Token, quiet_panics, repeats,
-};
-use lapwing::channel::{
-    BroadcastReceiver, Builder, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender,
-    SharedValues, TryRecvError, TrySendError,
-};
+use crate::common::{Ledger, ON_PURPOSE, PATIENCE, Token, quiet_panics, repeats};
+use crate::ends::{Channels, SenderOf};
+use lapwing::MAX_RECEIVERS;
+use lapwing::channel::{BroadcastReceiver, Builder, SharedValues, TryRecvError, TrySendError};
 use lapwing::error::BuildError;
 use lapwing::wait::Blocking;
-use lapwing::{MAX_CAPACITY, MAX_RECEIVERS};
 
 crate::common::for_both_producers! {
     miri_every_receiver_sees_every_value_in_order,
-    capacity_is_rounded_up_and_an_invalid_one_is_an_error,
-    broadcast_to_too_many_receivers_is_an_error,
-    broadcast_without_receivers_is_an_error,
-    slowest_receiver_holds_the_sender_back,
-    dropped_receiver_holds_back_no_sender,
-    last_receiver_that_goes_disconnects_the_sender,
-    blocked_sender_is_woken_when_the_slowest_receiver_goes,
-    receivers_drain_before_they_say_disconnected,
-    every_call_of_a_receiver_without_sender_says_disconnected,
-    every_call_of_a_receiver_reports_an_empty_channel,
-    blocked_receivers_are_woken_when_the_sender_goes,
+    broadcast_to_no_or_too_many_receivers_is_an_error,
     values_that_are_not_clone_can_be_borrowed,
     panic_while_a_value_is_lent_counts_as_received,
     panic_of_a_clone_counts_as_received,
@@ -41,61 +27,28 @@ crate::common::for_both_producers! {
     receivers_can_be_printed,
 }
 
-/// A broadcast with one sender or many.
-trait Channels: Kind {
-    fn build<T: Send + Sync>(
-        builder: Builder<Blocking, Blocking>,
-        receivers: usize,
-    ) -> Result<Ends<T, Self>, BuildError>;
-
-    /// A broadcast whose ends park.
-    fn try_open<T: Send + Sync>(
-        capacity: usize,
-        receivers: usize,
-    ) -> Result<Ends<T, Self>, BuildError> {
-        let strategy = Blocking { yields: 1 };
-        let builder = Builder::new(capacity).receiver_wait(strategy).sender_wait(strategy);
-        Self::build(builder, receivers)
-    }
-
-    fn open<T: Send + Sync>(capacity: usize, receivers: usize) -> Ends<T, Self> {
-        Self::try_open(capacity, receivers).unwrap()
-    }
-}
-
-type Ends<T, K> = (Sender<T, <K as Kind>::Sequencer>, Vec<BroadcastReceiver<T>>);
-
-impl Channels for One {
-    fn build<T: Send + Sync>(
-        builder: Builder<Blocking, Blocking>,
-        receivers: usize,
-    ) -> Result<Ends<T, Self>, BuildError> {
-        builder.broadcast(receivers)
-    }
-}
-
-impl Channels for Many {
-    fn build<T: Send + Sync>(
-        builder: Builder<Blocking, Blocking>,
-        receivers: usize,
-    ) -> Result<Ends<T, Self>, BuildError> {
-        builder.multi_broadcast(receivers)
-    }
+/// A broadcast whose ends park.
+fn open<K: Channels, T: Send + Sync, const N: usize>(
+    capacity: usize,
+) -> (SenderOf<T, K>, [BroadcastReceiver<T>; N]) {
+    let strategy = Blocking { yields: 1 };
+    let builder = Builder::new(capacity).receiver_wait(strategy).sender_wait(strategy);
+    let (sender, receivers) = K::share(builder, N).unwrap();
+    (sender, receivers.try_into().expect("there are as many receivers"))
 }
 
 /// A sender and its two receivers.
 fn two<K: Channels, T: Send + Sync>(
     capacity: usize,
-) -> (Sender<T, K::Sequencer>, BroadcastReceiver<T>, BroadcastReceiver<T>) {
-    let (sender, receivers) = K::open(capacity, 2);
-    let [first, second] = receivers.try_into().expect("there are two receivers");
+) -> (SenderOf<T, K>, BroadcastReceiver<T>, BroadcastReceiver<T>) {
+    let (sender, [first, second]) = open::<K, T, 2>(capacity);
     (sender, first, second)
 }
 
 fn miri_every_receiver_sees_every_value_in_order<K: Channels>() {
-    for (capacity, receivers) in [(1, 1), (2, 3), (16, 2)] {
+    fn see<K: Channels, const N: usize>(capacity: usize) {
         let values = repeats(3_000);
-        let (mut sender, receivers) = K::open(capacity, receivers);
+        let (mut sender, receivers) = open::<K, u64, N>(capacity);
         thread::scope(|scope| {
             for receiver in receivers {
                 scope.spawn(move || assert!(receiver.into_iter().eq(0..values)));
@@ -107,134 +60,22 @@ fn miri_every_receiver_sees_every_value_in_order<K: Channels>() {
             drop(sender);
         });
     }
+    see::<K, 1>(1);
+    see::<K, 3>(2);
+    see::<K, 2>(16);
 }
 
-fn capacity_is_rounded_up_and_an_invalid_one_is_an_error<K: Channels>() {
-    let (sender, receivers) = K::open::<u64>(5, 2);
-    assert_eq!((sender.capacity(), receivers[0].capacity(), receivers[1].capacity()), (8, 8, 8));
-    for requested in [0, MAX_CAPACITY + 1, usize::MAX] {
-        let error = K::try_open::<u64>(requested, 2).unwrap_err();
-        assert_eq!(error, BuildError::Capacity { requested });
-        let text = format!("capacity must be in 1..=1073741824: requested={requested}");
-        assert_eq!(error.to_string(), text, "a channel needs no power of two");
+fn broadcast_to_no_or_too_many_receivers_is_an_error<K: Channels>() {
+    for (requested, expected) in [
+        (0, BuildError::NoConsumers),
+        (MAX_RECEIVERS + 1, BuildError::Receivers { requested: MAX_RECEIVERS + 1 }),
+        (usize::MAX, BuildError::Receivers { requested: usize::MAX }),
+    ] {
+        let refused = K::share::<u64, _, _>(Builder::new(8), requested);
+        assert_eq!(refused.unwrap_err(), expected);
     }
-}
-
-fn broadcast_to_too_many_receivers_is_an_error<K: Channels>() {
-    for requested in [MAX_RECEIVERS + 1, usize::MAX] {
-        let error = K::try_open::<u64>(8, requested).unwrap_err();
-        assert_eq!(error, BuildError::Receivers { requested });
-    }
-    assert_eq!(K::open::<u64>(8, MAX_RECEIVERS).1.len(), MAX_RECEIVERS);
-}
-
-fn broadcast_without_receivers_is_an_error<K: Channels>() {
-    assert_eq!(K::try_open::<u64>(8, 0).unwrap_err(), BuildError::NoConsumers);
-}
-
-fn slowest_receiver_holds_the_sender_back<K: Channels>() {
-    let (mut sender, mut fast, mut slow) = two::<K, _>(2);
-    sender.send_batch(&mut vec![1, 2]).unwrap();
-    assert!(fast.try_iter().eq([1, 2]));
-    assert_eq!(sender.try_send(3), Err(TrySendError::Full(3)));
-    assert_eq!(sender.send_timeout(3, MOMENT), Err(SendTimeoutError::Timeout(3)));
-    assert_eq!(slow.recv(), Ok(1));
-    assert_eq!(sender.try_send(3), Ok(()));
-    assert_eq!(fast.recv(), Ok(3));
-    assert!(slow.try_iter().eq([2, 3]));
-}
-
-fn dropped_receiver_holds_back_no_sender<K: Channels>() {
-    let (mut sender, gone, mut stays) = two::<K, _>(2);
-    sender.send_batch(&mut vec![1, 2]).unwrap();
-    drop(gone);
-    assert!(!sender.is_disconnected());
-    assert!(stays.try_iter().eq([1, 2]));
-    assert_eq!(sender.try_send(3), Ok(()));
-    assert_eq!(stays.recv(), Ok(3));
-}
-
-fn last_receiver_that_goes_disconnects_the_sender<K: Channels>() {
-    let (mut sender, first, second) = two::<K, _>(2);
-    sender.send(1).unwrap();
-    drop(first);
-    drop(second);
-    assert!(sender.is_disconnected());
-    assert_eq!(sender.send(2), Err(SendError(2)));
-    assert_eq!(sender.try_send(2), Err(TrySendError::Disconnected(2)));
-    assert_eq!(sender.send_timeout(2, PATIENCE), Err(SendTimeoutError::Disconnected(2)));
-    let mut values = vec![2, 3];
-    assert_eq!(sender.send_batch(&mut values), Err(SendError(())));
-    assert_eq!(sender.try_send_batch(&mut values), Err(TrySendError::Disconnected(())));
-    assert_eq!(values, [2, 3]);
-}
-
-fn blocked_sender_is_woken_when_the_slowest_receiver_goes<K: Channels>() {
-    for is_last in [true, false] {
-        for _ in 0..repeats(500) {
-            let (mut sender, mut fast, slow) = two::<K, _>(1);
-            sender.send(1).unwrap();
-            assert_eq!(fast.recv(), Ok(1));
-            let stays = (!is_last).then_some(fast);
-            thread::scope(|scope| {
-                let blocked = scope.spawn(move || sender.send(2));
-                drop(slow);
-                let expected = if is_last { Err(SendError(2)) } else { Ok(()) };
-                assert_eq!(blocked.join().unwrap(), expected);
-            });
-            assert_eq!(stays.map(|mut receiver| receiver.recv()), (!is_last).then_some(Ok(2)));
-        }
-    }
-}
-
-fn receivers_drain_before_they_say_disconnected<K: Channels>() {
-    let (mut sender, first, second) = two::<K, _>(8);
-    sender.send_batch(&mut (0..6).collect()).unwrap();
-    drop(sender);
-    for mut receiver in [first, second] {
-        assert_eq!(receiver.recv(), Ok(0));
-        assert_eq!(receiver.try_recv(), Ok(1));
-        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2));
-        assert!(receiver.recv_batch().unwrap().iter().take(2).eq(&[3, 4]));
-        assert!(receiver.iter().eq([5]));
-    }
-}
-
-fn every_call_of_a_receiver_without_sender_says_disconnected<K: Channels>() {
-    let (sender, mut receiver, _other) = two::<K, u64>(8);
-    drop(sender);
-    assert_eq!(receiver.recv(), Err(RecvError));
-    assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
-    assert_eq!(receiver.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
-    assert_eq!(receiver.recv_batch().err(), Some(RecvError));
-    assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Disconnected));
-    let error = receiver.recv_batch_timeout(PATIENCE).err();
-    assert_eq!(error, Some(RecvTimeoutError::Disconnected));
-    assert_eq!((receiver.iter().next(), receiver.try_iter().next()), (None, None));
-    assert_eq!(receiver.into_iter().next(), None);
-}
-
-fn every_call_of_a_receiver_reports_an_empty_channel<K: Channels>() {
-    let (_sender, mut receiver, _other) = two::<K, u64>(8);
-    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Empty));
-    assert_eq!(receiver.try_iter().next(), None);
-    assert_eq!(receiver.recv_timeout(MOMENT), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.recv_batch_timeout(MOMENT).err(), Some(RecvTimeoutError::Timeout));
-}
-
-fn blocked_receivers_are_woken_when_the_sender_goes<K: Channels>() {
-    for _ in 0..repeats(500) {
-        let (sender, first, second) = two::<K, u64>(1);
-        thread::scope(|scope| {
-            let blocked = [first, second].map(|mut receiver| scope.spawn(move || receiver.recv()));
-            drop(sender);
-            for thread in blocked {
-                assert_eq!(thread.join().unwrap(), Err(RecvError));
-            }
-        });
-    }
+    let (_, most) = K::share::<u64, _, _>(Builder::new(8), MAX_RECEIVERS).unwrap();
+    assert_eq!(most.len(), MAX_RECEIVERS);
 }
 
 fn values_that_are_not_clone_can_be_borrowed<K: Channels>() {
@@ -397,8 +238,7 @@ impl Drop for Patient<'_> {
 
 fn drop_of_a_former_value_may_wait_for_the_value_that_was_sent<K: Channels>() {
     let seen = AtomicU64::new(0);
-    let (mut sender, mut receivers) = K::open(1, 1);
-    let mut receiver = receivers.pop().unwrap();
+    let (mut sender, [mut receiver]) = open::<K, _, 1>(1);
     thread::scope(|scope| {
         let seen = &seen;
         scope.spawn(move || {
@@ -424,7 +264,7 @@ fn drop_of_a_former_value_may_wait_for_the_value_that_was_sent<K: Channels>() {
 fn receivers_park_each_for_themselves<K: Channels>() {
     let rounds = repeats(1_000);
     let seen = [const { AtomicU64::new(0) }; 2];
-    let (mut sender, receivers) = K::open(4, 2);
+    let (mut sender, receivers) = open::<K, _, 2>(4);
     thread::scope(|scope| {
         for (receiver, seen) in receivers.into_iter().zip(&seen) {
             scope.spawn(move || receiver.into_iter().for_each(|n| seen.store(n, Ordering::SeqCst)));

@@ -1,16 +1,17 @@
-//! Tests what the ends of a channel return: values in order, values given back, and errors. Not
-//! here: when values are dropped (`channel_drops`), channels whose receivers each get all values
-//! (`broadcast`).
+//! Tests what more than one call of a channel shows: values in order, batches and iterators. Not
+//! here: what each call answers (`answers`), when values are dropped (`channel_drops`), receivers
+//! that each get all values (`broadcast`).
 
 use std::error::Error;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::{Kind, MOMENT, Many, One, PATIENCE, repeats};
+use crate::common::{PATIENCE, repeats, watched};
+use crate::ends::Channels;
 use lapwing::MAX_CAPACITY;
 use lapwing::channel::{
-    self, Builder, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender,
-    TryRecvError, TrySendError,
+    self, Builder, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError,
+    TrySendError,
 };
 use lapwing::error::BuildError;
 use lapwing::wait::{
@@ -21,61 +22,17 @@ crate::common::for_both_producers! {
     miri_values_arrive_once_and_in_order_at_every_capacity,
     capacity_is_rounded_up_to_a_power_of_two,
     impossible_capacity_is_an_error,
-    full_channel_gives_the_value_back,
-    send_timeout_gives_the_value_back_when_the_time_has_passed,
-    blocked_calls_of_the_sender_continue_when_a_value_is_received,
-    every_call_of_a_sender_without_receiver_gives_the_value_back,
-    full_channel_without_receiver_says_disconnected,
-    blocked_sender_is_woken_when_the_receiver_goes,
-    receiver_without_sender_drains_before_it_says_disconnected,
-    every_call_of_a_receiver_without_sender_says_disconnected,
-    blocked_receiver_is_woken_when_the_sender_goes,
-    recv_timeout_returns_timeout_when_the_time_has_passed,
-    recv_timeout_returns_a_value_that_comes_in_time,
     iterators_end_where_their_call_would_fail,
-    miri_batch_is_what_is_there_up_to_the_end_of_the_ring,
     batch_has_all_available_values_after_a_failed_poll,
     values_of_any_size_and_alignment_arrive,
     values_that_are_not_taken_from_a_batch_come_again,
     batch_releases_a_quarter_of_the_ring_at_a_time,
     single_values_and_batches_can_be_mixed,
-    send_batch_is_longer_than_the_channel,
-    send_batch_of_an_empty_vector_does_nothing,
     send_batch_keeps_the_memory_of_the_vector,
-    try_send_batch_sends_as_many_values_as_fit,
     send_batch_leaves_what_was_not_sent,
     every_wait_strategy_works_on_both_sides,
     values_may_borrow,
     ends_move_to_other_threads_and_can_be_printed,
-}
-
-/// A channel with one sender or several, for tests that are written once for both.
-trait Channels: Kind {
-    fn build<T: Send, R: WaitStrategy, S: WaitStrategy>(
-        builder: Builder<R, S>,
-    ) -> Result<Ends<T, Self>, BuildError>;
-
-    fn open<T: Send>(capacity: usize) -> Ends<T, Self> {
-        Self::build(Builder::new(capacity)).unwrap()
-    }
-}
-
-type Ends<T, K> = (Sender<T, <K as Kind>::Sequencer>, Receiver<T>);
-
-impl Channels for One {
-    fn build<T: Send, R: WaitStrategy, S: WaitStrategy>(
-        builder: Builder<R, S>,
-    ) -> Result<Ends<T, Self>, BuildError> {
-        builder.spsc()
-    }
-}
-
-impl Channels for Many {
-    fn build<T: Send, R: WaitStrategy, S: WaitStrategy>(
-        builder: Builder<R, S>,
-    ) -> Result<Ends<T, Self>, BuildError> {
-        builder.mpsc()
-    }
 }
 
 fn miri_values_arrive_once_and_in_order_at_every_capacity<K: Channels>() {
@@ -83,7 +40,10 @@ fn miri_values_arrive_once_and_in_order_at_every_capacity<K: Channels>() {
         let values = repeats(5_000);
         let (mut sender, receiver) = K::open(capacity);
         thread::scope(|scope| {
-            scope.spawn(move || (0..values).for_each(|value| sender.send(value).unwrap()));
+            scope.spawn(move || {
+                (0..values / 2).for_each(|value| sender.send(value).unwrap());
+                sender.send_batch(&mut (values / 2..values).collect()).unwrap();
+            });
             assert!(receiver.into_iter().eq(0..values));
         });
     }
@@ -95,6 +55,9 @@ fn capacity_is_rounded_up_to_a_power_of_two<K: Channels>() {
         assert_eq!((sender.capacity(), receiver.capacity()), (capacity, capacity));
         (0..capacity).for_each(|value| assert_eq!(sender.try_send(value), Ok(())));
         assert_eq!(sender.try_send(0), Err(TrySendError::Full(0)));
+        let (sender, receivers) = K::share::<u64, _, _>(Builder::new(requested), 2).unwrap();
+        let capacities = [sender.capacity(), receivers[0].capacity(), receivers[1].capacity()];
+        assert_eq!(capacities, [capacity; 3]);
     }
 }
 
@@ -102,147 +65,13 @@ fn impossible_capacity_is_an_error<K: Channels>() {
     for requested in [0, MAX_CAPACITY + 1, 2 * MAX_CAPACITY, usize::MAX] {
         let error = K::build::<u64, _, _>(Builder::new(requested)).unwrap_err();
         assert_eq!(error, BuildError::Capacity { requested });
+        assert_eq!(K::share::<u64, _, _>(Builder::new(requested), 2).unwrap_err(), error);
+        let text = format!("capacity must be in 1..=1073741824: requested={requested}");
+        assert_eq!(error.to_string(), text, "a channel needs no power of two");
     }
     // So many values exceed any address space, of 32 and of 64 bits: the allocator refuses.
     let error = K::build::<[u8; 1 << 20], _, _>(Builder::new(MAX_CAPACITY)).unwrap_err();
     assert!(matches!(error, BuildError::OutOfMemory { capacity: MAX_CAPACITY, .. }), "{error}");
-}
-
-fn full_channel_gives_the_value_back<K: Channels>() {
-    let (mut sender, mut receiver) = K::open(2);
-    assert_eq!(sender.try_send(1), Ok(()));
-    assert_eq!(sender.try_send(2), Ok(()));
-    for _ in 0..3 {
-        assert_eq!(sender.try_send(3), Err(TrySendError::Full(3)));
-    }
-    assert_eq!(receiver.recv(), Ok(1));
-    assert_eq!(sender.try_send(3), Ok(()));
-    assert_eq!((receiver.recv(), receiver.recv()), (Ok(2), Ok(3)));
-    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-}
-
-fn send_timeout_gives_the_value_back_when_the_time_has_passed<K: Channels>() {
-    let (mut sender, mut receiver) = K::open(1);
-    assert_eq!(sender.send_timeout(1, Duration::ZERO), Ok(()));
-    let begin = Instant::now();
-    assert_eq!(sender.send_timeout(2, MOMENT), Err(SendTimeoutError::Timeout(2)));
-    assert!(begin.elapsed() >= MOMENT);
-    assert_eq!(sender.send_timeout(2, Duration::ZERO), Err(SendTimeoutError::Timeout(2)));
-    assert_eq!(receiver.recv(), Ok(1));
-    assert_eq!(sender.send_timeout(3, Duration::MAX), Ok(()));
-    assert_eq!(receiver.recv(), Ok(3));
-}
-
-fn blocked_calls_of_the_sender_continue_when_a_value_is_received<K: Channels>() {
-    let (mut sender, mut receiver) = K::open(1);
-    sender.send(0).unwrap();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            assert_eq!(sender.send(1), Ok(()));
-            assert_eq!(sender.send_timeout(2, PATIENCE), Ok(()));
-            assert_eq!(sender.send_batch(&mut vec![3]), Ok(()));
-        });
-        (0..4).for_each(|value| assert_eq!(receiver.recv(), Ok(value)));
-    });
-}
-
-/// Makes every call of a sender, on a channel without a receiver.
-fn assert_disconnected<K: Channels>(sender: &mut Sender<u64, K::Sequencer>) {
-    assert!(sender.is_disconnected());
-    assert_eq!(sender.send(7), Err(SendError(7)));
-    assert_eq!(sender.try_send(7), Err(TrySendError::Disconnected(7)));
-    assert_eq!(sender.send_timeout(7, PATIENCE), Err(SendTimeoutError::Disconnected(7)));
-    let mut values = vec![7, 8, 9];
-    assert_eq!(sender.send_batch(&mut values), Err(SendError(())));
-    assert_eq!(sender.try_send_batch(&mut values), Err(TrySendError::Disconnected(())));
-    assert_eq!(values, [7, 8, 9]);
-}
-
-fn every_call_of_a_sender_without_receiver_gives_the_value_back<K: Channels>() {
-    let (mut sender, receiver) = K::open(8);
-    assert!(!sender.is_disconnected());
-    drop(receiver);
-    assert_disconnected::<K>(&mut sender);
-}
-
-fn full_channel_without_receiver_says_disconnected<K: Channels>() {
-    let (mut sender, receiver) = K::open(1);
-    sender.send(1).unwrap();
-    drop(receiver);
-    assert_disconnected::<K>(&mut sender);
-}
-
-fn blocked_sender_is_woken_when_the_receiver_goes<K: Channels>() {
-    for _ in 0..repeats(1_000) {
-        let (mut sender, receiver) = K::open(1);
-        sender.send(0).unwrap();
-        thread::scope(|scope| {
-            let blocked = scope.spawn(move || sender.send(1));
-            drop(receiver);
-            assert_eq!(blocked.join().unwrap(), Err(SendError(1)));
-        });
-    }
-}
-
-fn receiver_without_sender_drains_before_it_says_disconnected<K: Channels>() {
-    let (mut sender, mut receiver) = K::open(8);
-    (0..5).for_each(|value| sender.send(value).unwrap());
-    drop(sender);
-    assert_eq!(receiver.recv(), Ok(0));
-    assert_eq!(receiver.try_recv(), Ok(1));
-    assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2));
-    assert_eq!(receiver.recv_batch().unwrap().next(), Some(3));
-    assert_eq!(receiver.iter().collect::<Vec<_>>(), [4]);
-    assert_eq!(receiver.recv(), Err(RecvError));
-}
-
-fn every_call_of_a_receiver_without_sender_says_disconnected<K: Channels>() {
-    let (sender, mut receiver) = K::open::<u64>(8);
-    drop(sender);
-    for _ in 0..2 {
-        assert_eq!(receiver.recv(), Err(RecvError));
-        assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
-        assert_eq!(receiver.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
-        assert_eq!(receiver.recv_batch().err(), Some(RecvError));
-        assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Disconnected));
-        let error = receiver.recv_batch_timeout(PATIENCE).err();
-        assert_eq!(error, Some(RecvTimeoutError::Disconnected));
-        assert_eq!((receiver.iter().next(), receiver.try_iter().next()), (None, None));
-    }
-    assert_eq!(receiver.into_iter().next(), None);
-}
-
-fn blocked_receiver_is_woken_when_the_sender_goes<K: Channels>() {
-    for _ in 0..repeats(1_000) {
-        let (sender, mut receiver) = K::open::<u64>(1);
-        thread::scope(|scope| {
-            let blocked = scope.spawn(move || receiver.recv());
-            drop(sender);
-            assert_eq!(blocked.join().unwrap(), Err(RecvError));
-        });
-    }
-}
-
-fn recv_timeout_returns_timeout_when_the_time_has_passed<K: Channels>() {
-    let (_sender, mut receiver) = K::open::<u64>(8);
-    let begin = Instant::now();
-    assert_eq!(receiver.recv_timeout(MOMENT), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.recv_batch_timeout(MOMENT).err(), Some(RecvTimeoutError::Timeout));
-    assert!(begin.elapsed() >= 2 * MOMENT);
-    assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Empty));
-    assert_eq!(receiver.try_iter().next(), None);
-}
-
-fn recv_timeout_returns_a_value_that_comes_in_time<K: Channels>() {
-    let (mut sender, mut receiver) = K::open(8);
-    thread::scope(|scope| {
-        scope.spawn(move || (0..3).for_each(|value| sender.send(value).unwrap()));
-        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(0));
-        assert_eq!(receiver.recv_batch_timeout(PATIENCE).unwrap().next(), Some(1));
-        assert_eq!(receiver.recv_timeout(Duration::MAX), Ok(2));
-    });
 }
 
 fn iterators_end_where_their_call_would_fail<K: Channels>() {
@@ -263,18 +92,6 @@ fn iterators_end_where_their_call_would_fail<K: Channels>() {
     let mut values = receiver.into_iter();
     assert!(values.by_ref().eq([5, 6]));
     assert_eq!(values.next(), None);
-}
-
-fn miri_batch_is_what_is_there_up_to_the_end_of_the_ring<K: Channels>() {
-    let (mut sender, mut receiver) = K::open(8);
-    sender.send_batch(&mut (0..6).collect()).unwrap();
-    let values = receiver.recv_batch().unwrap();
-    assert_eq!((values.len(), values.size_hint()), (6, (6, Some(6))));
-    assert!(values.eq(0..6));
-    sender.send_batch(&mut (6..14).collect()).unwrap();
-    assert!(receiver.recv_batch().unwrap().eq(6..8));
-    assert!(receiver.try_recv_batch().unwrap().eq(8..14));
-    assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Empty));
 }
 
 fn batch_has_all_available_values_after_a_failed_poll<K: Channels>() {
@@ -386,26 +203,6 @@ fn single_values_and_batches_can_be_mixed<K: Channels>() {
     });
 }
 
-fn send_batch_is_longer_than_the_channel<K: Channels>() {
-    for capacity in [1, 2, 8] {
-        let count = repeats(3_000);
-        let (mut sender, receiver) = K::open(capacity);
-        thread::scope(|scope| {
-            scope.spawn(move || sender.send_batch(&mut (0..count).collect()).unwrap());
-            assert!(receiver.into_iter().eq(0..count));
-        });
-    }
-}
-
-fn send_batch_of_an_empty_vector_does_nothing<K: Channels>() {
-    let (mut sender, receiver) = K::open::<u64>(1);
-    sender.send(1).unwrap();
-    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // although the channel is full
-    assert_eq!(sender.try_send_batch(&mut Vec::new()), Ok(()));
-    drop(receiver);
-    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // although no receiver is left
-}
-
 fn send_batch_keeps_the_memory_of_the_vector<K: Channels>() {
     let (mut sender, mut receiver) = K::open(8);
     let mut values = Vec::with_capacity(100);
@@ -415,18 +212,6 @@ fn send_batch_keeps_the_memory_of_the_vector<K: Channels>() {
         sender.send_batch(&mut values).unwrap();
         assert!(values.is_empty() && values.capacity() >= 100 && values.as_ptr() == memory);
         assert!(receiver.try_iter().eq(lap..lap + 3));
-    }
-}
-
-fn try_send_batch_sends_as_many_values_as_fit<K: Channels>() {
-    for free in 0..=16 {
-        let (mut sender, mut receiver) = K::open(16);
-        let taken = 16 - free;
-        (0..taken).for_each(|value| sender.send(value).unwrap());
-        let mut values: Vec<u64> = (taken..20).collect();
-        assert_eq!(sender.try_send_batch(&mut values), Err(TrySendError::Full(())));
-        assert_eq!(values, [16, 17, 18, 19]);
-        assert!(receiver.try_iter().eq(0..16));
     }
 }
 
@@ -488,64 +273,62 @@ fn ends_move_to_other_threads_and_can_be_printed<K: Channels>() {
     assert!(receiver.try_iter().all(|value| value.0.get() == 7));
 }
 
-/// The calls that only cloneable senders have.
-mod many_senders {
-    use super::*;
+// ---- several senders ----
 
-    #[test]
-    fn values_of_each_sender_stay_in_order() {
+#[test]
+fn values_of_each_sender_stay_in_order() {
+    watched(|| {
         let (senders, values) = (3, repeats(5_000));
         let (sender, receiver) = channel::mpsc(8).unwrap();
-        crate::common::watched(|| {
-            thread::scope(|scope| {
-                for index in 0..senders {
-                    let mut sender = sender.clone();
-                    scope.spawn(move || {
-                        (0..values).for_each(|value| sender.send((index, value)).unwrap());
-                    });
-                }
-                drop(sender);
-                let mut next = vec![0; senders];
-                for (index, value) in receiver {
-                    assert_eq!(value, next[index], "index={index}");
-                    next[index] += 1;
-                }
-                assert_eq!(next, vec![values; senders]);
-            });
+        thread::scope(|scope| {
+            for index in 0..senders {
+                let mut sender = sender.clone();
+                scope.spawn(move || {
+                    (0..values).for_each(|value| sender.send((index, value)).unwrap());
+                });
+            }
+            drop(sender);
+            let mut next = vec![0; senders];
+            for (index, value) in receiver {
+                assert_eq!(value, next[index], "index={index}");
+                next[index] += 1;
+            }
+            assert_eq!(next, vec![values; senders]);
         });
-    }
+    });
+}
 
-    #[test]
-    fn channel_is_disconnected_by_the_last_sender_and_no_other() {
-        let (first, mut receiver) = channel::mpsc(8).unwrap();
-        let mut second = first.clone();
-        drop(first);
-        assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-        second.send(7).unwrap();
-        drop(second);
-        assert_eq!(receiver.try_recv(), Ok(7));
-        assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
-    }
+#[test]
+fn channel_is_disconnected_by_the_last_sender_and_no_other() {
+    let (first, mut receiver) = channel::mpsc(8).unwrap();
+    let mut second = first.clone();
+    drop(first);
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    second.send(7).unwrap();
+    drop(second);
+    assert_eq!(receiver.try_recv(), Ok(7));
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+}
 
-    #[test]
-    fn every_blocked_sender_is_woken_when_the_receiver_goes() {
+#[test]
+fn every_blocked_sender_is_woken_when_the_receiver_goes() {
+    watched(|| {
         let (mut sender, receiver) = channel::mpsc(1).unwrap();
         sender.send(0).unwrap();
-        crate::common::watched(|| {
-            thread::scope(|scope| {
-                let send = |value| {
-                    let mut sender = sender.clone();
-                    scope.spawn(move || sender.send(value))
-                };
-                let blocked: Vec<_> = (1..=3).map(|value| (value, send(value))).collect();
-                drop(receiver);
-                for (value, thread) in blocked {
-                    assert_eq!(thread.join().unwrap(), Err(SendError(value)));
-                }
+        thread::scope(|scope| {
+            let blocked = [1, 2, 3].map(|value| {
+                let mut sender = sender.clone();
+                (value, scope.spawn(move || sender.send(value)))
             });
+            drop(receiver);
+            for (value, thread) in blocked {
+                assert_eq!(thread.join().unwrap(), Err(SendError(value)));
+            }
         });
-    }
+    });
 }
+
+// ---- errors ----
 
 /// Implements no trait, not even `Debug`.
 struct Bare;

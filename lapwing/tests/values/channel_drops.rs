@@ -6,14 +6,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use crate::common::{Kind, Ledger, Many, ON_PURPOSE, One, Token, quiet_panics, repeats};
-use lapwing::channel::{self, Builder, Receiver, SendError, Sender};
+use crate::common::{Ledger, ON_PURPOSE, Token, quiet_panics, repeats};
+use crate::ends::{Channels, SenderOf};
+use lapwing::channel::{self, Builder, SendError};
 use lapwing::wait::{Step, WaitStrategy, Waiting};
 
 crate::common::for_both_producers! {
     channel_keeps_nothing_alive_that_was_received,
     dropped_receiver_drops_the_remaining_values_although_the_sender_lives,
-    ends_may_go_in_either_order,
+    dropped_sender_leaves_the_values_to_the_receiver,
     value_that_is_given_back_is_dropped_only_by_the_caller,
     panic_in_a_batch_loses_only_the_values_taken,
     miri_batch_that_is_forgotten_delivers_nothing_twice,
@@ -22,40 +23,6 @@ crate::common::for_both_producers! {
     miri_send_batch_that_meets_a_receiver_that_goes_loses_nothing,
     request_without_a_receiver_ends_the_wait_for_its_reply,
     panic_of_a_wait_strategy_leaves_the_values_of_a_batch,
-}
-
-/// The channel of a kind of sender.
-trait Channels: Kind {
-    fn open_with<T: Send, S: WaitStrategy>(capacity: usize, sender_wait: S) -> Ends<T, Self>;
-
-    fn open<T: Send>(capacity: usize) -> Ends<T, Self> {
-        Self::open_with(capacity, lapwing::wait::Adaptive::default())
-    }
-
-    /// A sender for one more thread, if there may be several.
-    fn another<T>(sender: &Sender<T, Self::Sequencer>) -> Option<Sender<T, Self::Sequencer>>;
-}
-
-type Ends<T, K> = (Sender<T, <K as Kind>::Sequencer>, Receiver<T>);
-
-impl Channels for One {
-    fn open_with<T: Send, S: WaitStrategy>(capacity: usize, sender_wait: S) -> Ends<T, Self> {
-        Builder::new(capacity).sender_wait(sender_wait).spsc().unwrap()
-    }
-
-    fn another<T>(_: &Sender<T, Self::Sequencer>) -> Option<Sender<T, Self::Sequencer>> {
-        None
-    }
-}
-
-impl Channels for Many {
-    fn open_with<T: Send, S: WaitStrategy>(capacity: usize, sender_wait: S) -> Ends<T, Self> {
-        Builder::new(capacity).sender_wait(sender_wait).mpsc().unwrap()
-    }
-
-    fn another<T>(sender: &Sender<T, Self::Sequencer>) -> Option<Sender<T, Self::Sequencer>> {
-        Some(sender.clone())
-    }
 }
 
 fn channel_keeps_nothing_alive_that_was_received<K: Channels>() {
@@ -85,21 +52,14 @@ fn dropped_receiver_drops_the_remaining_values_although_the_sender_lives<K: Chan
     }
 }
 
-fn ends_may_go_in_either_order<K: Channels>() {
-    for is_sender_first in [true, false] {
-        let ledger = Ledger::default();
-        let (mut sender, receiver) = K::open(4);
-        (0..3).for_each(|_| sender.send(ledger.token()).unwrap());
-        if is_sender_first {
-            drop(sender);
-            assert_eq!(ledger.dropped(), 0);
-            drop(receiver);
-        } else {
-            drop(receiver);
-            drop(sender);
-        }
-        assert_eq!(ledger.dropped(), 3);
-    }
+fn dropped_sender_leaves_the_values_to_the_receiver<K: Channels>() {
+    let ledger = Ledger::default();
+    let (mut sender, receiver) = K::open(4);
+    (0..3).for_each(|_| sender.send(ledger.token()).unwrap());
+    drop(sender);
+    assert_eq!(ledger.dropped(), 0);
+    drop(receiver);
+    assert_eq!(ledger.dropped(), 3);
 }
 
 fn value_that_is_given_back_is_dropped_only_by_the_caller<K: Channels>() {
@@ -199,7 +159,7 @@ fn miri_panic_of_a_drop_in_a_dropped_receiver_drops_the_rest_too<K: Channels>() 
 /// Sends until no receiver is left. Then every value has been dropped except those given back,
 /// although the senders still exist.
 fn meet_a_receiver_that_goes<K: Channels>(
-    send: impl Fn(&mut Sender<Token, K::Sequencer>, &Ledger) -> Vec<Token> + Copy + Send + Sync,
+    send: impl Fn(&mut SenderOf<Token, K>, &Ledger) -> Vec<Token> + Copy + Send + Sync,
 ) {
     for round in 0..repeats(1_000) {
         let ledger = Ledger::default();
@@ -275,7 +235,7 @@ impl WaitStrategy for Impatient {
 fn panic_of_a_wait_strategy_leaves_the_values_of_a_batch<K: Channels>() {
     quiet_panics();
     let shared = Arc::new(());
-    let (mut sender, mut receiver) = K::open_with(4, Impatient);
+    let (mut sender, mut receiver) = K::build(Builder::new(4).sender_wait(Impatient)).unwrap();
     let mut values: Vec<_> = (0..6).map(|number| (number, Arc::clone(&shared))).collect();
     let sending = catch_unwind(AssertUnwindSafe(|| sender.send_batch(&mut values)));
     assert!(sending.is_err());

@@ -184,18 +184,15 @@ fn tap_is_closed_when_its_stage_ends_although_the_report_holds_the_writer() {
 
 #[test]
 fn tap_is_closed_when_its_ring_is_halted_or_never_run() {
-    let (writer, mut reader) = tap::<u64>(8).unwrap();
-    let (_producer, consumers) =
-        Disruptor::single_producer(8, || 0).stage("tap").read_handler(writer).build().unwrap();
-    drop(consumers);
-    assert_eq!(reader.try_next(), Err(TapError::Closed));
     watched(|| {
-        let (writer, mut reader) = tap::<u64>(8).unwrap();
-        let (_producer, consumers) =
-            Disruptor::single_producer(8, || 0).stage("tap").read_handler(writer).build().unwrap();
-        let running = consumers.start().unwrap();
-        running.halt();
-        assert_eq!(reader.next(), None);
+        for is_run in [false, true] {
+            let (writer, mut reader) = tap::<u64>(8).unwrap();
+            let ring = Disruptor::single_producer(8, || 0).stage("tap").read_handler(writer);
+            let (_producer, consumers) = ring.build().unwrap();
+            let running = is_run.then(|| consumers.start().unwrap());
+            running.iter().for_each(lapwing::Running::halt);
+            assert_eq!(reader.next(), None);
+        }
     });
 }
 

@@ -1,0 +1,227 @@
+//! Channels of one and of several senders, whose values go to one receiver or to each of two, and
+//! the calls of both ends as data. A new call is a line of `sends` or of `receives`.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use crate::common::{Kind, MOMENT, Many, One};
+use lapwing::channel::{BroadcastReceiver, Builder, Receiver, Sender, SharedValues, Values};
+use lapwing::error::BuildError;
+use lapwing::producer::Sequencer;
+use lapwing::wait::WaitStrategy;
+
+pub(crate) type SenderOf<T, K> = Sender<T, <K as Kind>::Sequencer>;
+type Ends<T, K> = (SenderOf<T, K>, Receiver<T>);
+type SharedEnds<T, K> = (SenderOf<T, K>, Vec<BroadcastReceiver<T>>);
+
+/// A channel with one sender or several, for tests that are written once for both.
+pub(crate) trait Channels: Kind {
+    fn build<T: Send, R: WaitStrategy, S: WaitStrategy>(
+        builder: Builder<R, S>,
+    ) -> Result<Ends<T, Self>, BuildError>;
+
+    fn share<T: Send + Sync, R: WaitStrategy, S: WaitStrategy>(
+        builder: Builder<R, S>,
+        receivers: usize,
+    ) -> Result<SharedEnds<T, Self>, BuildError>;
+
+    /// Returns a sender for one more thread, if there may be several.
+    fn another<T>(sender: &SenderOf<T, Self>) -> Option<SenderOf<T, Self>>;
+
+    fn open<T: Send>(capacity: usize) -> Ends<T, Self> {
+        Self::build(Builder::new(capacity)).unwrap()
+    }
+
+    /// Opens a channel whose values go to one receiver, or each to two.
+    fn open_any(capacity: usize, is_shared: bool) -> (SenderOf<u64, Self>, Vec<Any>) {
+        if is_shared {
+            let (sender, receivers) = Self::share(Builder::new(capacity), 2).unwrap();
+            (sender, receivers.into_iter().map(Any::Shared).collect())
+        } else {
+            let (sender, receiver) = Self::open(capacity);
+            (sender, vec![Any::Alone(receiver)])
+        }
+    }
+}
+
+macro_rules! channels {
+    ($kind:ty, $build:ident, $share:ident, $another:expr) => {
+        impl Channels for $kind {
+            fn build<T: Send, R: WaitStrategy, S: WaitStrategy>(
+                builder: Builder<R, S>,
+            ) -> Result<Ends<T, Self>, BuildError> {
+                builder.$build()
+            }
+
+            fn share<T: Send + Sync, R: WaitStrategy, S: WaitStrategy>(
+                builder: Builder<R, S>,
+                receivers: usize,
+            ) -> Result<SharedEnds<T, Self>, BuildError> {
+                builder.$share(receivers)
+            }
+
+            fn another<T>(sender: &SenderOf<T, Self>) -> Option<SenderOf<T, Self>> {
+                $another(sender)
+            }
+        }
+    };
+}
+
+channels!(One, spsc, broadcast, |_| None);
+channels!(Many, mpsc, multi_broadcast, |sender: &SenderOf<T, Self>| Some(sender.clone()));
+
+/// A receiver of either type.
+pub(crate) enum Any {
+    Alone(Receiver<u64>),
+    Shared(BroadcastReceiver<u64>),
+}
+
+/// A call of a sender or of a receiver.
+pub(crate) struct Call<C> {
+    pub(crate) name: &'static str,
+    /// The number of values that it sends or receives at most.
+    pub(crate) count: u64,
+    /// Its error on a full channel, or on an empty one. A call that waits has none.
+    pub(crate) when_blocked: Option<&'static str>,
+    /// Its error without the other end. A receiver has then received every value.
+    pub(crate) when_alone: &'static str,
+    pub(crate) make: C,
+}
+
+impl<C> Call<C> {
+    fn new(
+        name: &'static str,
+        count: u64,
+        when_blocked: Option<&'static str>,
+        when_alone: &'static str,
+        make: C,
+    ) -> Self {
+        Self { name, count, when_blocked, when_alone, make }
+    }
+}
+
+/// Sends the values, and leaves those that were not sent. Returns the error as `Debug` writes it.
+pub(crate) type SendCall<S> = fn(&mut Sender<u64, S>, &mut Vec<u64>) -> Option<String>;
+
+/// Returns the value, or all values of a batch, or the error. An iterator that ends says `None`.
+pub(crate) type ReceiveCall = fn(&mut Any) -> Result<Vec<u64>, String>;
+
+fn text(error: impl Debug) -> String {
+    format!("{error:?}")
+}
+
+/// Sends the only value by `send`, whose error gives it back.
+fn one(
+    values: &mut Vec<u64>,
+    send: impl FnOnce(u64) -> Result<(), (String, u64)>,
+) -> Option<String> {
+    let (error, value) = send(values.remove(0)).err()?;
+    values.push(value);
+    Some(error)
+}
+
+fn timed<S: Sequencer>(
+    sender: &mut Sender<u64, S>,
+    values: &mut Vec<u64>,
+    timeout: Duration,
+) -> Option<String> {
+    let mut send = |value| sender.send_timeout(value, timeout);
+    one(values, |value| send(value).map_err(|error| (text(error), error.into_inner())))
+}
+
+pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
+    const GONE: &str = "Disconnected(..)";
+    let call = Call::<SendCall<S>>::new;
+    let (full, late) = (Some("Full(..)"), Some("Timeout(..)"));
+    let send: SendCall<S> = |s, v| one(v, |v| s.send(v).map_err(|e| (text(e), e.0)));
+    let try_send: SendCall<S> =
+        |s, v| one(v, |v| s.try_send(v).map_err(|e| (text(e), e.into_inner())));
+    let send_batch: SendCall<S> = |s, v| s.send_batch(v).err().map(text);
+    let try_send_batch: SendCall<S> = |s, v| s.try_send_batch(v).err().map(text);
+    vec![
+        call("send", 1, None, "SendError { .. }", send),
+        call("try_send", 1, full, GONE, try_send),
+        call("send_timeout, none", 1, late, GONE, |s, v| timed(s, v, Duration::ZERO)),
+        call("send_timeout, a moment", 1, late, GONE, |s, v| timed(s, v, MOMENT)),
+        call("send_timeout, no limit", 1, None, GONE, |s, v| timed(s, v, Duration::MAX)),
+        call("send_batch", 0, None, "SendError { .. }", send_batch),
+        call("send_batch", 1, None, "SendError { .. }", send_batch),
+        call("send_batch", 4, None, "SendError { .. }", send_batch),
+        call("send_batch", 11, None, "SendError { .. }", send_batch),
+        call("try_send_batch", 0, full, GONE, try_send_batch),
+        call("try_send_batch", 1, full, GONE, try_send_batch),
+        call("try_send_batch", 4, full, GONE, try_send_batch),
+        call("try_send_batch", 11, full, GONE, try_send_batch),
+    ]
+}
+
+macro_rules! each {
+    ($any:ident, $result:expr) => {
+        match $any {
+            Any::Alone($any) => $result,
+            Any::Shared($any) => $result,
+        }
+    };
+}
+
+/// A batch of either type.
+trait Batch {
+    fn all(self) -> Vec<u64>;
+}
+
+impl Batch for Values<'_, u64> {
+    fn all(self) -> Vec<u64> {
+        let len = self.len();
+        let values: Vec<u64> = self.collect();
+        assert_eq!(values.len(), len);
+        values
+    }
+}
+
+impl Batch for SharedValues<'_, u64> {
+    fn all(mut self) -> Vec<u64> {
+        let len = self.len();
+        let values: Vec<u64> = self.iter().copied().collect();
+        assert_eq!((values.len(), self.is_empty()), (len, true));
+        values
+    }
+}
+
+fn value(received: Result<u64, impl Debug>) -> Result<Vec<u64>, String> {
+    received.map(|value| vec![value]).map_err(text)
+}
+
+fn batch(received: Result<impl Batch, impl Debug>) -> Result<Vec<u64>, String> {
+    received.map(Batch::all).map_err(text)
+}
+
+fn next(received: Option<u64>) -> Result<Vec<u64>, String> {
+    received.map(|value| vec![value]).ok_or("None".to_owned())
+}
+
+fn batch_timed(receiver: &mut Any, timeout: Duration) -> Result<Vec<u64>, String> {
+    each!(receiver, batch(receiver.recv_batch_timeout(timeout)))
+}
+
+pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
+    const ZERO: Duration = Duration::ZERO;
+    const MAX: Duration = Duration::MAX;
+    const GONE: &str = "Disconnected";
+    const ALL: u64 = u64::MAX;
+    let call = Call::<ReceiveCall>::new;
+    let (empty, late) = (Some("Empty"), Some("Timeout"));
+    vec![
+        call("recv", 1, None, "RecvError", |r| each!(r, value(r.recv()))),
+        call("try_recv", 1, empty, GONE, |r| each!(r, value(r.try_recv()))),
+        call("recv_timeout, none", 1, late, GONE, |r| each!(r, value(r.recv_timeout(ZERO)))),
+        call("recv_timeout, a moment", 1, late, GONE, |r| each!(r, value(r.recv_timeout(MOMENT)))),
+        call("recv_timeout, no limit", 1, None, GONE, |r| each!(r, value(r.recv_timeout(MAX)))),
+        call("recv_batch", ALL, None, "RecvError", |r| each!(r, batch(r.recv_batch()))),
+        call("try_recv_batch", ALL, empty, GONE, |r| each!(r, batch(r.try_recv_batch()))),
+        call("recv_batch_timeout, none", ALL, late, GONE, |r| batch_timed(r, ZERO)),
+        call("recv_batch_timeout, a moment", ALL, late, GONE, |r| batch_timed(r, MOMENT)),
+        call("recv_batch_timeout, no limit", ALL, None, GONE, |r| batch_timed(r, MAX)),
+        call("iter", 1, None, "None", |r| each!(r, next(r.iter().next()))),
+        call("try_iter", 1, Some("None"), "None", |r| each!(r, next(r.try_iter().next()))),
+    ]
+}

@@ -532,7 +532,7 @@ MUTANTS = {
         ("O6", "if [[self.has_routed()]] ||", "false", "loom_park_until_a_key_is_routed"),
         ("O26", "|| [[is_wanted && group.has_orphans()]] {", "false",
          "loom_a_worker_takes_over_what_was_routed_to_another"),
-        ("O7", "Some(end) if [[end <= routed]] => return Look::Over", "false",
+        ("O7", "Some(end) if [[end <= routed]] => return Found::Over", "false",
          "loom_close_against_a_parked_worker_by_key"),
         ("O36", "|| [[self.has_transfer()]] ||", "false", "loom_a_worker_that_sleeps_gives_its_state"),
     ],

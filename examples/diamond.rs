@@ -29,8 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut both = 0_u64;
 
     let (mut producer, consumers) = Disruptor::single_producer(256, Number::default)
-        .side_by_side(|side| {
-            side.stage("fizz")
+        .parallel(|parallel| {
+            parallel
+                .stage("fizz")
                 .read(|number, _, _| number.fizz.store(number.value % 3 == 0, Relaxed))
                 .stage("buzz")
                 .read(|number, _, _| number.buzz.store(number.value % 5 == 0, Relaxed))

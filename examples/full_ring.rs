@@ -53,8 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut prices = orders.clone();
     let mut replies = orders.clone();
-    replies.set_wait(Sleeping::default());
-    orders.set_wait(BusySpin);
+    replies.set_wait_strategy(Sleeping::default());
+    orders.set_wait_strategy(BusySpin);
 
     let dropped = thread::scope(|scope| {
         let running = consumers.start_scoped(scope)?;

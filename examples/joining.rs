@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }); // dropping the producer closes the ring
 
         // Reads the events that the ring still holds, then the new ones, until the ring is drained.
-        let audit = seats.take("audit", StartAt::Oldest)?;
+        let audit = seats.join("audit", StartAt::Oldest)?;
         let mut next = audit.sequence();
         let first = next;
         let audit = audit.read(move |price, sequence, _| {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut shown = 0;
         for screen in 0..SCREENS {
             // The last screen has left its seat.
-            let mut screen = seats.take(format!("screen {screen}"), StartAt::Now)?.poller();
+            let mut screen = seats.join(format!("screen {screen}"), StartAt::Now)?.poller();
             let end = screen.sequence() + TRADES_PER_SCREEN;
             while screen.sequence() < end
                 && let Ok(mut trades) = screen.wait()
@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         // A consumer can join a closed ring and read its remaining events, but not the overwritten
         // ones.
-        let error = seats.take("too late", StartAt::Sequence(0)).unwrap_err();
+        let error = seats.join("too late", StartAt::Sequence(0)).unwrap_err();
         assert!(matches!(error, SeatError::OutOfRange { newest: TRADES, .. }), "{error}");
         Ok::<(), Box<dyn Error>>(())
     })?;

@@ -51,9 +51,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .name("orders")
         .stage("decode")
         .write(|order, _, _| *order += 1)
-        .side_by_side(|side| {
+        .parallel(|parallel| {
             // Short batches, so that each snapshot shows the current progress.
-            side.stage("journal")
+            parallel
+                .stage("journal")
                 .max_batch(1)
                 .read(move |_, sequence, _| {
                     if sequence < ANSWERED {

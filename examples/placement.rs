@@ -42,7 +42,7 @@ fn run(title: &str, placement: Placement) -> Result<u64, Box<dyn Error>> {
             order.is_matched = order.is_accepted && order.price % 3 == 0;
         })
         .stage("journal")
-        .blocking()
+        .may_block()
         .read(|order, _, _| {
             matched += u64::from(order.is_matched); // a real journal writes to a file
         })

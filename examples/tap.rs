@@ -56,8 +56,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (writer, mut prices) = tap::<Quote>(64)?;
     let mut seen_by_book = 0;
     let (mut market, consumers) = Disruptor::single_producer(1024, Quote::default)
-        .side_by_side(|side| {
-            side.stage("book").read(|_, _, _| seen_by_book += 1).stage("tap").read_handler(writer)
+        .parallel(|parallel| {
+            parallel
+                .stage("book")
+                .read(|_, _, _| seen_by_book += 1)
+                .stage("tap")
+                .read_handler(writer)
         })
         .build()?;
 

@@ -71,10 +71,10 @@ fn start(journal: &Journal<Transfer>, folder: &Path) -> Result<Service, Box<dyn 
     let (mut producer, consumers) = Disruptor::single_producer(4096, Transfer::default)
         .first_sequence(from)
         .stage("journal")
-        .blocking()
+        .may_block()
         .read_batch_handler(journal.writer())
         .stage("synced")
-        .blocking()
+        .may_block()
         .read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
         .stage("ledger")
         .read(move |transfer: &Transfer, sequence, _| -> Result<(), FileError> {

@@ -21,7 +21,7 @@ use crate::error::WriteError;
 /// let journal = Journal::<u64>::open(folder.path())?;
 /// let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
 ///     .first_sequence(journal.next_sequence())
-///     .stage("journal").blocking().on_error(WaitForSpace::default())
+///     .stage("journal").may_block().on_error(WaitForSpace::default())
 ///     .read_batch_handler(journal.writer())
 ///     .build()?;
 /// let running = consumers.start()?;

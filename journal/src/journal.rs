@@ -274,8 +274,8 @@ impl<E, T: Encoding<E>> Journal<E, T> {
     /// let journal = Arc::new(Options::new().segment_bytes(4096).open::<u64>(folder.path())?);
     /// let keeper = Arc::clone(&journal);
     /// let (mut producer, consumers) = Disruptor::single_producer(64, || 0_u64)
-    ///     .stage("journal").blocking().read_batch_handler(journal.writer())
-    ///     .stage("synced").blocking().read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
+    ///     .stage("journal").may_block().read_batch_handler(journal.writer())
+    ///     .stage("synced").may_block().read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
     ///     .stage("state").read(move |_, sequence, _| {
     ///         if sequence % 1000 == 999 {
     ///             keeper.remove_before(sequence - 500)?; // a snapshot has the older ones

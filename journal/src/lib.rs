@@ -28,8 +28,8 @@
 //! let mut confirmed = 0;
 //! let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
 //!     .first_sequence(journal.next_sequence())
-//!     .stage("journal").blocking().read_batch_handler(journal.writer())
-//!     .stage("synced").blocking().read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
+//!     .stage("journal").may_block().read_batch_handler(journal.writer())
+//!     .stage("synced").may_block().read_batch_handler(journal.syncer(SyncPolicy::EachBatch))
 //!     .stage("confirm").read(|_, _, _| confirmed += 1) // on disk
 //!     .build()?;
 //! std::thread::scope(|scope| -> Result<(), Box<dyn std::error::Error>> {

@@ -24,12 +24,12 @@ struct Contents {
     /// By index of the stage in the ring.
     stages: Box<[StageDescription]>,
     /// Consumers that joined, by name.
-    guests: Mutex<BTreeMap<String, Guest>>,
+    guests: Mutex<BTreeMap<String, JoinedConsumer>>,
 }
 
 /// A consumer that joined or is about to.
 #[derive(Debug, Default)]
-struct Guest {
+struct JoinedConsumer {
     /// Its seat; `None` until it has one.
     seat: Option<StageIndex>,
     /// Whether it has a handler, and so a thread that runs it.
@@ -93,11 +93,11 @@ impl Description {
         if is_of_a_stage || guests.contains_key(name) {
             return None;
         }
-        guests.insert(name.to_owned(), Guest::default());
+        guests.insert(name.to_owned(), JoinedConsumer::default());
         Some(TakenName { description: self.clone(), name: name.to_owned() })
     }
 
-    fn guests(&self) -> MutexGuard<'_, BTreeMap<String, Guest>> {
+    fn guests(&self) -> MutexGuard<'_, BTreeMap<String, JoinedConsumer>> {
         // Nothing panics under this lock.
         self.0.guests.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,7 +121,7 @@ impl TakenName {
         self.change(|guest| guest.has_handler = true);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Guest)) {
+    fn change(&self, change: impl FnOnce(&mut JoinedConsumer)) {
         if let Some(guest) = self.description.guests().get_mut(&self.name) {
             change(guest);
         }

@@ -6,5 +6,5 @@
 
 pub use crate::placement::Placement;
 pub use crate::topology::{
-    Alone, Chain, Graph, Position, Seat, Seats, Side, StageId, StartAt, Unplaced, Workers,
+    Alone, Chain, Graph, Parallel, Position, Seat, Seats, StageId, StartAt, Unplaced, WorkerStage,
 };

@@ -32,7 +32,7 @@
 //! | Choose what happens if the ring is full | [`Producer::publish_or`], [`WhenFull`](producer::WhenFull) |
 //! | Consume events | [`Stage::read`] and [`Stage::write`] with a closure, [`EventHandler`], [`Poller`] |
 //! | Continue after a failure | [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`](consumer::Retries) |
-//! | Share the events of a stage among workers | [`Stage::workers`], [`Workers::by_key`](graph::Workers::by_key), [`WorkerGroup`](lifecycle::WorkerGroup) |
+//! | Share the events of a stage among workers | [`Stage::workers`], [`WorkerStage::by_key`](graph::WorkerStage::by_key), [`WorkerGroup`](lifecycle::WorkerGroup) |
 //! | Start and stop a ring | [`Consumers`], [`Running`], [`Report`] |
 //! | Choose which thread runs which stage | [`Placement`](graph::Placement) |
 //! | Choose how threads wait | [`wait`], with a table of the strategies; [`wait::BusySpin`] has the lowest latency |
@@ -70,7 +70,7 @@
 //! let (mut trades, consumers) = Disruptor::single_producer(1024, Trade::default)
 //!     .stage("notional")
 //!     .write(|trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
-//!     .side_by_side(|side| side
+//!     .parallel(|parallel| parallel
 //!         .stage("journal").read(|trade, sequence, _| assert_eq!(trade.price, sequence))
 //!         .stage("risk").read(|trade, _, _| assert_eq!(trade.notional, 10 * trade.price)))
 //!     .build()?;

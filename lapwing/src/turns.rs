@@ -150,7 +150,7 @@ impl Turns {
 
 /// The turns of one producer during one wait for free slots.
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct ProducerTurn<'a> {
     turns: &'a Turns,
     control: &'a Control,
     /// The last ticket of the producer; 0 before the first.
@@ -166,7 +166,7 @@ pub(crate) struct Turn<'a> {
     has_ticket: bool,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> ProducerTurn<'a> {
     /// The turns of the producer with this last `ticket`.
     pub(crate) fn new(turns: &'a Turns, control: &'a Control, ticket: &'a mut u64) -> Self {
         let (patience, starves_at, has_asked, has_ticket) = (PATIENCE, None, false, false);
@@ -274,12 +274,12 @@ mod tests {
         Shared::of_several(8)
     }
 
-    fn turn<'a>(ring: &'a Shared, ticket: &'a mut u64) -> Turn<'a> {
-        Turn::new(&ring.turns, &ring.control, ticket)
+    fn turn<'a>(ring: &'a Shared, ticket: &'a mut u64) -> ProducerTurn<'a> {
+        ProducerTurn::new(&ring.turns, &ring.control, ticket)
     }
 
     /// The turn of the first ticket, which begins at once, and goes on until [`end_turn`].
-    fn starve<'a>(ring: &'a Shared, ticket: &'a mut u64) -> Turn<'a> {
+    fn starve<'a>(ring: &'a Shared, ticket: &'a mut u64) -> ProducerTurn<'a> {
         let mut turn = turn(ring, ticket);
         turn.starves_at = Some(now());
         turn.take(None);

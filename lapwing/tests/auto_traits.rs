@@ -12,11 +12,13 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use lapwing::consumer::{
-    Acknowledger, Batch, Cause, Consumer, Events, Exclusive, Failure, Finished, Iter, IterMut,
-    Outcome, Retries, Shared, StopHandle,
+    Acknowledger, Batch, Cause, Consumer, Events, Exclusive, Failure, Iter, IterMut, Outcome,
+    Retries, Shared, StageReport, StopHandle,
 };
 use lapwing::error::{BatchError, BuildError, PublishError, StartError};
-use lapwing::graph::{Chain, Graph, Placement, Seat, Seats, Side, StageId, Unplaced, Workers};
+use lapwing::graph::{
+    Chain, Graph, Parallel, Placement, Seat, Seats, StageId, Unplaced, WorkerStage,
+};
 use lapwing::lifecycle::{Backlog, RunError, ShutdownError, WorkerGroup};
 use lapwing::monitor::{Monitor, Part, Snapshot, StageSnapshot, Stall};
 use lapwing::producer::{Claim, ClaimBatch, Multi, Single, Slots, SlotsIter};
@@ -60,19 +62,19 @@ assert_auto_traits! { send: true, sync: true:
     SingleProducer<u64>, SingleProducer<Unshared>, MultiProducer<u64>, MultiProducer<Unshared>,
     Poller<u64, Shared>, Poller<u64, Exclusive>, Poller<Unshared, Exclusive>,
     Consumer<'static>, Consumers<'static, u64>, Consumers<'static, Unshared>,
-    Running<'static>, Report, Finished, RunError, ShutdownError, Backlog, Outcome,
+    Running<'static>, Report, StageReport, RunError, ShutdownError, Backlog, Outcome,
     StopHandle, Acknowledger, WorkerGroup, Seats<u64>, Seat<u64>,
     Monitor, Snapshot, StageSnapshot, Stall, Part,
 }
 
 // Builders.
 assert_auto_traits! { send: true, sync: true:
-    Stage, StageId, Workers<Unplaced, u64>, Workers<Unplaced, Unshared>, Placement, Action, Retries, Failure<'static>,
+    Stage, StageId, WorkerStage<Unplaced, u64>, WorkerStage<Unplaced, Unshared>, Placement, Action, Retries, Failure<'static>,
     Cause<'static>, BuildError, StartError, PublishError, BatchError,
 }
 
 // Their closures are only `Send`, and a factory runs on the building thread.
-assert_auto_traits! { send: true, sync: false: Graph<'static, u64>, Side<'static, 'static, u64>, Chain<'static, 'static, u64> }
+assert_auto_traits! { send: true, sync: false: Graph<'static, u64>, Parallel<'static, 'static, u64>, Chain<'static, 'static, u64> }
 assert_auto_traits! { send: false, sync: false: Builder<'static, u64, Single>, Builder<'static, u64, Multi> }
 
 // Guards that borrow events.

@@ -368,8 +368,8 @@ fn observe<K: Kind, W: WaitStrategy>(
     // The producer never waits. Its strategy must not be the reason for checking for parked
     // threads.
     let (mut producer, consumers) = K::ring(8, || 0)
-        .wait(way.strategy.clone())
-        .producer_wait(BusySpin)
+        .wait_strategy(way.strategy.clone())
+        .producer_wait_strategy(BusySpin)
         .graph(graph)
         .build()
         .unwrap();
@@ -392,8 +392,8 @@ fn on_a_full_ring<K: Kind, W: WaitStrategy>(way: &Way<W>) {
         let case = Case::new::<K, W>(way, "a full ring".to_owned(), 2);
         let arrivals = Arrivals::new();
         let (mut producer, mut consumers) = K::ring(2, || 0_u64)
-            .wait(BusySpin)
-            .producer_wait(way.strategy.clone())
+            .wait_strategy(BusySpin)
+            .producer_wait_strategy(way.strategy.clone())
             .stage("all")
             .poller()
             .build()

@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use rings::{
     Advice, BESIDE, ONE, TWO, acknowledged, counting, expecting, graph, in_parts, multi,
-    multi_ring, ring_of, ring_with, side_by_side, single, single_ring,
+    multi_ring, parallel, ring_of, ring_with, single, single_ring,
 };
 
 use crate::error::{Cause, ClaimError, Ended, JoinError, PollError};

@@ -5,8 +5,8 @@ use loom::thread;
 
 use super::{
     Advice, BESIDE, ONE, Publisher, REQUESTED, Rest, SLEEP, Single, TWO, Taker, acknowledged,
-    check, check_less, check_up_to, check_without_fences, graph, multi, ring_of, ring_with,
-    side_by_side, single, single_ring,
+    check, check_less, check_up_to, check_without_fences, graph, multi, parallel, ring_of,
+    ring_with, single, single_ring,
 };
 use crate::error::{Cause, ClaimError, PollError};
 use crate::sync::Arc;
@@ -102,7 +102,7 @@ fn loom_park_on_publication_of_one_that_stops_counting() {
 #[test]
 fn loom_two_stages_park_on_publication() {
     check(|| {
-        let (mut producer, mut left, mut right) = side_by_side();
+        let (mut producer, mut left, mut right) = parallel();
         let one = thread::spawn(move || {
             assert_eq!(left.wait().unwrap(), [(0, 1)]);
             left
@@ -225,7 +225,7 @@ fn loom_two_producers_park_until_there_is_room() {
 #[test]
 fn loom_park_on_full_ring_with_two_gates() {
     check(|| {
-        let (mut producer, mut left, mut right) = side_by_side();
+        let (mut producer, mut left, mut right) = parallel();
         producer.publish(1).unwrap();
         let one = thread::spawn(move || {
             left.take().unwrap();

@@ -6,8 +6,7 @@ use loom::thread;
 
 use super::{
     Claims, Multi, ONE, Publisher, Single, TWO, Taken, Taker, acknowledged, check_without_fences,
-    counting, expecting, fill, graph, multi, multi_ring, ring_of, side_by_side, single,
-    single_ring,
+    counting, expecting, fill, graph, multi, multi_ring, parallel, ring_of, single, single_ring,
 };
 use crate::error::ClaimError;
 use crate::sync::{Arc, AtomicU64, Ordering};
@@ -119,7 +118,7 @@ fn loom_lines_are_taken_while_nobody_else_has_them() {
 #[test]
 fn loom_lines_are_taken_by_the_last_of_stages_side_by_side() {
     check_without_fences(|| {
-        let (mut producer, mut left, mut right) = side_by_side();
+        let (mut producer, mut left, mut right) = parallel();
         producer.publish(1).unwrap();
         let reader = thread::spawn(move || {
             assert_eq!(left.take().unwrap(), [(0, 1)]);

@@ -114,7 +114,7 @@ pub(super) fn expecting(capacity: usize) -> (Publisher<Multi>, Taker) {
 }
 
 /// A ring of one slot with two stages side by side.
-pub(super) fn side_by_side() -> (Publisher<Single>, Taker, Taker) {
+pub(super) fn parallel() -> (Publisher<Single>, Taker, Taker) {
     let (publisher, ring) = single_ring(1, BESIDE);
     (publisher, Taker::of_stage(&ring, 0), Taker::of_stage(&ring, 1))
 }

@@ -62,8 +62,9 @@ pub(crate) fn run(
     let (producer, consumers) = Disruptor::single_producer(CAPACITY, Line::default)
         .stage("parse")
         .write(|line, _, _| line.message = Message::parse(&line.text))
-        .side_by_side(|side| {
-            side.stage("journal")
+        .parallel(|parallel| {
+            parallel
+                .stage("journal")
                 .read(|line, _, end_of_batch| {
                     if line.message.is_ok() {
                         journal.record(line.number, &line.text);

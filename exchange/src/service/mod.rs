@@ -242,17 +242,17 @@ fn start_input(
     let ring = Disruptor::multi_producer(settings.input_slots, Input::empty)
         .name("input")
         .first_sequence(first)
-        .side_by_side(|side| {
+        .parallel(|parallel| {
             // An error of the journal is named before that of matching, which follows from it.
-            let side = side.chain(|chain| {
+            let parallel = parallel.chain(|chain| {
                 let chain = match journal {
                     Some(journal) => chain
                         .stage("journal")
-                        .blocking()
+                        .may_block()
                         .on_error(WaitForSpace::default())
                         .read_batch_handler(journal.writer())
                         .stage("synced")
-                        .blocking()
+                        .may_block()
                         .read_batch_handler(journal.syncer(SyncPolicy::EachBatch)),
                     None => chain,
                 };
@@ -261,7 +261,7 @@ fn start_input(
                     None => chain,
                 }
             });
-            side.stage("matching").read_handler(matching)
+            parallel.stage("matching").read_handler(matching)
         });
     let (entry, consumers) = ring.build()?;
     Ok((entry, consumers.start()?))
@@ -276,12 +276,13 @@ fn start_output(
     let (reports, consumers) = Disruptor::single_producer(settings.output_slots, Output::empty)
         .name("output")
         .stage("durable")
-        .blocking()
+        .may_block()
         .read_batch(move |reports, _| durable.hold(reports))
-        .side_by_side(|side| {
-            side.stage(Stage::new("answers").timeout(LONGEST_SILENCE))
+        .parallel(|parallel| {
+            parallel
+                .stage(Stage::new("answers").timeout_after(LONGEST_SILENCE))
                 .read_handler(answers)
-                .stage(Stage::new("market-data").timeout(LONGEST_SILENCE))
+                .stage(Stage::new("market-data").timeout_after(LONGEST_SILENCE))
                 .read_handler(market_data)
         })
         .build()?;

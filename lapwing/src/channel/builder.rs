@@ -25,8 +25,8 @@ const RECEIVER: &str = "receiver";
 /// use lapwing::wait::{Blocking, BusySpin};
 ///
 /// let (mut sender, mut receiver) = Builder::new(1024)
-///     .receiver_wait(BusySpin) // a CPU of its own
-///     .sender_wait(Blocking::default())
+///     .receiver_wait_strategy(BusySpin) // a CPU of its own
+///     .sender_wait_strategy(Blocking::default())
 ///     .spsc()?;
 /// sender.send(7)?;
 /// assert_eq!(receiver.recv(), Ok(7));
@@ -68,13 +68,13 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// use lapwing::{channel::Builder, wait::Blocking};
     ///
     /// let (mut sender, mut receiver) =
-    ///     Builder::new(8).receiver_wait(Blocking { yields: 0 }).spsc()?;
+    ///     Builder::new(8).receiver_wait_strategy(Blocking { yields: 0 }).spsc()?;
     /// let thread = std::thread::spawn(move || receiver.recv()); // may park
     /// sender.send(7)?;
     /// assert_eq!(thread.join().unwrap(), Ok(7));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn receiver_wait<W: WaitStrategy>(self, strategy: W) -> Builder<W, S> {
+    pub fn receiver_wait_strategy<W: WaitStrategy>(self, strategy: W) -> Builder<W, S> {
         let Self { capacity, sender_wait, .. } = self;
         Builder { capacity, receiver_wait: strategy, sender_wait }
     }
@@ -85,14 +85,14 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// ```
     /// use lapwing::{channel::Builder, wait::Yielding};
     ///
-    /// let (mut sender, receiver) = Builder::new(1).sender_wait(Yielding::default()).spsc()?;
+    /// let (mut sender, receiver) = Builder::new(1).sender_wait_strategy(Yielding::default()).spsc()?;
     /// let thread = std::thread::spawn(move || receiver.into_iter().sum::<u64>());
     /// (1..=10).try_for_each(|number| sender.send(number))?; // waits for the one slot
     /// drop(sender);
     /// assert_eq!(thread.join().unwrap(), 55);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn sender_wait<W: WaitStrategy>(self, strategy: W) -> Builder<R, W> {
+    pub fn sender_wait_strategy<W: WaitStrategy>(self, strategy: W) -> Builder<R, W> {
         let Self { capacity, receiver_wait, .. } = self;
         Builder { capacity, receiver_wait, sender_wait: strategy }
     }
@@ -222,7 +222,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         ring: RingBuilder<'env, E, Q>,
     ) -> RingBuilder<'env, E, Q> {
-        ring.wait(self.receiver_wait).producer_wait(self.sender_wait)
+        ring.wait_strategy(self.receiver_wait).producer_wait_strategy(self.sender_wait)
     }
 
     fn with_one_receiver<'env, T: Send + 'env, Q: Sequencer>(

@@ -94,7 +94,7 @@ pub enum Action {
     /// The stage releases the events before this one, leaves the graph, and ends.
     ///
     /// This event and all later ones do not count as handled by it. If it is a worker, the other
-    /// workers of its [group](crate::graph::Workers) handle them. Otherwise, downstream stages then
+    /// workers of its [group](crate::graph::WorkerStage) handle them. Otherwise, downstream stages then
     /// depend on the stages that this one depended on. The ring halts if this was the last
     /// consumer, or the last worker of its group.
     ///
@@ -121,7 +121,7 @@ pub enum Action {
     ///     producer.publish(|event| *event = price)?;
     /// }
     /// let report = running.shutdown().unwrap_err().into_report(); // one worker has panicked
-    /// let sum = |count: fn(&lapwing::consumer::Finished) -> u64| report.stages().map(count).sum();
+    /// let sum = |count: fn(&lapwing::consumer::StageReport) -> u64| report.stages().map(count).sum();
     /// let (handled, skipped): (u64, u64) = (sum(|one| one.handled()), sum(|one| one.skipped()));
     /// assert_eq!((handled, skipped), (3, 1)); // a skipped event counts as handled
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -164,7 +164,7 @@ pub trait BatchHandler<E, A: Access = Shared, R = ()> {
         let _ = next_sequence;
     }
 
-    /// Called when no event has come for the [timeout](crate::Stage::timeout) of the stage, as
+    /// Called when no event has come for the [timeout](crate::Stage::timeout_after) of the stage, as
     /// [`EventHandler::on_timeout`](crate::EventHandler::on_timeout) is. Does nothing by default.
     fn on_timeout(&mut self, next_sequence: Sequence) {
         let _ = next_sequence;

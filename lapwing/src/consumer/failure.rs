@@ -218,7 +218,7 @@ impl fmt::Display for Failure<'_> {
 ///
 /// # Workers
 ///
-/// The workers of a [group](crate::graph::Workers) do not share a policy: `build` clones it for
+/// The workers of a [group](crate::graph::WorkerStage) do not share a policy: `build` clones it for
 /// each worker. The library holds no lock while a policy runs, so a policy that logs or sleeps
 /// delays its own worker only. A counter in a policy therefore counts the failures of one worker.
 /// To count those of the whole group, put the counter behind an `Arc`, as the second example does.

@@ -103,20 +103,20 @@ impl Outcome {
 /// stage itself, [`Consumer::run`](crate::consumer::Consumer::run) returns the result.
 ///
 /// ```
-/// use lapwing::{Disruptor, consumer::{Finished, Outcome}};
+/// use lapwing::{Disruptor, consumer::{StageReport, Outcome}};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 7)?;
 /// let report = running.shutdown()?;
-/// let finished: &Finished = report.stages().next().unwrap();
+/// let finished: &StageReport = report.stages().next().unwrap();
 /// assert_eq!((finished.name(), finished.processed()), ("sum", 1));
 /// assert_eq!(*finished.outcome(), Outcome::Drained);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "it says whether the stage panicked"]
-pub struct Finished {
+pub struct StageReport {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) processed: u64,
@@ -140,7 +140,7 @@ impl From<Option<Box<dyn Any + Send>>> for Handler {
     }
 }
 
-impl Finished {
+impl StageReport {
     /// The result of a stage whose thread has delivered none.
     pub(crate) fn lost(name: &str) -> Self {
         let message = "the stage has not ended, or its thread ended outside its handler".to_owned();
@@ -322,9 +322,9 @@ impl Finished {
     }
 }
 
-impl fmt::Debug for Finished {
+impl fmt::Debug for StageReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Finished")
+        f.debug_struct("StageReport")
             .field("name", &self.name)
             .field("outcome", &self.outcome)
             .field("processed", &self.processed)

@@ -15,13 +15,13 @@ use crate::group::{KeyTransfer, MovedKeys};
 
 /// A handler that hands over its state for a key when the key moves to another worker.
 ///
-/// The workers of a group [by key](crate::graph::Workers::by_key) may keep state per key. Keys move
+/// The workers of a group [by key](crate::graph::WorkerStage::by_key) may keep state per key. Keys move
 /// when the group is [resized](crate::lifecycle::WorkerGroup::resize) and when a worker leaves it.
 /// With this trait, the state moves too. Without it, the state stays in the old handler, and the
 /// new worker of the key begins without any.
 ///
-/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) and
-/// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) take handlers with this
+/// [`read_keyed_handlers`](crate::graph::WorkerStage::read_keyed_handlers) and
+/// [`write_keyed_handlers`](crate::graph::WorkerStage::write_keyed_handlers) take handlers with this
 /// trait.
 ///
 /// # When the library calls the methods

@@ -321,7 +321,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
         let _ = next_sequence;
     }
 
-    /// Called when no event has come for the [timeout](crate::Stage::timeout) of the stage. Does
+    /// Called when no event has come for the [timeout](crate::Stage::timeout_after) of the stage. Does
     /// nothing by default.
     ///
     /// `next_sequence` is the sequence that the stage waits for. For a worker, it is the next one
@@ -342,7 +342,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// }
     ///
     /// let (sender, alarms) = mpsc::channel();
-    /// let stage = Stage::new("watchdog").timeout(Duration::from_millis(1));
+    /// let stage = Stage::new("watchdog").timeout_after(Duration::from_millis(1));
     /// let ring = Disruptor::single_producer(8, || 0);
     /// let (_producer, consumers) = ring.stage(stage).read_handler(Watchdog(sender)).build()?;
     /// let running = consumers.start()?;

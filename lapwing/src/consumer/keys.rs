@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lapwing_core::{Control, IDLE, StageIndex};
 
 use super::finished::Outcome;
-use crate::group::{Claim, Group, Router};
+use crate::group::{Group, Router, WorkerClaim};
 
 /// The key function of a group, called for many events at a time.
 pub(crate) trait Keys<E>: Send + Sync {
@@ -49,9 +49,9 @@ impl<E> ByKey<E> {
 
     /// Everything that it has or may still get, as claims to leave behind. Other workers may route
     /// events to it until they have seen that it has left and the team has changed.
-    pub(super) fn left_behind(&self, group: &Group) -> impl Iterator<Item = Claim> {
+    pub(super) fn left_behind(&self, group: &Group) -> impl Iterator<Item = WorkerClaim> {
         let rest_of = |&word: &StageIndex| group.control.sequence_of(word)..IDLE;
-        self.words.iter().map(move |word| Claim { word: *word, events: rest_of(word) })
+        self.words.iter().map(move |word| WorkerClaim { word: *word, events: rest_of(word) })
     }
 }
 

@@ -49,7 +49,7 @@ pub use batch_handler::{BatchHandler, Done};
 pub use events::Events;
 pub(crate) use failure::KeptPolicy;
 pub use failure::{Cause, Failure, FailurePolicy};
-pub use finished::{Finished, Outcome};
+pub use finished::{Outcome, StageReport};
 pub use hand_over::HandOver;
 pub use handler::EventHandler;
 pub use poller::Poller;
@@ -149,7 +149,7 @@ impl<'env> Consumer<'env> {
     /// # Errors
     ///
     /// The result of the stage, if making the handler panicked.
-    fn begin(self) -> Result<Box<dyn Task + 'env>, Finished> {
+    fn begin(self) -> Result<Box<dyn Task + 'env>, StageReport> {
         self.body.into_inner().begin(self.name)
     }
 
@@ -170,7 +170,7 @@ impl<'env> Consumer<'env> {
     }
 
     /// Returns the CPU that the stage asks for, from [`Stage::pin`](crate::Stage::pin),
-    /// [`Workers::pin`](crate::graph::Workers::pin) or
+    /// [`WorkerStage::pin`](crate::graph::WorkerStage::pin) or
     /// [`Placement::pin`](crate::graph::Placement::pin).
     ///
     /// [`run`](Self::run) does not pin the thread. [`Consumers::start`](crate::Consumers::start)
@@ -281,7 +281,7 @@ impl<'env> Consumer<'env> {
     /// ([`Stage::on_thread`](crate::Stage::on_thread)), or if its
     /// [`Placement`](crate::graph::Placement) puts several stages on one thread. Otherwise, a
     /// parked thread polls once per millisecond.
-    pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
+    pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<StageReport> {
         let mut finished = BTreeMap::new();
         run_together(consumers, &mut |place, end| {
             finished.insert(place, end);
@@ -294,7 +294,7 @@ impl<'env> Consumer<'env> {
     /// A stage ends when its ring is closed and drained, when the ring halts, or when the stage
     /// stops. A panic of the handler is caught, and the stage's [panic
     /// policy](crate::Stage::on_panic) decides what happens. If the panic ends the stage, the
-    /// [outcome](Finished::outcome) has its message.
+    /// [outcome](StageReport::outcome) has its message.
     ///
     /// ```
     /// use lapwing::{Disruptor, consumer::Outcome};
@@ -315,7 +315,7 @@ impl<'env> Consumer<'env> {
     /// Waits for events with the stage's strategy, until the stage ends. An inactive worker of a
     /// group parks, whatever the strategy. A thread that must not wait calls [`Poller::poll`]
     /// instead.
-    pub fn run(self) -> Finished {
+    pub fn run(self) -> StageReport {
         match self.begin() {
             Ok(mut task) => {
                 task.start();

@@ -159,7 +159,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// # Blocking
     ///
-    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
+    /// Waits with the [wait strategy](crate::Stage::wait_strategy) of this stage until an event is
     /// available: published, and released by all upstream stages. The wait also ends when the ring
     /// is halted, or is closed and has no event left for this poller. [`poll`](Self::poll) does not
     /// wait.
@@ -201,7 +201,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// # Blocking
     ///
-    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
+    /// Waits with the [wait strategy](crate::Stage::wait_strategy) of this stage until an event is
     /// available: published, and released by all upstream stages. The wait also ends when the ring
     /// is halted, when it is closed and has no event left for this poller, and when `timeout` is
     /// over. The system may take additional time to wake the thread. [`poll`](Self::poll) does not

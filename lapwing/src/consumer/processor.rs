@@ -10,7 +10,7 @@ use super::stage_loop::StageLoop;
 use super::stop::StopHandle;
 use super::task::{Begin, Post, Task, drop_all};
 use super::work::Work;
-use super::{Finished, Outcome};
+use super::{Outcome, StageReport};
 use crate::activity::Doing;
 use crate::catch::catch;
 use crate::on_this_thread;
@@ -39,7 +39,7 @@ where
     B: FnOnce(H) -> Option<Box<dyn Any + Send>> + Send + 'env,
     H: Work<E, A> + 'env,
 {
-    fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished> {
+    fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, StageReport> {
         let Self { mut post, make, hand_back, access: _ } = *self;
         let (control, stage) = (post.source.control(), post.source.stage());
         post.lifeline.arm(control);
@@ -59,7 +59,7 @@ where
                 lifeline.fail();
                 // The panic of the factory is the cause, so panics of these drops are not reported.
                 let _ = drop_all(source, recovery);
-                Err(Finished {
+                Err(StageReport {
                     name,
                     outcome,
                     processed,

@@ -13,7 +13,7 @@ use crate::sync::Arc;
 /// its batch and leaves the graph, and its run ends with
 /// [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). A stage that
 /// [pauses](crate::Action::Retry) leaves without another attempt. A handler can be
-/// [taken](crate::consumer::Finished::take_handler) from the result.
+/// [taken](crate::consumer::StageReport::take_handler) from the result.
 ///
 /// - Downstream stages then depend on the stages that this one depended on.
 /// - Producers do not wait for the stage, nor for [acknowledgements](crate::Stage::acknowledged) of
@@ -65,7 +65,7 @@ impl StopHandle {
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// let mut all = consumers.take_poller("all")?;
-    /// let consumer = consumers.seats().take("guest", StartAt::Now)?.read(|_, _, _| {});
+    /// let consumer = consumers.seats().join("guest", StartAt::Now)?.read(|_, _, _| {});
     /// let stop = consumer.stop_handle();
     /// let thread = thread::spawn(move || consumer.run());
     /// stop.stop();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lapwing_core::{Control, Drained, Padded};
 
-use super::Finished;
+use super::StageReport;
 use super::recovery::Recovery;
 use super::source::Source;
 use super::stop::StopHandle;
@@ -25,7 +25,7 @@ pub(crate) trait Begin<'env>: Send {
     /// # Errors
     ///
     /// The result of the stage, if making the handler panicked.
-    fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished>;
+    fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, StageReport>;
 
     fn stop_handle(&self) -> StopHandle;
 }
@@ -43,7 +43,7 @@ pub(crate) trait Task {
     fn share_thread(&mut self);
 
     /// Handles one batch, if there is one; never waits.
-    fn take_turn(&mut self) -> Turn;
+    fn take_turn(&mut self) -> TurnResult;
 
     /// Whether [`take_turn`](Self::take_turn) would find something to do.
     fn is_ready(&self) -> bool;
@@ -59,7 +59,7 @@ pub(crate) trait Task {
     fn fail(&mut self, message: String);
 
     /// Ends the stage and returns its result. Called last.
-    fn finish(self: Box<Self>) -> Finished;
+    fn finish(self: Box<Self>) -> StageReport;
 
     fn shared(&self) -> &SharedArc<Shared>;
 
@@ -71,7 +71,7 @@ pub(crate) trait Task {
 
 /// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum TurnResult {
     /// The stage handled a batch. If it knows of no more events, `Drained` describes what it
     /// drained.
     Handled(Option<Drained>),

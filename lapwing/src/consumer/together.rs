@@ -17,8 +17,8 @@ use std::time::Duration;
 use lapwing_core::{Awaited, Drained, EventCount, Sleeper};
 
 use super::source::pace;
-use super::task::{Task, Turn};
-use super::{Consumer, Finished};
+use super::task::{Task, TurnResult};
+use super::{Consumer, StageReport};
 use crate::activity::{Activity, Doing};
 use crate::catch::catch;
 use crate::deadline::earlier;
@@ -43,25 +43,25 @@ const LEAST_TURN: u64 = 16;
 /// place of the consumer among them.
 pub(crate) fn run_together<'env>(
     consumers: impl IntoIterator<Item = Consumer<'env>>,
-    deliver: &mut dyn FnMut(usize, Finished),
+    deliver: &mut dyn FnMut(usize, StageReport),
 ) {
-    let mut crew = Crew { tasks: Vec::new(), waiter: None };
+    let mut thread = TasksOfThread { tasks: Vec::new(), waiter: None };
     for (place, consumer) in consumers.into_iter().enumerate() {
         match consumer.begin() {
-            Ok(task) => crew.tasks.push((place, task)),
+            Ok(task) => thread.tasks.push((place, task)),
             Err(end) => deliver(place, end),
         }
     }
-    for (_, task) in &mut crew.tasks {
+    for (_, task) in &mut thread.tasks {
         task.share_thread();
         task.start();
     }
     let mut is_waiting = false;
-    while !crew.tasks.is_empty() {
-        is_waiting = match crew.take_turns(deliver) {
-            Round::Idle => crew.wait(is_waiting),
+    while !thread.tasks.is_empty() {
+        is_waiting = match thread.take_turns(deliver) {
+            Round::Idle => thread.wait(is_waiting),
             Round::Drained(drained) => {
-                crew.pace(drained);
+                thread.pace(drained);
                 false
             }
             Round::TimedOut | Round::Busy => false,
@@ -89,26 +89,26 @@ enum Round {
 }
 
 /// The stages of a thread that have not ended, each with its place among all of them.
-struct Crew<'env> {
+struct TasksOfThread<'env> {
     tasks: Vec<(usize, Box<dyn Task + 'env>)>,
     /// How it waits: with a copy of the strategy of the first stage, made when it is first needed.
     waiter: Option<Waiter>,
 }
 
-impl<'env> Crew<'env> {
+impl<'env> TasksOfThread<'env> {
     /// Gives each stage a turn.
-    fn take_turns(&mut self, deliver: &mut dyn FnMut(usize, Finished)) -> Round {
+    fn take_turns(&mut self, deliver: &mut dyn FnMut(usize, StageReport)) -> Round {
         let mut round = Round::Idle;
         let mut index = 0;
         while let Some((_, task)) = self.tasks.get_mut(index) {
             let turn = task.take_turn();
             round = round.max(match turn {
-                Turn::Idle => Round::Idle,
-                Turn::TimedOut => Round::TimedOut,
-                Turn::Handled(drained) => drained.map_or(Round::Busy, Round::Drained),
-                Turn::Ended => Round::Busy,
+                TurnResult::Idle => Round::Idle,
+                TurnResult::TimedOut => Round::TimedOut,
+                TurnResult::Handled(drained) => drained.map_or(Round::Busy, Round::Drained),
+                TurnResult::Ended => Round::Busy,
             });
-            if turn == Turn::Ended {
+            if turn == TurnResult::Ended {
                 let (place, task) = self.tasks.remove(index);
                 deliver(place, task.finish());
             } else {

@@ -29,6 +29,9 @@
 //! | `Closed` | all | the ring was closed before the event was published | only if the ring has one producer and was closed while the closure ran | returns `Closed`, or `Halted` after a halt |
 //! | `Halted` | all | the ring was halted before the event was published, for the [`HaltCause`](crate::error::HaltCause) in the error | only if the ring was halted while the closure ran | fails in the same way |
 //!
+//! `Zero` and `TooLarge` come first, because they depend on the call alone: a batch that no ring of this
+//! capacity accepts is refused for its length in a closed or halted ring too.
+//!
 //! `Ok(None)` from a call that takes a [`WhenFull`](crate::producer::WhenFull) means that the event
 //! was dropped, by [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew): it is not published,
 //! and the producer [counts](crate::Producer::dropped) it.

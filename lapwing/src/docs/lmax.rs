@@ -24,7 +24,7 @@
 //! | `remainingCapacity` | [`Producer::free_slots`] | Never negative: claims never go beyond the capacity. |
 //! | `getCursor` | [`Snapshot::published`], [`Snapshot::claimed`] | With several producers, LMAX returns the claimed sequence, even beyond the capacity. |
 //! | `getMinimumGatingSequence`, `getBufferSize` | [`Snapshot::held_slots`], [`Producer::capacity`] | |
-//! | `addGatingSequences` | a stage gates by being built; [`Seats::take`] while the ring runs | A consumer that joins begins at the next event, at the oldest event or at a given sequence, and misses no later event. A ring cannot be overwritten unnoticed: a graph without stages is [`BuildError::NoConsumers`]. |
+//! | `addGatingSequences` | a stage gates by being built; [`Seats::join`] while the ring runs | A consumer that joins begins at the next event, at the oldest event or at a given sequence, and misses no later event. A ring cannot be overwritten unnoticed: a graph without stages is [`BuildError::NoConsumers`]. |
 //! | `removeGatingSequence` | dropping a [`Poller`], [`StopHandle::stop`], [`Action::Stop`] | Its downstream stages then depend on its upstream stages. When the last consumer has left, the ring halts. |
 //! | `newBarrier(sequences…)` | [`Stage::after`] | |
 //! | `newPoller(sequences…)` | [`Stage::poller`] | |
@@ -62,10 +62,10 @@
 //! | `SleepingWaitStrategy` | [`Sleeping`] | A halt ends a sleep of any length at once. Under oversubscription it yields without polling first. |
 //! | `BlockingWaitStrategy` | [`Blocking`] | No lock, and one load per publication while no thread is parked. It also parks on an upstream stage and on a full ring. |
 //! | `LiteBlockingWaitStrategy` | [`Blocking`] | There is only the lite variant. |
-//! | `TimeoutBlockingWaitStrategy`, `LiteTimeoutBlockingWaitStrategy` | [`Blocking`] and [`Stage::timeout`] | The time limit belongs to the wait, not to the strategy. It applies to a slow upstream stage as well as to an empty ring. A limit of zero is allowed. |
+//! | `TimeoutBlockingWaitStrategy`, `LiteTimeoutBlockingWaitStrategy` | [`Blocking`] and [`Stage::timeout_after`] | The time limit belongs to the wait, not to the strategy. It applies to a slow upstream stage as well as to an empty ring. A limit of zero is allowed. |
 //! | `PhasedBackoffWaitStrategy`, `withLock`, `withLiteLock`, `withSleep` | [`PhasedBackoff`] | A halt ends each phase. |
 //! | `waitFor` and `signalAllWhenBlocking` of your own strategy | [`WaitStrategy::next`] | The strategy answers the next step. The library takes it, checks what ends the wait, and wakes parked threads. |
-//! | one strategy for a ring | [`Builder::wait`], [`Stage::wait`], [`Builder::producer_wait`], [`Producer::set_wait`] | One strategy per consumer and per producer. |
+//! | one strategy for a ring | [`Builder::wait_strategy`], [`Stage::wait_strategy`], [`Builder::producer_wait_strategy`], [`Producer::set_wait_strategy`] | One strategy per consumer and per producer. |
 //! | 1.x: an enum; 2.x: timeouts in every method | [`Poller::wait_timeout`], [`WhenFull::Timeout`] | |
 //! | none | [`Adaptive`] | The default: spins or yields for as long as parking costs, then parks. On a stream of events it backs off for a learnt gap. |
 //!
@@ -87,19 +87,19 @@
 //! | `IgnoreExceptionHandler` | [`Action::Skip`] | Downstream stages do not act on the event unless they ask: [`EventHandler::on_failed_event`], [`Stage::with_failed_events`]. |
 //! | `AggregateEventHandler` | [several handlers in one stage](EventHandler#several-handlers-in-one-stage) | Every call is forwarded; LMAX forwards three. |
 //! | `EventPoller.poll`: `PROCESSING`, `GATING`, `IDLE` | [`Poller::poll`] | Returns a batch, [`PollError::Empty`] for the last two states, or an error if the ring has ended. A [`StageSnapshot`] tells the two states apart. It can also [wait](Poller::wait). An event that an iterator has yielded is consumed. To get a failed event again, read [`Batch::as_slice`](crate::consumer::Batch::as_slice) and [consume](crate::consumer::Batch::consume) only what is finished. |
-//! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Stage::workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Workers claim batches, not events, and may change events. A group can be resized while it runs. [`Workers::by_key`] keeps the order of each key. |
+//! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Stage::workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Workers claim batches, not events, and may change events. A group can be resized while it runs. [`WorkerStage::by_key`] keeps the order of each key. |
 //! | custom `EventProcessor` | a [`Poller`] on your own thread | |
 //!
 //! ## The builder
 //!
 //! | LMAX | here | what is different |
 //! |---|---|---|
-//! | `handleEventsWith(a, b)` | [`Builder::side_by_side`] with [`Side::stage`] | Names instead of identity. |
+//! | `handleEventsWith(a, b)` | [`Builder::parallel`] with [`Parallel::stage`] | Names instead of identity. |
 //! | `handleEventsWith(strategy, rewindable…)` | [`Stage::on_error`] | |
 //! | `handleEventsWithWorkerPool`, `thenHandleEventsWithWorkerPool` (3.0 to 3.4) | [`Stage::workers`] | |
 //! | `handleEventsWith(factories…)`, `…(processors…)` | [`Stage::read_local`], [`Stage::poller`] | |
 //! | `then` | [`Builder::stage`] | The next stage depends on all stages before it. |
-//! | `after(…)`, `and(…)` | [`Stage::after`] in a [`Graph`]; [`Side::chain`] | A stage of another graph is [`BuildError::UnknownStage`]; a cycle cannot be expressed. |
+//! | `after(…)`, `and(…)` | [`Stage::after`] in a [`Graph`]; [`Parallel::chain`] | A stage of another graph is [`BuildError::UnknownStage`]; a cycle cannot be expressed. |
 //! | `asSequenceBarrier` | none | Ids suffice. |
 //! | `start`, `hasStarted` | [`Consumers::start`] | Consumes the consumers, so nothing is started twice and no stage is added later. To join later, use [`Seats`]. |
 //! | `halt` | [`Running::halt`] | Wakes all threads, including producers. For one stage: [`Running::stop_handle`]. |
@@ -233,7 +233,7 @@ use crate::{
     Sequence, SingleProducer, Stage,
     consumer::{Acknowledger, Consumer, Failure, FailurePolicy, Retries, StopHandle},
     error::{BatchError, BuildError, PollError, RingError, TryPublishError},
-    graph::{Graph, Placement, Seats, Side, Workers},
+    graph::{Graph, Parallel, Placement, Seats, WorkerStage},
     lifecycle::WorkerGroup,
     monitor::{Monitor, Snapshot, StageSnapshot, Stall},
     producer::{Claim, ClaimBatch, Multi, Sequencer, Single, Slots, WhenFull},

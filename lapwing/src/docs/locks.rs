@@ -3,11 +3,11 @@
 //! User code means closures, handlers, policies, wait strategies, key functions and factories, and
 //! the `Clone`, `Drop`, `Display` and `Debug` implementations of user types. The library calls user
 //! code without holding a lock. The only exception is the key function of a group of [workers by
-//! key](crate::graph::Workers::by_key).
+//! key](crate::graph::WorkerStage::by_key).
 //!
 //! | lock | in | what it guards | user code while it is held |
 //! |------|----|----------------|----------------------------|
-//! | routing lock | `group::routes::Routes` | which worker an event belongs to | the key function, and if it panics, the panic hook and the `Drop` of the panic's payload. A key function that blocks holds up its whole group; see [`Workers::by_key`](crate::graph::Workers::by_key) for what it may do. |
+//! | routing lock | `group::routes::Routes` | which worker an event belongs to | the key function, and if it panics, the panic hook and the `Drop` of the panic's payload. A key function that blocks holds up its whole group; see [`WorkerStage::by_key`](crate::graph::WorkerStage::by_key) for what it may do. |
 //! | producers of a ring | `open_claim` | the record of each of several producers | none: the records are numbers |
 //! | results | `lifecycle::completion` | the results of ended stages, including their handlers | none: results are moved in and out, and dropped outside |
 //! | states in transit | `consumer::hand_over::Mailboxes` | the states of keys that move to another worker | none: states are moved in and out; [`HandOver`](crate::consumer::HandOver) is called outside |

@@ -22,8 +22,8 @@
 //! struct Trade { price: u64 }
 //!
 //! let (mut ring, consumers) = Disruptor::single_producer(1024, Trade::default)
-//!     .wait(Blocking::default())
-//!     .side_by_side(|side| side
+//!     .wait_strategy(Blocking::default())
+//!     .parallel(|parallel| parallel
 //!         .stage("journal").read(|_trade, _sequence, _end_of_batch| {})
 //!         .stage("replicator").read(|_, _, _| {}))
 //!     .stage("logic").on_error(Action::Skip).on_panic(Action::Skip)
@@ -44,8 +44,8 @@
 //! | `next(n)`, `publish(lo, hi)` | [`claim_batch`](crate::Producer::claim_batch), [`publish_batch`](crate::Producer::publish_batch) | slices instead of sequences |
 //! | `tryNext` throws `InsufficientCapacityException` | [`try_claim`](crate::Producer::try_claim), [`try_publish`](crate::Producer::try_publish) return `Err(Full)` | |
 //! | `ProducerType.SINGLE`, unchecked | [`single_producer`](crate::Disruptor::single_producer): the producer has no `Clone` | two threads that publish do not compile |
-//! | `handleEventsWith(a, b).then(c)` | [`side_by_side`](crate::Builder::side_by_side), [`stage`](crate::Builder::stage) | stages have names; a [method](crate::Stage) says what a stage does; only a stage that runs alone gets `&mut E` |
-//! | `after(a).handleEventsWith(b)` | [`Graph`](crate::graph::Graph), [`Stage::after`](crate::Stage::after), [`Side::chain`](crate::graph::Side::chain) | checked when built |
+//! | `handleEventsWith(a, b).then(c)` | [`parallel`](crate::Builder::parallel), [`stage`](crate::Builder::stage) | stages have names; a [method](crate::Stage) says what a stage does; only a stage that runs alone gets `&mut E` |
+//! | `after(a).handleEventsWith(b)` | [`Graph`](crate::graph::Graph), [`Stage::after`](crate::Stage::after), [`Parallel::chain`](crate::graph::Parallel::chain) | checked when built |
 //! | `EventHandler` | a closure, or [`EventHandler`](crate::EventHandler) | the same calls; a handler is returned at the end |
 //! | exception, `ExceptionHandler` | `Result` or [`Action`](crate::Action), [`Stage::on_error`](crate::Stage::on_error), [`on_panic`](crate::Stage::on_panic) | by default an error halts the ring; in LMAX the thread ends and producers hang |
 //! | an event that threw goes on to the next handlers | after [`Action::Skip`](crate::Action::Skip), only to those that ask: [`on_failed_event`](crate::EventHandler::on_failed_event), [`with_failed_events`](crate::Stage::with_failed_events) | a stage that does not know of failures does not act on a failed event |
@@ -55,15 +55,15 @@
 //! | `BatchEventProcessorBuilder.setMaxBatchSize` | [`Stage::max_batch`](crate::Stage::max_batch) | for every stage |
 //! | `AggregateEventHandler` | a pair or a `Vec` of [handlers](crate::EventHandler#several-handlers-in-one-stage) | every call is forwarded |
 //! | `EventPoller.poll(handler)` | [`Poller::poll`](crate::Poller::poll) returns a batch | can wait, and can release a part of a batch |
-//! | one `WaitStrategy` for a ring | [`Builder::wait`](crate::Builder::wait), [`Stage::wait`](crate::Stage::wait), [`producer_wait`](crate::Builder::producer_wait) | a stage parks on a slow stage and a producer on a full ring too; see [`wait`](crate::wait) |
+//! | one `WaitStrategy` for a ring | [`Builder::wait_strategy`](crate::Builder::wait_strategy), [`Stage::wait_strategy`](crate::Stage::wait_strategy), [`producer_wait`](crate::Builder::producer_wait_strategy) | a stage parks on a slow stage and a producer on a full ring too; see [`wait`](crate::wait) |
 //! | `waitFor` of your own strategy | [`WaitStrategy::next`](crate::wait::WaitStrategy::next) | answers one step; the library has the loop |
-//! | `TimeoutBlockingWaitStrategy`, `onTimeout` | [`Stage::timeout`](crate::Stage::timeout) with any strategy | |
+//! | `TimeoutBlockingWaitStrategy`, `onTimeout` | [`Stage::timeout_after`](crate::Stage::timeout_after) with any strategy | |
 //! | `shutdown()` returns before the handlers have | [`Running::shutdown`](crate::Running::shutdown) | drains, joins, reports |
 //! | `halt()` | [`Running::halt`](crate::Running::halt) | producers get an error |
 //! | `getCursor()`: with several producers, the claimed sequence | [`Snapshot::published`](crate::monitor::Snapshot::published), [`claimed`](crate::monitor::Snapshot::claimed) | [`Monitor::stall`](crate::monitor::Monitor::stall) also shows what holds up the ring |
 //! | `addGatingSequences`, `removeGatingSequence` | [`Builder::seats`](crate::Builder::seats), [`StopHandle`](crate::consumer::StopHandle) | no consumer loses an event |
 //! | a producer waits in `next()` for ever | [`publish_or`](crate::Producer::publish_or) with a [`WhenFull`](crate::producer::WhenFull) | wait, wait for a time, refuse, or drop and count |
-//! | `WorkerPool` (before 4.0) | [`Stage::workers`](crate::Stage::workers) | claimed by the batch, and resized at run time; [by key](crate::graph::Workers::by_key), if order matters |
+//! | `WorkerPool` (before 4.0) | [`Stage::workers`](crate::Stage::workers) | claimed by the batch, and resized at run time; [by key](crate::graph::WorkerStage::by_key), if order matters |
 //! | events keep what they refer to until they are overwritten | [`Builder::clear`](crate::Builder::clear) | |
 //!
 //! [`docs::lmax`](crate::docs::lmax) lists all features of LMAX.
@@ -93,7 +93,7 @@
 //!     }
 //! }
 //! let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
-//!     .wait(BusySpin)
+//!     .wait_strategy(BusySpin)
 //!     .stage("journal").read(|_, _, _| {}) // and `.pin(1)`
 //!     .stage("logic").read_local(Logic::default) // its state may be `!Send`
 //!     .build()?;
@@ -109,7 +109,7 @@
 //! | `build()` starts the threads | [`start`](crate::Consumers::start), [`start_scoped`](crate::Consumers::start_scoped), or your own threads | handlers may borrow |
 //! | handlers get `&E` | [`write`](crate::Stage::write) gives `&mut E` | no `UnsafeCell` in events |
 //! | `try_publish` returns `RingBufferFull` | [`TryPublishError`](crate::error::TryPublishError) | also `Closed` and `Halted` |
-//! | `publish` spins on a full ring | waits with [`producer_wait`](crate::Builder::producer_wait), or with a timeout | |
+//! | `publish` spins on a full ring | waits with [`producer_wait`](crate::Builder::producer_wait_strategy), or with a timeout | |
 //! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | the handler is dropped on its thread if its stage ends |
 //! | `handle_events_and_state_with` | [`read_local`](crate::Stage::read_local) | or a handler by value, which is returned at the end |
 //! | `new_event_poller()`, `poll()` | [`poller`](crate::Stage::poller), [`Poller`](crate::Poller) | can wait; releases the events that were consumed |

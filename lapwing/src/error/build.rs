@@ -120,7 +120,7 @@ pub enum BuildError {
         /// The two threads.
         threads: (String, String),
     },
-    /// Another stage or worker is placed on the thread of a [blocking](crate::Stage::blocking)
+    /// Another stage or worker is placed on the thread of a [blocking](crate::Stage::may_block)
     /// stage.
     BlockingShares {
         /// The thread.
@@ -148,12 +148,12 @@ pub enum BuildError {
     },
     /// A stage has a setting that would have no effect:
     ///
-    /// - a [`timeout`](crate::Stage::timeout) for a closure or a poller, which have no
+    /// - a [`timeout`](crate::Stage::timeout_after) for a closure or a poller, which have no
     ///   `on_timeout`;
     /// - [`on_error`](crate::Stage::on_error) for a handler that returns no `Result`, or for a
     ///   poller;
     /// - [`on_panic`](crate::Stage::on_panic), [`pin`](crate::Stage::pin),
-    ///   [`on_thread`](crate::Stage::on_thread) or [`blocking`](crate::Stage::blocking) for a
+    ///   [`on_thread`](crate::Stage::on_thread) or [`blocking`](crate::Stage::may_block) for a
     ///   poller, which has neither a handler nor a thread.
     UnusedSetting {
         /// The stage.
@@ -163,7 +163,7 @@ pub enum BuildError {
         /// What the stage must have for the setting to have an effect.
         needs: &'static str,
     },
-    /// A worker group has no worker, more than its [`up_to`](crate::graph::Workers::up_to), or more
+    /// A worker group has no worker, more than its [`up_to`](crate::graph::WorkerStage::up_to), or more
     /// than a group can have.
     Workers {
         /// The group.

@@ -37,7 +37,7 @@ pub enum HaltCause {
     /// other user code of a stage panicked, such as a key function or a policy.
     ///
     /// The [`Report`](crate::Report) contains the stage, the sequence and the message. For a stage
-    /// that the program runs itself, its [`Finished`](crate::consumer::Finished) does.
+    /// that the program runs itself, its [`StageReport`](crate::consumer::StageReport) does.
     StageFailed,
     /// A stage of the graph was dropped before it had run. Or the last clone of an
     /// [`Acknowledger`](crate::consumer::Acknowledger) was dropped before the ring was closed and

@@ -86,7 +86,7 @@ impl Error for StartError {
 /// [`take_poller_mut`](crate::Consumers::take_poller_mut),
 /// [`take_acknowledger`](crate::Consumers::take_acknowledger),
 /// [`Report::take`](crate::Report::take) and
-/// [`Finished::take_handler`](crate::consumer::Finished::take_handler).
+/// [`StageReport::take_handler`](crate::consumer::StageReport::take_handler).
 ///
 /// ```
 /// use lapwing::{Disruptor, error::TakeError};
@@ -183,7 +183,7 @@ pub struct ResizeError {
     /// Workers that were asked for.
     pub requested: usize,
     /// Largest number of workers of the group, set by
-    /// [`Workers::up_to`](crate::graph::Workers::up_to). By default, the number that it began with.
+    /// [`WorkerStage::up_to`](crate::graph::WorkerStage::up_to). By default, the number that it began with.
     pub max: usize,
 }
 

@@ -9,7 +9,7 @@ use lapwing_core::error::JoinError;
 use super::HaltCause;
 use crate::Sequence;
 
-/// Error of [`Seats::take`](crate::graph::Seats::take). No consumer has joined.
+/// Error of [`Seats::join`](crate::graph::Seats::join). No consumer has joined.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::SeatError, graph::StartAt};
@@ -19,7 +19,7 @@ use crate::Sequence;
 /// let _all = consumers.take_poller("all")?;
 ///
 /// producer.publish_batch(5, |_| {})?;
-/// let error = consumers.seats().take("resume", StartAt::Sequence(7)).unwrap_err();
+/// let error = consumers.seats().join("resume", StartAt::Sequence(7)).unwrap_err();
 /// assert_eq!(error, SeatError::OutOfRange { requested: 7, oldest: 0, newest: 5 });
 /// let text = "the ring does not contain this sequence: requested=7, oldest=0, newest=5";
 /// assert_eq!(error.to_string(), text);

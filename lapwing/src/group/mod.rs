@@ -78,7 +78,7 @@ struct Roster {
 
 /// Events that a worker has claimed and not finished.
 #[derive(Debug)]
-pub(crate) struct Claim {
+pub(crate) struct WorkerClaim {
     /// The word that holds the start of the claim.
     pub(crate) word: StageIndex,
     pub(crate) events: Range<Sequence>,
@@ -221,8 +221,12 @@ impl Group {
     /// Removes `worker`, and leaves `claims` behind for the others. If it is the last worker, halts
     /// the ring, since no worker is left to handle the group's events. Returns whether it is the
     /// last.
-    pub(crate) fn leave(&self, worker: usize, claims: impl IntoIterator<Item = Claim>) -> bool {
-        for Claim { word, events } in claims {
+    pub(crate) fn leave(
+        &self,
+        worker: usize,
+        claims: impl IntoIterator<Item = WorkerClaim>,
+    ) -> bool {
+        for WorkerClaim { word, events } in claims {
             let slot = self.slot_of(word);
             // O27, Release: pairs with the Acquire in `take_over`; carries what this worker did to
             // these events and to earlier ones.
@@ -256,7 +260,7 @@ impl Group {
     /// Takes over a claim that was left behind, if there is one. The word that holds its start then
     /// belongs to the caller.
     #[cold]
-    pub(crate) fn take_over(&self) -> Option<Claim> {
+    pub(crate) fn take_over(&self) -> Option<WorkerClaim> {
         let claim = (0..self.max()).find_map(|slot| self.take_over_from(slot));
         if claim.is_none() && self.has_orphans() {
             // Another worker has taken it and not counted that yet. Until then this one does not
@@ -267,7 +271,7 @@ impl Group {
     }
 
     /// Takes over the claim in the word with the index `slot`, if there is one.
-    fn take_over_from(&self, slot: usize) -> Option<Claim> {
+    fn take_over_from(&self, slot: usize) -> Option<WorkerClaim> {
         // O27, Acquire: pairs with the Release in `leave`; carries the word and what its worker
         // did.
         let end = self.left_behind[slot].swap(0, Ordering::Acquire);
@@ -277,6 +281,6 @@ impl Group {
         // O26, Relaxed: parked threads see it by O7, pollers with a later load.
         self.roster.orphans.fetch_sub(1, Ordering::Relaxed);
         let word = self.word_of(slot);
-        Some(Claim { word, events: self.control.sequence_of(word)..end })
+        Some(WorkerClaim { word, events: self.control.sequence_of(word)..end })
     }
 }

@@ -9,7 +9,7 @@ use super::routes::Routes;
 use super::teams::{members_of, owner_among};
 use crate::sync::{Ordering, fence};
 
-/// The keys whose state a worker of a group [by key](crate::graph::Workers::by_key) has to give
+/// The keys whose state a worker of a group [by key](crate::graph::WorkerStage::by_key) has to give
 /// away. The library passes it to [`HandOver::give`](crate::consumer::HandOver::give).
 ///
 /// ```

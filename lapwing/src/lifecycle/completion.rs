@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use crate::consumer::Finished;
+use crate::consumer::StageReport;
 use crate::sync::threads::{Condvar, Mutex, MutexGuard};
 use crate::sync::{Arc, now};
 
@@ -17,7 +17,7 @@ pub(super) struct Completion {
 
 #[derive(Debug, Default)]
 struct State {
-    finished: Vec<Finished>,
+    finished: Vec<StageReport>,
     /// Number of threads that have ended.
     ended_threads: usize,
 }
@@ -39,7 +39,7 @@ impl Completion {
     }
 
     /// Adds a result.
-    pub(super) fn deliver(&self, finished: Finished) {
+    pub(super) fn deliver(&self, finished: StageReport) {
         self.lock().finished.push(finished);
     }
 
@@ -73,7 +73,7 @@ impl Completion {
     }
 
     /// Takes the results.
-    pub(super) fn take(&self) -> Vec<Finished> {
+    pub(super) fn take(&self) -> Vec<StageReport> {
         std::mem::take(&mut self.lock().finished)
     }
 }

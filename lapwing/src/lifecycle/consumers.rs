@@ -31,7 +31,7 @@ use crate::wait::AnyWaitStrategy;
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .side_by_side(|side| side.stage("sum").read(|_, _, _| {}).stage("ticks").poller())
+///     .parallel(|parallel| parallel.stage("sum").read(|_, _, _| {}).stage("ticks").poller())
 ///     .build()?;
 /// let mut ticks = consumers.take_poller("ticks")?;
 /// let running = consumers.start()?; // one thread, named "sum"
@@ -196,7 +196,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         TakeError::wrong_type::<P>(name)
     }
 
-    /// Returns the group of [`Workers`](crate::graph::Workers) named `name`, to resize it; `None`
+    /// Returns the group of [workers](crate::graph::WorkerStage) named `name`, to resize it; `None`
     /// if there is none.
     ///
     /// ```

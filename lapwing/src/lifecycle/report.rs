@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 
-use crate::consumer::{Finished, Outcome};
+use crate::consumer::{Outcome, StageReport};
 use crate::error::TakeError;
 
 pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned by an earlier call";
@@ -30,22 +30,22 @@ pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned 
 #[derive(Debug)]
 pub struct Report {
     /// Upstream stages first.
-    stages: Vec<Finished>,
+    stages: Vec<StageReport>,
 }
 
 impl Report {
     /// `names` gives the order. A stage without a result ended outside of every `catch_unwind`.
-    pub(super) fn new(names: &[&str], stages: Vec<Finished>) -> Self {
-        let mut by_name: HashMap<String, Finished> =
+    pub(super) fn new(names: &[&str], stages: Vec<StageReport>) -> Self {
+        let mut by_name: HashMap<String, StageReport> =
             stages.into_iter().map(|stage| (stage.name.clone(), stage)).collect();
-        let take = |&name: &&str| by_name.remove(name).unwrap_or_else(|| Finished::lost(name));
+        let take = |&name: &&str| by_name.remove(name).unwrap_or_else(|| StageReport::lost(name));
         Self { stages: names.iter().map(take).collect() }
     }
 
     pub(super) fn into_result(self) -> Result<Self, RunError> {
         // A program that stops a stage expects events to be left.
         let is_well =
-            |stage: &Finished| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
+            |stage: &StageReport| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
         if self.stages.iter().all(is_well) {
             Ok(self)
         } else {
@@ -68,7 +68,7 @@ impl Report {
     /// assert_eq!(report.stages().map(|stage| stage.name()).collect::<Vec<_>>(), ["sum"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn stages(&self) -> impl Iterator<Item = &Finished> {
+    pub fn stages(&self) -> impl Iterator<Item = &StageReport> {
         self.stages.iter()
     }
 
@@ -110,7 +110,7 @@ impl Report {
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
         match self.stages.iter().position(|stage| stage.name() == name) {
             Some(place) => self.stages[place].take_handler(),
-            None => Err(TakeError::unknown_name(name, self.stages().map(Finished::name))),
+            None => Err(TakeError::unknown_name(name, self.stages().map(StageReport::name))),
         }
     }
 }

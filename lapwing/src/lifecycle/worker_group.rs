@@ -6,7 +6,7 @@ use crate::error::ResizeError;
 use crate::group::Group;
 use crate::sync::Arc;
 
-/// A handle to a group of [`Workers`](crate::graph::Workers), which resizes the group.
+/// A handle to a group of [workers](crate::graph::WorkerStage), which resizes the group.
 ///
 /// [`Running::workers`](crate::Running::workers) and
 /// [`Consumers::workers`](crate::Consumers::workers) return it. A clone refers to the same group.
@@ -77,7 +77,7 @@ impl WorkerGroup {
     }
 
     /// Returns the greatest number of workers that the group may have, set by
-    /// [`up_to`](crate::graph::Workers::up_to).
+    /// [`up_to`](crate::graph::WorkerStage::up_to).
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -97,15 +97,15 @@ impl WorkerGroup {
     ///
     /// A surplus worker finishes its claimed events. Its thread then parks until it is needed
     /// again, unless other stages share the thread. If an active worker leaves the group, an
-    /// inactive one replaces it. [By key](crate::graph::Workers::by_key), the new size applies to
+    /// inactive one replaces it. [By key](crate::graph::WorkerStage::by_key), the new size applies to
     /// events that are not yet assigned, once all assigned events are finished.
     ///
     /// **State per key.** By key, a resize moves many keys to other workers. By default, the state
     /// that a handler keeps for a key, such as an average or a last value, stays in that handler,
     /// and the new worker begins without it. Handlers that implement
     /// [`HandOver`](crate::consumer::HandOver) hand the state over, if
-    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) or
-    /// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) added them. The same
+    /// [`read_keyed_handlers`](crate::graph::WorkerStage::read_keyed_handlers) or
+    /// [`write_keyed_handlers`](crate::graph::WorkerStage::write_keyed_handlers) added them. The same
     /// holds when a worker leaves the group.
     ///
     /// ```

@@ -15,7 +15,7 @@ type Token = Arc<()>;
 
 /// A channel in which both ends park.
 fn channel(capacity: usize) -> Builder<Blocking, Blocking> {
-    Builder::new(capacity).receiver_wait(PARK).sender_wait(PARK)
+    Builder::new(capacity).receiver_wait_strategy(PARK).sender_wait_strategy(PARK)
 }
 
 /// A receiver leaves while a value is sent. No value may be left in the ring afterwards: the
@@ -201,7 +201,8 @@ impl WaitStrategy for Polls {
 #[test]
 fn loom_polling_receiver_learns_that_the_sender_left() {
     check(|| {
-        let (sender, mut receiver) = channel(1).receiver_wait(Polls).spsc::<u64>().unwrap();
+        let (sender, mut receiver) =
+            channel(1).receiver_wait_strategy(Polls).spsc::<u64>().unwrap();
         let thread = thread::spawn(move || drop(sender));
         assert_eq!(receiver.recv(), Err(RecvError));
         thread.join().unwrap();

@@ -7,7 +7,7 @@ use lapwing_core::memory::Reserved;
 use loom::thread;
 
 use super::{
-    PARK, SLEEP, Taken, check, check_without_fences, drain, in_parts, multi, side_by_side, single,
+    PARK, SLEEP, Taken, check, check_without_fences, drain, in_parts, multi, parallel, single,
     single_ring, spinning, take, take_by_spinning,
 };
 use crate::consumer::Outcome;
@@ -75,7 +75,7 @@ fn loom_ends_publish_then_read_by_one_that_spins() {
 #[test]
 fn loom_ends_lines_are_taken_by_the_last_of_stages_side_by_side() {
     check_without_fences(|| {
-        let (mut producer, mut left, mut right) = side_by_side();
+        let (mut producer, mut left, mut right) = parallel();
         producer.publish(|event| *event = 1).unwrap();
         let reader = thread::spawn(move || {
             assert_eq!(take(&mut left).unwrap(), [(0, 1)]);
@@ -264,7 +264,7 @@ fn loom_ends_park_until_there_is_room() {
 #[test]
 fn loom_ends_park_on_full_ring_with_two_gates() {
     check(|| {
-        let (mut producer, mut left, mut right) = side_by_side();
+        let (mut producer, mut left, mut right) = parallel();
         producer.publish(|event| *event = 1).unwrap();
         let one = thread::spawn(move || {
             take(&mut left).unwrap();
@@ -282,7 +282,9 @@ fn loom_ends_park_on_full_ring_with_two_gates() {
 /// A ring with one producer in which no thread parks with a mark, so that no thread checks for
 /// parked ones.
 fn sleeping(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
-    let ring = Disruptor::single_producer(capacity, || 0_u64).wait(SLEEP).producer_wait(SLEEP);
+    let ring = Disruptor::single_producer(capacity, || 0_u64)
+        .wait_strategy(SLEEP)
+        .producer_wait_strategy(SLEEP);
     let (producer, mut consumers) = ring.stage("a").poller().build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
@@ -309,7 +311,7 @@ fn loom_ends_halt_against_sleep_on_full_ring() {
 /// O7 and O10: the same for a producer that parks where no thread checks for parked ones.
 #[test]
 fn loom_ends_halt_against_park_that_nobody_looks_for() {
-    check(|| halt_against_full_ring(|producer| producer.set_wait(PARK)));
+    check(|| halt_against_full_ring(|producer| producer.set_wait_strategy(PARK)));
 }
 
 /// Halts a full ring while its producer waits.
@@ -366,7 +368,7 @@ fn join_at_the_oldest_against_publish<S: Sequencer + 'static>(ring: Builder<'sta
         publish(&mut producer, 1);
         producer
     });
-    let mut late = seats.take("late", StartAt::Oldest).unwrap().poller();
+    let mut late = seats.join("late", StartAt::Oldest).unwrap().poller();
     read_up_to(&mut late, 2);
     drop(publisher.join());
 }
@@ -376,7 +378,7 @@ fn join_at_the_oldest_against_publish<S: Sequencer + 'static>(ring: Builder<'sta
 fn loom_ends_leave_a_seat_against_a_producer_that_parks() {
     check(|| {
         let (mut producer, mut stays, seats) = with_seat(single_ring(1));
-        let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+        let mut late = seats.join("late", StartAt::Now).unwrap().poller();
         publish(&mut producer, 0);
         take(&mut stays).unwrap();
         let leaver = thread::spawn(move || {
@@ -393,7 +395,7 @@ fn loom_ends_leave_a_seat_against_a_producer_that_parks() {
 fn loom_ends_stop_against_park() {
     check(|| {
         let (mut producer, mut consumers) = single_ring(1)
-            .side_by_side(|side| side.stage("stops").read(|_, _, _| {}).stage("stays").poller())
+            .parallel(|parallel| parallel.stage("stops").read(|_, _, _| {}).stage("stays").poller())
             .build()
             .unwrap();
         let mut stays = consumers.take_poller("stays").unwrap();
@@ -412,10 +414,10 @@ fn loom_ends_stop_against_park() {
 fn loom_ends_stop_of_a_consumer_that_has_left() {
     check(|| {
         let (mut producer, _stays, seats) = with_seat(single_ring(1));
-        let before = seats.take("before", StartAt::Now).unwrap().read(|_, _, _| {});
+        let before = seats.join("before", StartAt::Now).unwrap().read(|_, _, _| {});
         let stop = before.stop_handle();
         drop(before);
-        let after = seats.take("after", StartAt::Now).unwrap().read(|_, _, _| {});
+        let after = seats.join("after", StartAt::Now).unwrap().read(|_, _, _| {});
         let stopper = thread::spawn(move || stop.stop());
         publish(&mut producer, 0);
         drop(producer);

@@ -6,7 +6,7 @@ use loom::sync::mpsc;
 use loom::thread;
 
 use super::{PARK, check, check_less, multi_ring, single_ring, take};
-use crate::consumer::{Consumer, Finished, Outcome};
+use crate::consumer::{Consumer, Outcome, StageReport};
 use crate::error::{HaltCause, PublishError};
 use crate::graph::{Graph, Placement};
 use crate::producer::Sequencer;
@@ -30,8 +30,8 @@ fn two_until<S: Sequencer>(
     ring.stage(shared("a")).read(|_, _, _| {}).stage(shared("b")).read(until(last))
 }
 
-fn outcomes(finished: &[Finished]) -> Vec<&Outcome> {
-    finished.iter().map(Finished::outcome).collect()
+fn outcomes(finished: &[StageReport]) -> Vec<&Outcome> {
+    finished.iter().map(StageReport::outcome).collect()
 }
 
 /// O6: two producers publish at once.
@@ -250,7 +250,7 @@ fn loom_fused_park_on_one_that_leaves() {
 fn loom_fused_worker_beside_the_stage_after_its_group() {
     check(|| {
         let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
-            .wait(PARK)
+            .wait_strategy(PARK)
             .placement(Placement::thread_per_stage().group("both", ["work-0", "b"]))
             .stage("work")
             .workers(2)

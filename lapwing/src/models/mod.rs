@@ -76,12 +76,12 @@ const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: Duration::from_se
 
 /// A ring with one producer in which every thread parks.
 pub(super) fn single_ring(capacity: usize) -> Builder<'static, u64, Single> {
-    Disruptor::single_producer(capacity, || 0_u64).wait(PARK).producer_wait(PARK)
+    Disruptor::single_producer(capacity, || 0_u64).wait_strategy(PARK).producer_wait_strategy(PARK)
 }
 
 /// A ring with several producers in which every thread parks.
 pub(super) fn multi_ring(capacity: usize) -> Builder<'static, u64, Multi> {
-    Disruptor::multi_producer(capacity, || 0_u64).wait(PARK).producer_wait(PARK)
+    Disruptor::multi_producer(capacity, || 0_u64).wait_strategy(PARK).producer_wait_strategy(PARK)
 }
 
 /// A ring with one producer and one stage.
@@ -91,7 +91,7 @@ pub(super) fn single(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
 
 /// A ring with one producer, and a poller that spins.
 pub(super) fn spinning(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
-    polled(single_ring(capacity).wait(BusySpin))
+    polled(single_ring(capacity).wait_strategy(BusySpin))
 }
 
 /// A ring with one producer, and a poller that gets one event at a time.
@@ -119,9 +119,9 @@ fn polled_by<S: Sequencer>(
 }
 
 /// A ring of one slot with two stages side by side.
-pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
+pub(super) fn parallel() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
     let (producer, mut consumers) = single_ring(1)
-        .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+        .parallel(|parallel| parallel.stage("left").poller().stage("right").poller())
         .build()
         .unwrap();
     let left = consumers.take_poller("left").unwrap();

@@ -41,7 +41,7 @@ impl Snapshot {
     /// use lapwing::{Disruptor, monitor::Part};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
-    ///     .side_by_side(|side| side.stage("journal").poller().stage("replica").poller())
+    ///     .parallel(|parallel| parallel.stage("journal").poller().stage("replica").poller())
     ///     .build()?;
     /// let mut replica = consumers.take_poller("replica")?;
     /// let monitor = producer.monitor();

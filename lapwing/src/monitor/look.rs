@@ -206,7 +206,7 @@ mod tests {
             let ring = if in_a_row {
                 ring.stage("a").poller().stage("b").poller()
             } else {
-                ring.side_by_side(|side| side.stage("a").poller().stage("b").poller())
+                ring.parallel(|parallel| parallel.stage("a").poller().stage("b").poller())
             };
             let (producer, mut consumers) = ring.build().unwrap();
             let pollers = ["a", "b"].map(|name| consumers.take_poller(name).unwrap());

@@ -23,7 +23,7 @@ use crate::ring::Shared;
 ///
 /// let (mut producer, mut consumers) = Disruptor::multi_producer(8, || 0_u64)
 ///     .name("quotes")
-///     .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+///     .parallel(|parallel| parallel.stage("left").poller().stage("right").poller())
 ///     .build()?;
 /// let mut left = consumers.take_poller("left")?;
 /// let monitor = producer.monitor();

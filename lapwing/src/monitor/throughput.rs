@@ -25,7 +25,7 @@ use super::text::{counted, rounded_down, visible};
 /// use lapwing::{Disruptor, monitor::Part};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(64, || 0_u64)
-///     .side_by_side(|side| side.stage("replica").poller().stage("journal").poller())
+///     .parallel(|parallel| parallel.stage("replica").poller().stage("journal").poller())
 ///     .build()?;
 /// let mut replica = consumers.take_poller("replica")?;
 /// let mut journal = consumers.take_poller("journal")?;

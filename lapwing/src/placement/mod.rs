@@ -8,7 +8,7 @@ mod plan;
 use std::num::NonZero;
 use std::thread;
 
-pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
+pub(crate) use plan::{Plan, ThreadPlace, Wish, WishedConsumer, is_thread_name};
 
 /// The assignment of the stages of a ring to threads.
 ///
@@ -45,7 +45,7 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// A handler must not share a thread with another handler that it waits for, by a channel or a
 /// lock. It would wait forever, and the library cannot detect that. For this reason, the default is
 /// a thread for each stage. A handler that waits for a file or the network delays the other stages
-/// of its thread. [`Stage::blocking`](crate::Stage::blocking) gives it a thread of its own.
+/// of its thread. [`Stage::may_block`](crate::Stage::may_block) gives it a thread of its own.
 ///
 /// # Which thread a stage gets
 ///
@@ -58,7 +58,7 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 ///    with the name of such a thread runs there too, unless it is put on another.
 /// 3. A blocking stage has a thread of its own. Unless the placement is `thread_per_stage`, so has
 ///    a stage that asks for a CPU ([`Stage::pin`](crate::Stage::pin),
-///    [`Workers::pin`](crate::graph::Workers::pin)).
+///    [`WorkerStage::pin`](crate::graph::WorkerStage::pin)).
 /// 4. The stage of [`clear`](crate::Builder::clear) runs on the thread of the stage before it, if
 ///    that stage has a single handler.
 /// 5. The other stages are spread over the threads in their order, neighbours together, evenly. The

@@ -39,7 +39,7 @@ pub(crate) struct WishedConsumer {
 
 /// The place where a consumer runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ThreadPlace {
     pub(crate) thread: String,
     pub(crate) pin: Option<usize>,
     /// Whether other consumers run there.
@@ -50,7 +50,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// For each stage of the graph, the places of its consumers.
-    places: Vec<Vec<Place>>,
+    places: Vec<Vec<ThreadPlace>>,
 }
 
 impl Plan {
@@ -74,18 +74,18 @@ impl Plan {
         draft.put_beside();
         draft.check_blocking()?;
         let pins = draft.pins(placement)?;
-        let mut places: Vec<Vec<Place>> = wishes.iter().map(|_| Vec::new()).collect();
+        let mut places: Vec<Vec<ThreadPlace>> = wishes.iter().map(|_| Vec::new()).collect();
         for (at, Consumer { stage, .. }) in draft.consumers.iter().enumerate() {
             let thread = draft.thread(at);
             let is_shared = draft.mates(at).next().is_some();
             let pin = pins.get(thread).copied();
-            places[*stage].push(Place { thread: thread.to_owned(), pin, is_shared });
+            places[*stage].push(ThreadPlace { thread: thread.to_owned(), pin, is_shared });
         }
         Ok(Self { places })
     }
 
     /// The places of the consumers of `stage`.
-    pub(crate) fn of_stage(&self, stage: usize) -> &[Place] {
+    pub(crate) fn of_stage(&self, stage: usize) -> &[ThreadPlace] {
         &self.places[stage]
     }
 

@@ -244,7 +244,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// Sets how this producer waits on a full ring, instead of by the ring's
-    /// [`producer_wait`](crate::Builder::producer_wait).
+    /// [`producer_wait`](crate::Builder::producer_wait_strategy).
     ///
     /// Each of several producers has its own strategy. A clone starts with the strategy of the
     /// producer that it is cloned from.
@@ -266,8 +266,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
     ///     .build()?;
     /// let mut patient = urgent.clone();
-    /// urgent.set_wait(BusySpin);
-    /// patient.set_wait(Blocking::default());
+    /// urgent.set_wait_strategy(BusySpin);
+    /// patient.set_wait_strategy(Blocking::default());
     ///
     /// let running = consumers.start()?;
     /// thread::scope(|scope| {
@@ -278,7 +278,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn set_wait(&mut self, strategy: impl WaitStrategy) {
+    pub fn set_wait_strategy(&mut self, strategy: impl WaitStrategy) {
         self.waits.set(Box::new(strategy));
     }
 

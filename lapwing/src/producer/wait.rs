@@ -12,7 +12,7 @@ use crate::error::{PublishError, TryPublishError, WhenFullError};
 use crate::on_this_thread;
 use crate::ring::Shared;
 use crate::sync::{IS_CHECKED, Ordering, now};
-use crate::turns::Turn;
+use crate::turns::ProducerTurn;
 use crate::wait::{AnyWaitStrategy, Waiter};
 
 /// A producer's wait for `count` free slots.
@@ -172,7 +172,7 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
         let is_needed = runs_a_stage || held.is_some();
         let Waits { waiter, is_patient, ticket } = &mut **waits;
         let mut turn =
-            (has_rivals && !is_needed).then(|| Turn::new(&shared.turns, control, ticket));
+            (has_rivals && !is_needed).then(|| ProducerTurn::new(&shared.turns, control, ticket));
         let mut is_expired = false;
         let mut counted = None;
         loop {

@@ -1,13 +1,13 @@
 //! The fluent builder: stages in the order in which events pass them. A stage that runs alone may
-//! write. For stages side by side, [`Side`](super::Side) has no verb that writes.
+//! write. For stages side by side, [`Parallel`](super::Parallel) has no verb that writes.
 
 use std::fmt;
 
 use lapwing_core::{Factory, Noticed};
 
 use super::graph::{Graph, Part};
+use super::parallel::Parallel;
 use super::settings::Settings;
-use super::side::Side;
 use super::stage::Stage;
 use super::stage_id::StageId;
 use super::wiring::Parts;
@@ -26,7 +26,7 @@ use crate::wait::WaitStrategy;
 ///
 /// - [`stage`](Self::stage) adds a stage that runs alone, after all stages before it. It may change
 ///   events.
-/// - [`side_by_side`](Self::side_by_side) adds stages that read the same events at the same time.
+/// - [`parallel`](Self::parallel) adds stages that read the same events at the same time.
 ///   The next stage waits for all of them.
 /// - [`graph`](Self::graph) adds stages whose number or order is known only at run time.
 ///
@@ -41,7 +41,7 @@ use crate::wait::WaitStrategy;
 ///
 /// let (mut trades, consumers) = Disruptor::single_producer(1024, Trade::default)
 ///     .stage("total").write(|trade, _, _| trade.total = trade.price * trade.quantity)
-///     .side_by_side(|side| side
+///     .parallel(|parallel| parallel
 ///         .stage("journal").read(|trade, sequence, _| assert_eq!(trade.price, sequence))
 ///         .stage("risk").read(|trade, _, _| assert_eq!(trade.total, 2 * trade.price)))
 ///     .build()?;
@@ -95,14 +95,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sets how stages and consumers in seats wait, except those with a [strategy](Stage::wait) of
+    /// Sets how stages and consumers in seats wait, except those with a [strategy](Stage::wait_strategy) of
     /// their own; [`Adaptive`](crate::wait::Adaptive) by default.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::Blocking};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .wait(Blocking::default())
+    ///     .wait_strategy(Blocking::default())
     ///     .stage("all").poller()
     ///     .build()?;
     /// let mut poller = consumers.take_poller("all")?;
@@ -111,7 +111,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
+    pub fn wait_strategy(mut self, strategy: impl WaitStrategy) -> Self {
         self.parts.wait = Box::new(strategy);
         self
     }
@@ -122,7 +122,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// use lapwing::{Disruptor, wait::Yielding};
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
-    ///     .producer_wait(Yielding::default())
+    ///     .producer_wait_strategy(Yielding::default())
     ///     .stage("check").read(|event, sequence, _| assert_eq!(*event, sequence))
     ///     .build()?;
     /// let running = consumers.start()?;
@@ -132,7 +132,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn producer_wait(mut self, strategy: impl WaitStrategy) -> Self {
+    pub fn producer_wait_strategy(mut self, strategy: impl WaitStrategy) -> Self {
         self.parts.producer_wait = Box::new(strategy);
         self
     }
@@ -162,7 +162,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Reserves `count` seats for consumers that [join](crate::graph::Seats::take) and leave while
+    /// Reserves `count` seats for consumers that [join](crate::graph::Seats::join) and leave while
     /// the ring runs; 0 by default, and at most [`MAX_SEATS`](crate::MAX_SEATS).
     ///
     /// Seats have a cost. A producer that has used up its known free slots also reads every seat,
@@ -175,7 +175,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
+    /// let mut late = consumers.seats().join("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -193,7 +193,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::threads(1))
-    ///     .side_by_side(|side| side
+    ///     .parallel(|parallel| parallel
     ///         .stage("left").read(|_, _, _| {})
     ///         .stage("right").read(|_, _, _| {}))
     ///     .build()?;
@@ -214,7 +214,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// use lapwing::{Disruptor, wait::BusySpin};
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("double").wait(BusySpin).write(|event, _, _| *event *= 2)
+    ///     .stage("double").wait_strategy(BusySpin).write(|event, _, _| *event *= 2)
     ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14))
     ///     .build()?;
     /// let running = consumers.start()?;
@@ -240,7 +240,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// use lapwing::Disruptor;
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| side
+    ///     .parallel(|parallel| parallel
     ///         .stage("left").read(|event, _, _| assert_eq!(*event, 7))
     ///         .stage("right").read(|event, _, _| assert_eq!(*event, 7)))
     ///     .stage("zero").write(|event, _, _| *event = 0) // after both have read it
@@ -250,14 +250,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn side_by_side(
+    pub fn parallel(
         mut self,
-        stages: impl for<'g> FnOnce(Side<'g, 'env, E>) -> Side<'g, 'env, E>,
+        stages: impl for<'g> FnOnce(Parallel<'g, 'env, E>) -> Parallel<'g, 'env, E>,
     ) -> Self
     where
         E: Sync,
     {
-        self.last = stages(Side::new(&mut self.graph, self.last)).into_last();
+        self.last = stages(Parallel::new(&mut self.graph, self.last)).into_last();
         self
     }
 

@@ -20,9 +20,9 @@ use crate::ring::Shared;
 /// let _all = consumers.take_poller("all")?;
 /// producer.publish_batch(5, |_| {})?;
 /// let seats = consumers.seats();
-/// assert_eq!(seats.take("late", StartAt::Now)?.sequence(), 5);
-/// assert_eq!(seats.take("replay", StartAt::Oldest)?.sequence(), 0);
-/// assert_eq!(seats.take("resume", StartAt::Sequence(3))?.sequence(), 3);
+/// assert_eq!(seats.join("late", StartAt::Now)?.sequence(), 5);
+/// assert_eq!(seats.join("replay", StartAt::Oldest)?.sequence(), 0);
+/// assert_eq!(seats.join("resume", StartAt::Sequence(3))?.sequence(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

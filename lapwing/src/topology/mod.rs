@@ -19,8 +19,8 @@ mod position;
 
 mod stage;
 
+mod parallel;
 mod seat;
-mod side;
 
 mod seats;
 
@@ -35,9 +35,9 @@ pub use builder::Builder;
 pub use disruptor::Disruptor;
 pub use graph::Graph;
 pub use guest::StartAt;
+pub use parallel::{Chain, Parallel};
 pub use position::{Alone, Position};
 pub use seat::Seat;
 pub use seats::Seats;
-pub use side::{Chain, Side};
-pub use stage::{Stage, Unplaced, Workers};
+pub use stage::{Stage, Unplaced, WorkerStage};
 pub use stage_id::StageId;

@@ -2,10 +2,10 @@
 
 use super::builder::Builder;
 use super::graph::{Graph, Part};
+use super::parallel::{Chain, Parallel};
 use super::position::sealed::Sealed;
 use super::position::{Alone, Position};
 use super::settings::Settings;
-use super::side::{Chain, Side};
 use super::stage_id::StageId;
 use crate::producer::Sequencer;
 
@@ -22,7 +22,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Position<'env> for Builder<'env, E, S> 
 impl<'env, E: Send + 'env, S: Sequencer> Alone<'env> for Builder<'env, E, S> {}
 
 #[allow(private_interfaces)]
-impl<'env, E: Send + Sync + 'env> Position<'env> for Side<'_, 'env, E> {
+impl<'env, E: Send + Sync + 'env> Position<'env> for Parallel<'_, 'env, E> {
     type Event = E;
     type Next = Self;
 
@@ -54,6 +54,6 @@ impl<'env, E: Send + 'env> Position<'env> for &mut Graph<'env, E> {
 impl<'env, E: Send + 'env> Alone<'env> for &mut Graph<'env, E> {}
 
 impl<E, S> Sealed for Builder<'_, E, S> {}
-impl<E> Sealed for Side<'_, '_, E> {}
+impl<E> Sealed for Parallel<'_, '_, E> {}
 impl<E> Sealed for Chain<'_, '_, E> {}
 impl<E> Sealed for &mut Graph<'_, E> {}

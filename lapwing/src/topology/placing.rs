@@ -5,7 +5,7 @@ use super::graph::{Body, Node};
 use super::settings::Settings;
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
-use crate::placement::{Place, Placement, Plan, Wish, WishedConsumer};
+use crate::placement::{Placement, Plan, ThreadPlace, Wish, WishedConsumer};
 
 /// Assigns a thread to each consumer of `nodes`, the stages of the ring named `ring`.
 ///
@@ -44,7 +44,7 @@ fn wish<E>(node: &Node<'_, E>) -> Wish {
 
 impl Settings {
     /// The settings of one consumer at its place.
-    pub(super) fn placed(mut self, place: &Place) -> Self {
+    pub(super) fn placed(mut self, place: &ThreadPlace) -> Self {
         let is_own = !place.is_shared && place.thread == self.name;
         self.thread = (!is_own).then(|| place.thread.clone());
         self.pin = place.pin;
@@ -57,7 +57,7 @@ pub(super) fn describe<E>(ring: String, nodes: &[Node<'_, E>], plan: &Plan) -> D
     let describe = |(index, node): (usize, &Node<'_, E>)| {
         let workers = node.workers().into_iter().flat_map(|group| group.names(&node.stage.name));
         let mut threads: Vec<String> = Vec::new();
-        for Place { thread, .. } in plan.of_stage(index) {
+        for ThreadPlace { thread, .. } in plan.of_stage(index) {
             if !threads.contains(thread) {
                 threads.push(thread.clone());
             }

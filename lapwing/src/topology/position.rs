@@ -8,7 +8,7 @@ use super::settings::Settings;
 /// | place | its stages | a verb returns |
 /// |---|---|---|
 /// | [`Builder`](crate::Builder) | one after another, each [alone](Alone) | the builder |
-/// | [`Side`](crate::graph::Side) | side by side | the side |
+/// | [`Parallel`](crate::graph::Parallel) | side by side | itself |
 /// | [`Chain`](crate::graph::Chain) | one after another, beside others | the chain |
 /// | `&mut` [`Graph`](crate::graph::Graph) | in any order; [checked](crate::Builder::build) when the ring is built | the [`StageId`](crate::graph::StageId) |
 ///
@@ -24,7 +24,7 @@ use super::settings::Settings;
 ///
 /// let builder = Disruptor::single_producer(8, || 0_u64);
 /// let (_producer, consumers) = check(builder.stage("first"))
-///     .side_by_side(|side| check(side.stage("left")).stage("right").poller())
+///     .parallel(|parallel| check(parallel.stage("left")).stage("right").poller())
 ///     .build()?;
 /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["first", "left", "right"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -32,7 +32,7 @@ use super::settings::Settings;
 #[diagnostic::on_unimplemented(
     message = "this stage has no place yet",
     label = "has no place",
-    note = "pass it to `stage` of a builder, a side, a chain or a graph, and call the verb on the result"
+    note = "pass it to `stage` of a builder, parallel stages, a chain or a graph, and call the verb on the result"
 )]
 pub trait Position<'env>: Sized + sealed::Sealed {
     /// The event type of the ring.

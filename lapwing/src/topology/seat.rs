@@ -18,7 +18,7 @@ use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
-/// A seat that a program has [taken](super::Seats::take).
+/// A seat that a program has [taken](super::Seats::join).
 ///
 /// Its methods turn it into a poller, or into a consumer with a closure or a handler. They clone
 /// the ring's wait strategy if the stage sets none, and panic if that clone panics. Dropping a seat
@@ -29,7 +29,7 @@ use crate::wait::AnyWaitStrategy;
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-/// let seat = consumers.seats().take("late", StartAt::Now)?;
+/// let seat = consumers.seats().join("late", StartAt::Now)?;
 /// producer.publish(|event| *event = 7)?; // kept for this seat
 /// assert_eq!(seat.poller().poll()?.as_slice(), [7]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,7 +61,7 @@ impl<E: Send + Sync> Seat<E> {
     ///
     /// let (_producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-    /// assert_eq!(consumers.seats().take("late", StartAt::Now)?.name(), "late");
+    /// assert_eq!(consumers.seats().join("late", StartAt::Now)?.name(), "late");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -77,7 +77,7 @@ impl<E: Send + Sync> Seat<E> {
     /// let (mut producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// producer.publish_batch(3, |_| {})?;
-    /// assert_eq!(consumers.seats().take("late", StartAt::Now)?.sequence(), 3);
+    /// assert_eq!(consumers.seats().join("late", StartAt::Now)?.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -92,7 +92,7 @@ impl<E: Send + Sync> Seat<E> {
     ///
     /// let (mut producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-    /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
+    /// let mut late = consumers.seats().join("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -116,7 +116,7 @@ impl<E: Send + Sync> Seat<E> {
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
     /// let mut sum = 0;
-    /// let late = consumers.seats().take("late", StartAt::Now)?.read(|event, _, _| sum += event);
+    /// let late = consumers.seats().join("late", StartAt::Now)?.read(|event, _, _| sum += event);
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
     /// assert_eq!(late.run().processed(), 1);
@@ -145,7 +145,7 @@ impl<E: Send + Sync> Seat<E> {
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let seat = consumers.seats().take("late", StartAt::Now)?;
+    /// let seat = consumers.seats().join("late", StartAt::Now)?;
     /// let mut sum = 0;
     /// let late = seat.read_batch(|events, _| sum += events.iter().sum::<u64>());
     /// producer.publish(|event| *event = 7)?;
@@ -165,7 +165,7 @@ impl<E: Send + Sync> Seat<E> {
     }
 
     /// Makes a consumer with a handler, which can be [taken
-    /// back](crate::consumer::Finished::take_handler) at the end.
+    /// back](crate::consumer::StageReport::take_handler) at the end.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
     /// without having run frees the seat.
@@ -184,7 +184,7 @@ impl<E: Send + Sync> Seat<E> {
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0).seats(1).stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let late = consumers.seats().take("late", StartAt::Now)?.read_handler(Sum(0));
+    /// let late = consumers.seats().join("late", StartAt::Now)?.read_handler(Sum(0));
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
     /// let Sum(total) = late.run().take_handler()?;
@@ -201,7 +201,7 @@ impl<E: Send + Sync> Seat<E> {
     }
 
     /// Makes a consumer with a handler of batches, which can be [taken
-    /// back](crate::consumer::Finished::take_handler) at the end.
+    /// back](crate::consumer::StageReport::take_handler) at the end.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
     /// without having run frees the seat.
@@ -220,7 +220,7 @@ impl<E: Send + Sync> Seat<E> {
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0).seats(1).stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let late = consumers.seats().take("late", StartAt::Now)?.read_batch_handler(Sum(0));
+    /// let late = consumers.seats().join("late", StartAt::Now)?.read_batch_handler(Sum(0));
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
     /// let Sum(total) = late.run().take_handler()?;

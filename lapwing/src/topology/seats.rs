@@ -46,8 +46,8 @@ use crate::wait::AnyWaitStrategy;
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 0)?;
 ///
-/// let mut watch = seats.take("watch", StartAt::Now)?.poller();
-/// let audit = seats.take("audit", StartAt::Now)?;
+/// let mut watch = seats.join("watch", StartAt::Now)?.poller();
+/// let audit = seats.join("audit", StartAt::Now)?;
 /// let audit = audit.read(|event, sequence, _| assert_eq!(*event, sequence));
 /// let audit = std::thread::spawn(move || audit.run());
 /// for value in 1..=3 {
@@ -92,7 +92,7 @@ impl<E> Seats<E> {
     /// let (_producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(2).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
-    /// let taken = seats.take("late", StartAt::Now)?;
+    /// let taken = seats.join("late", StartAt::Now)?;
     /// assert_eq!(seats.free(), 1);
     /// drop(taken);
     /// assert_eq!(seats.free(), 2);
@@ -112,11 +112,11 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// The call does not reject settings that have no effect:
     ///
-    /// - [`timeout`](Stage::timeout), except with [`Seat::read_handler`] and
+    /// - [`timeout`](Stage::timeout_after), except with [`Seat::read_handler`] and
     ///   [`Seat::read_batch_handler`].
     /// - [`on_error`](Stage::on_error), if the handler does not return a `Result`.
     /// - `on_error` and [`on_panic`](Stage::on_panic) with [`Seat::poller`].
-    /// - [`blocking`](Stage::blocking). The caller chooses the thread that runs the consumer, so
+    /// - [`blocking`](Stage::may_block). The caller chooses the thread that runs the consumer, so
     ///   `pin` and `on_thread` only set [`Consumer::pin`](crate::consumer::Consumer::pin) and
     ///   [`Consumer::thread`](crate::consumer::Consumer::thread).
     ///
@@ -126,10 +126,10 @@ impl<E: Send + Sync> Seats<E> {
     /// let (_producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
-    /// let late = Stage::new("late").wait(Blocking::default()).max_batch(4);
-    /// let seat = seats.take(late, StartAt::Now)?;
+    /// let late = Stage::new("late").wait_strategy(Blocking::default()).max_batch(4);
+    /// let seat = seats.join(late, StartAt::Now)?;
     /// assert_eq!((seat.name(), seat.sequence()), ("late", 0));
-    /// let error = seats.take("later", StartAt::Now).unwrap_err();
+    /// let error = seats.join("later", StartAt::Now).unwrap_err();
     /// assert_eq!(error, SeatError::NoFreeSeat { seats: 1 });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -146,7 +146,7 @@ impl<E: Send + Sync> Seats<E> {
     /// - [`SeatError::DuplicateName`] if a stage, a worker or another consumer has the name.
     /// - [`SeatError::ZeroMaxBatch`] if the [longest batch](Stage::max_batch) is 0.
     /// - [`SeatError::Acknowledged`] if `stage` is [acknowledged](Stage::acknowledged).
-    pub fn take(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
+    pub fn join(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
         let stage = stage.into().settings;
         let name = || stage.name.clone();
         if self.ring.control().seats().is_empty() {
@@ -176,7 +176,7 @@ impl<E: Send> Consumers<'_, E> {
     ///
     /// let (mut producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-    /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
+    /// let mut late = consumers.seats().join("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -6,9 +6,9 @@ use std::ops::Range;
 use lapwing_core::advice::ClaimAdvice;
 
 use super::back_off::BackOff;
-use super::claim_window::ClaimWindow;
 use super::expected_counter::ExpectedCounter;
 use super::own_count::{EVENTS_PER_CHOICE, OwnCount};
+use super::prefetch_window::PrefetchWindow;
 use crate::Sequence;
 use crate::ring::Ring;
 
@@ -17,7 +17,7 @@ use crate::ring::Ring;
 #[derive(Debug)]
 #[cfg_attr(lapwing_plain, allow(unreachable_pub))]
 pub struct TunedClaims {
-    window: ClaimWindow,
+    window: PrefetchWindow,
     count: OwnCount,
     expected: ExpectedCounter,
     back_off: BackOff,
@@ -29,7 +29,7 @@ impl TunedClaims {
         let slots = ring.core.addresses();
         let (is_multi, first) = (ring.control().is_multi(), ring.control().claimed());
         Self {
-            window: ClaimWindow::new(slots, is_multi, first),
+            window: PrefetchWindow::new(slots, is_multi, first),
             count: OwnCount::starting_at(first),
             expected: ExpectedCounter::default(),
             back_off: BackOff::default(),

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! claims            advice for producers
-//!   claim_window      prefetches the next slots to write in a small ring
+//!   prefetch_window      prefetches the next slots to write in a small ring
 //!   own_count         claims without a load of the cursor, while a consumer waits for each event
 //!   expected_counter  claims without a load of the counter, while no other producer claims
 //!   back_off          backs off after another producer won a claim
@@ -35,9 +35,9 @@ pub(crate) mod share;
 pub(crate) mod stream;
 
 mod back_off;
-mod claim_window;
 mod expected_counter;
 mod line_ownership;
+mod prefetch_window;
 mod read_ahead;
 
 mod claims;

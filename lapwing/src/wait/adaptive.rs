@@ -101,9 +101,9 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// use lapwing::{Disruptor, wait::{Adaptive, BusySpin}};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .wait(BusySpin) // instead of the default, `Adaptive`
+///     .wait_strategy(BusySpin) // instead of the default, `Adaptive`
 ///     .stage("hot").poller()
-///     .stage("log").wait(Adaptive::default()).poller()
+///     .stage("log").wait_strategy(Adaptive::default()).poller()
 ///     .build()?;
 /// let mut hot = consumers.take_poller("hot")?;
 /// let mut log = consumers.take_poller("log")?;
@@ -122,7 +122,7 @@ pub struct Adaptive {
     /// The phase of the wait, or that in which the last wait ended.
     phase: Phase,
     /// The result of the last wait since the last batch.
-    last: Wait,
+    last: LastWait,
     /// Whether the last events arrived one by one and not as a stream.
     is_lone: bool,
     /// How long its waits usually take.
@@ -161,7 +161,7 @@ enum Phase {
 
 /// The result of a wait.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Wait {
+enum LastWait {
     /// There was no wait.
     #[default]
     None,
@@ -179,7 +179,7 @@ impl Default for Adaptive {
             gap: 0,
             pace: 0,
             phase: Phase::Gap,
-            last: Wait::None,
+            last: LastWait::None,
             is_lone: true,
             usual: UsualWait::default(),
             waits: 0,
@@ -205,7 +205,7 @@ impl Adaptive {
     }
 
     pub(super) fn has_ended_turn(&self) -> bool {
-        self.last == Wait::Longer
+        self.last == LastWait::Longer
     }
 }
 
@@ -306,9 +306,9 @@ impl Adaptive {
     /// Does not yield after a single event that it had to wait for. If the next event has arrived,
     /// it is handled a whole round of time slices sooner. If not, the consumer is about to wait
     /// anyway.
-    fn end_turn(&mut self, last: Wait, pacing: &Pacing<'_>) {
-        if !self.is_lone || last == Wait::None {
-            self.last = Wait::Longer; // no yield after the next single event
+    fn end_turn(&mut self, last: LastWait, pacing: &Pacing<'_>) {
+        if !self.is_lone || last == LastWait::None {
+            self.last = LastWait::Longer; // no yield after the next single event
             pacing.yield_now();
         }
     }
@@ -357,9 +357,9 @@ impl WaitStrategy for Adaptive {
 
     fn ended(&mut self, waited: &Waited) {
         self.last = match self.phase {
-            Phase::Gap => Wait::There,
-            Phase::Lone => Wait::Lone,
-            _ => Wait::Longer,
+            Phase::Gap => LastWait::There,
+            Phase::Lone => LastWait::Lone,
+            _ => LastWait::Longer,
         };
         match self.phase {
             Phase::Parked => self.usual.learn_parked(waited.slept()),
@@ -385,12 +385,12 @@ impl WaitStrategy for Adaptive {
             return self.end_turn(last, pacing);
         }
         match last {
-            Wait::There => self.gap = learnt(self.gap, events),
+            LastWait::There => self.gap = learnt(self.gap, events),
             // With this many events, the consumer does not poll too often.
-            Wait::None if events >= FEW_EVENTS => self.pace /= 2,
-            Wait::None => self.pace = learnt(self.pace, events),
+            LastWait::None if events >= FEW_EVENTS => self.pace /= 2,
+            LastWait::None => self.pace = learnt(self.pace, events),
             // Events that ended a wait arrived one by one, and so may the next.
-            Wait::Longer | Wait::Lone => {}
+            LastWait::Longer | LastWait::Lone => {}
         }
         pacing.pause(self.pace);
     }

@@ -16,7 +16,7 @@ use super::{Step, WaitStrategy, Waiting};
 /// use lapwing::{Disruptor, wait::Blocking};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .wait(Blocking { yields: 0 }) // parks at once
+///     .wait_strategy(Blocking { yields: 0 }) // parks at once
 ///     .stage("all").poller()
 ///     .build()?;
 /// let mut poller = consumers.take_poller("all")?;

@@ -16,7 +16,7 @@ use super::{Step, WaitStrategy, Waiting};
 /// use lapwing::{Disruptor, wait::BusySpin};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).wait(BusySpin).stage("all").poller().build()?;
+///     Disruptor::single_producer(8, || 0_u64).wait_strategy(BusySpin).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]);

@@ -13,19 +13,19 @@
 //! | [`BusySpin`] | lowest | a whole CPU | no |
 //! | [`PhasedBackoff<F>`](PhasedBackoff) | lowest at first, then low, then that of `F` | that of `F` | if `F` does |
 //!
-//! Each consumer can have a strategy of its own ([`Stage::wait`](crate::Stage::wait)).
-//! [`Builder::wait`](crate::Builder::wait) sets the strategy of the others.
-//! [`Builder::producer_wait`](crate::Builder::producer_wait) sets that of the producers, and
-//! [`Producer::set_wait`](crate::Producer::set_wait) that of one. If no strategy fits, implement
+//! Each consumer can have a strategy of its own ([`Stage::wait_strategy`](crate::Stage::wait_strategy)).
+//! [`Builder::wait_strategy`](crate::Builder::wait_strategy) sets the strategy of the others.
+//! [`Builder::producer_wait_strategy`](crate::Builder::producer_wait_strategy) sets that of the producers, and
+//! [`Producer::set_wait_strategy`](crate::Producer::set_wait_strategy) that of one. If no strategy fits, implement
 //! [`WaitStrategy`].
 //!
 //! ```
 //! use lapwing::{Disruptor, wait::{Blocking, BusySpin, Yielding}};
 //!
 //! let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-//!     .producer_wait(Yielding::default())
-//!     .wait(Blocking::default()) // for stages without a strategy of their own
-//!     .stage("hot").wait(BusySpin).read(|event, _, _| assert_eq!(*event, 7))
+//!     .producer_wait_strategy(Yielding::default())
+//!     .wait_strategy(Blocking::default()) // for stages without a strategy of their own
+//!     .stage("hot").wait_strategy(BusySpin).read(|event, _, _| assert_eq!(*event, 7))
 //!     .stage("cold").read(|event, _, _| assert_eq!(*event, 7))
 //!     .build()?;
 //! let running = consumers.start()?;
@@ -66,7 +66,7 @@
 //! - A [deadlock](crate::error::PublishError::WouldDeadlock), if only the producer's own thread can
 //!   free a slot.
 //! - The time limit of the caller. It belongs to the call, not to the strategy:
-//!   [`Stage::timeout`](crate::Stage::timeout) for a stage,
+//!   [`Stage::timeout_after`](crate::Stage::timeout_after) for a stage,
 //!   [`wait_timeout`](crate::Poller::wait_timeout) for a poller,
 //!   [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout) for a producer. The
 //!   limit never ends a wait early. An available event or free slot takes precedence over it.

@@ -27,7 +27,7 @@ use crate::sync::yield_now;
 ///     }
 /// }
 ///
-/// let ring = Disruptor::single_producer(8, || 0_u64).wait(Calm).stage("all").poller();
+/// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(Calm).stage("all").poller();
 /// assert!(ring.build().is_ok());
 /// ```
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Pacing<'_> {
     /// }
     ///
     /// let (log, numbers) = mpsc::channel();
-    /// let ring = Disruptor::single_producer(64, || 0_u64).stage("all").wait(Record(log)).poller();
+    /// let ring = Disruptor::single_producer(64, || 0_u64).stage("all").wait_strategy(Record(log)).poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(3, |_| {})?;
@@ -94,7 +94,7 @@ impl Pacing<'_> {
     /// }
     ///
     /// let (log, answers) = mpsc::channel();
-    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait_strategy(Record(log)).poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(7, |_| {})?; // 7 of 8 slots
@@ -135,7 +135,7 @@ impl Pacing<'_> {
     /// }
     ///
     /// let (log, answers) = mpsc::channel();
-    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait_strategy(Record(log)).poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
@@ -169,7 +169,7 @@ impl Pacing<'_> {
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Polite).stage("all").poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(Polite).stage("all").poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
@@ -200,7 +200,7 @@ impl Pacing<'_> {
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Brief).stage("all").poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(Brief).stage("all").poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;

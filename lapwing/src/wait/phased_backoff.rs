@@ -32,7 +32,7 @@ const POLLS_PER_CLOCK: u32 = 64;
 ///
 /// assert!(PhasedBackoff::<Blocking>::PARKS && !PhasedBackoff::<Sleeping>::PARKS);
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).wait(then_parks).stage("all").poller().build()?;
+///     Disruptor::single_producer(8, || 0_u64).wait_strategy(then_parks).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]); // in any phase
@@ -75,7 +75,7 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// let ms = Duration::from_millis(1);
     /// let every_ms = Sleeping { sleep: ms, ..Sleeping::default() };
     /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .wait(PhasedBackoff::new(ms, ms, every_ms))
+    ///     .wait_strategy(PhasedBackoff::new(ms, ms, every_ms))
     ///     .stage("all").poller()
     ///     .build()?;
     /// let mut poller = consumers.take_poller("all")?;

@@ -22,7 +22,7 @@ use super::{Step, WaitStrategy, Waiting};
 ///
 /// let relaxed = Sleeping { sleep: Duration::from_millis(1), ..Sleeping::default() };
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).wait(relaxed).stage("all").poller().build()?;
+///     Disruptor::single_producer(8, || 0_u64).wait_strategy(relaxed).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]); // about a millisecond late, if the thread slept

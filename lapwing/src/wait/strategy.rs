@@ -31,7 +31,7 @@ use super::{Pacing, Waiting};
 ///     }
 /// }
 ///
-/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Patient).stage("all").poller();
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait_strategy(Patient).stage("all").poller();
 /// let (mut producer, mut consumers) = ring.build()?;
 /// producer.publish(|event| *event = 7)?;
 /// assert_eq!(consumers.take_poller("all")?.wait()?.as_slice(), [7]);
@@ -104,7 +104,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     ///     fn next(&mut self, _: &Waiting<'_>) -> Step { Step::Yield }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Yields).stage("all").poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(Yields).stage("all").poller();
     /// let (_producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// assert!(poller.wait_timeout(Duration::from_millis(1)).is_err()); // expired
@@ -118,7 +118,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// The call comes when the same end of the ring is about to wait or to [pace](Self::pace)
     /// itself again: a consumer first handles the event that it has waited for. The last wait of an
     /// end is therefore not reported, nor is a wait before
-    /// [`set_wait`](crate::Producer::set_wait). A clone that is made in between is not told.
+    /// [`set_wait`](crate::Producer::set_wait_strategy). A clone that is made in between is not told.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -135,7 +135,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// }
     ///
     /// let (log, times) = mpsc::channel();
-    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait_strategy(Record(log)).poller();
     /// let (_producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// for _ in 0..2 {
@@ -177,7 +177,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Doubling::default());
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(Doubling::default());
     /// let (mut producer, mut consumers) = ring.stage("all").poller().build()?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(consumers.take_poller("all")?.wait()?.as_slice(), [7]);
@@ -212,7 +212,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
 ///     }
 /// }
 ///
-/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Phases).stage("all").poller();
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait_strategy(Phases).stage("all").poller();
 /// let (mut producer, mut consumers) = ring.build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
@@ -297,7 +297,7 @@ impl Waited {
     /// }
     ///
     /// let (log, answers) = mpsc::channel();
-    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait_strategy(Record(log)).poller();
     /// let (_producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// for _ in 0..2 {

@@ -29,7 +29,7 @@ use super::spinner::Spinner;
 ///     }
 /// }
 ///
-/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).stage("all").poller();
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait_strategy(Eager).stage("all").poller();
 /// let (mut producer, mut consumers) = ring.build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
@@ -97,7 +97,7 @@ impl<'a> Waiting<'a> {
     ///     }
     /// }
     ///
-    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Patient).stage("all").poller();
+    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait_strategy(Patient).stage("all").poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(consumers.take_poller("all")?.wait()?.as_slice(), [7]);
@@ -128,7 +128,7 @@ impl<'a> Waiting<'a> {
     ///     }
     /// }
     ///
-    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).stage("all").poller();
+    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait_strategy(Eager).stage("all").poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(consumers.take_poller("all")?.wait()?.as_slice(), [7]);
@@ -160,7 +160,7 @@ impl<'a> Waiting<'a> {
     ///     }
     /// }
     ///
-    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(PollFirst::default());
+    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait_strategy(PollFirst::default());
     /// let (mut producer, mut consumers) = ring.stage("all").poller().build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
@@ -175,7 +175,7 @@ impl<'a> Waiting<'a> {
 
     /// Returns when the time limit ends, if there is one.
     ///
-    /// The limit is that of the caller, for example the [timeout](crate::Stage::timeout) of a
+    /// The limit is that of the caller, for example the [timeout](crate::Stage::timeout_after) of a
     /// stage, or an earlier one that the library sets:
     ///
     /// - While [several producers](super#several-producers-on-a-full-ring) wait on a full ring, to
@@ -198,7 +198,7 @@ impl<'a> Waiting<'a> {
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(Check).stage("all").poller();
     /// let (_producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
@@ -230,7 +230,7 @@ impl<'a> Waiting<'a> {
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Polite).stage("all").poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(Polite).stage("all").poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(consumers.take_poller("all")?.wait()?.as_slice(), [7]);
@@ -265,7 +265,7 @@ impl<'a> Waiting<'a> {
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(YieldsOnce).stage("all").poller();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait_strategy(YieldsOnce).stage("all").poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));

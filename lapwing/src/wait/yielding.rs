@@ -13,7 +13,7 @@ use super::{Step, WaitStrategy, Waiting};
 /// use lapwing::{Disruptor, wait::Yielding};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .wait(Yielding { spins: 1000 })
+///     .wait_strategy(Yielding { spins: 1000 })
 ///     .stage("all").poller()
 ///     .build()?;
 /// let mut poller = consumers.take_poller("all")?;

@@ -223,7 +223,7 @@ fn c64_poller_that_fails_gets_the_same_event_again<K: Kind>(setup: Setup<K>) {
 /// Claims that are given up, timeouts and the end of the ring do not begin a batch.
 fn c65_batch_that_is_announced_has_an_event<K: Kind>(setup: Setup<K>) {
     let rounds = setup.events(100);
-    let stage = Stage::new("spy").timeout(Duration::ZERO);
+    let stage = Stage::new("spy").timeout_after(Duration::ZERO);
     let (mut producer, consumers) =
         setup.ring(8, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();

@@ -67,7 +67,7 @@ pub(crate) fn under_load<K: Kind>(
 
 /// Takes a seat and checks at least `count` events.
 pub(crate) fn join(seats: &Seats<Page>, start: StartAt, count: u64) -> Poller<Page> {
-    let seat = seats.take("late", start).unwrap();
+    let seat = seats.join("late", start).unwrap();
     let first = seat.sequence();
     let mut poller = seat.poller();
     let mut contiguous = Contiguous::default();
@@ -93,7 +93,7 @@ fn c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind
         let starts = [StartAt::Now, StartAt::Oldest].into_iter().cycle();
         for start in starts.take(setup.events(40) as usize) {
             let early = join(&seats, start, 3);
-            let late = seats.take("later", StartAt::Oldest).unwrap();
+            let late = seats.join("later", StartAt::Oldest).unwrap();
             // Starts at the oldest event of the early consumer, or up to one lap later: a producer
             // may have read the gate before it saw that consumer.
             assert!(late.sequence() <= early.sequence() + 4);
@@ -112,8 +112,9 @@ fn c71_consumers_that_leave_under_load_take_no_event_from_others<K: Kind>(setup:
     let (producer, mut consumers) = setup
         .ring(4, Page::default)
         .seats(1)
-        .side_by_side(|side| {
-            side.stage("all")
+        .parallel(|parallel| {
+            parallel
+                .stage("all")
                 .read(|page, sequence, _| all.see(page, sequence))
                 .stage("leaves")
                 .poller()
@@ -135,8 +136,9 @@ fn c71_stages_that_are_stopped_under_load_take_no_event_from_others<K: Kind>(set
     let [all, stopped, after] = &mut sees;
     let (producer, consumers) = setup
         .ring(4, Page::default)
-        .side_by_side(|side| {
-            side.stage("all")
+        .parallel(|parallel| {
+            parallel
+                .stage("all")
                 .read(|page, sequence, _| all.see(page, sequence))
                 .stage("stopped")
                 .read(|page, sequence, _| stopped.see(page, sequence))
@@ -159,7 +161,7 @@ fn c71_producer_continues_when_the_consumer_that_it_waits_for_leaves<K: Kind>(se
     let ring = setup.ring(2, || 0_u64).seats(1).stage("stays").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();
-    let late = consumers.seats().take("late", StartAt::Now).unwrap().poller();
+    let late = consumers.seats().join("late", StartAt::Now).unwrap().poller();
     for sequence in 0..2 {
         assert_eq!(producer.publish(|_| {}), Ok(sequence));
     }

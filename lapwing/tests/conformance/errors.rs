@@ -258,8 +258,8 @@ fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
         |ring, gate| ring.stage("only").read_handler(gate),
         |ring, gate| ring.stage("first").read_handler(gate).stage("second").read(|_, _, _| {}),
         |ring, gate| {
-            ring.side_by_side(|side| {
-                side.stage("left").read_handler(gate.clone()).stage("right").read_handler(gate)
+            ring.parallel(|parallel| {
+                parallel.stage("left").read_handler(gate.clone()).stage("right").read_handler(gate)
             })
         },
         |ring, gate| ring.stage("any").workers(2).read_handlers(move |_| gate.clone()),
@@ -324,8 +324,8 @@ fn ring_with_poller_beside_a_stage<K: Kind>(
     setup: Setup<K>,
 ) -> (ProducerOf<u64, K>, Poller<u64>, Running<'static>) {
     let ring = setup.ring(8, || 0_u64);
-    let ring =
-        ring.side_by_side(|side| side.stage("beside").read(|_, _, _| {}).stage("poller").poller());
+    let ring = ring
+        .parallel(|parallel| parallel.stage("beside").read(|_, _, _| {}).stage("poller").poller());
     let (producer, mut consumers) = ring.build().unwrap();
     let poller = consumers.take_poller("poller").unwrap();
     (producer, poller, consumers.start().unwrap())

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing::consumer::{Failure, FailurePolicy, Finished, Outcome, Retries};
+use lapwing::consumer::{Failure, FailurePolicy, Outcome, Retries, StageReport};
 use lapwing::producer::Sequencer;
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
@@ -37,7 +37,7 @@ for_each_setup! {
 type Said = Result<(), &'static str>;
 
 /// Runs the stages of a ring on this thread, one after another, over the events `0..events`.
-fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
+fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<StageReport> {
     let (mut producer, consumers) = ring.build().unwrap();
     publish(&mut producer, 0..events);
     drop(producer);
@@ -235,7 +235,7 @@ fn given<K: Kind>(
     stage: Stage,
     events: u64,
     fails: impl Fn(Sequence, usize) -> bool + Send + Sync,
-) -> (Vec<Sequence>, Finished) {
+) -> (Vec<Sequence>, StageReport) {
     let mut given: Vec<Sequence> = Vec::new();
     let handler = |_: &u64, sequence: Sequence, _: bool| -> Said {
         let before = given.iter().filter(|each| **each == sequence).count();

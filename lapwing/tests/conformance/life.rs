@@ -140,7 +140,9 @@ fn c43_shutdown_with_a_stage_that_died_ends<K: Kind>(setup: Setup<K>) {
 fn c44_shutdown_wakes_a_producer_that_is_blocked<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut consumers) = setup
         .ring(2, || 0)
-        .side_by_side(|side| side.stage("holds").poller().stage("spy").read_handler(Spy::default()))
+        .parallel(|parallel| {
+            parallel.stage("holds").poller().stage("spy").read_handler(Spy::default())
+        })
         .build()
         .unwrap();
     let _holds = consumers.take_poller("holds").unwrap();

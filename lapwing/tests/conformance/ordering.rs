@@ -33,9 +33,9 @@ fn c02_every_stage_of_a_multicast_sees_every_event<K: Kind>(setup: Setup<K>) {
     let events = setup.events(300);
     let (mut producer, consumers) = setup
         .ring(8, || 0)
-        .side_by_side(|side| {
+        .parallel(|parallel| {
             let names = ["left", "middle", "right"].into_iter();
-            names.fold(side, |side, name| side.stage(name).read_handler(Spy::default()))
+            names.fold(parallel, |parallel, name| parallel.stage(name).read_handler(Spy::default()))
         })
         .build()
         .unwrap();
@@ -83,8 +83,9 @@ fn c04_join_of_a_diamond_sees_the_writes_of_both_sides<K: Kind>(setup: Setup<K>)
     let events = setup.events(300);
     let (mut producer, consumers) = setup
         .ring(8, Halves::default)
-        .side_by_side(|side| {
-            side.stage("left")
+        .parallel(|parallel| {
+            parallel
+                .stage("left")
                 .read(|halves, sequence, _| halves.left.store(sequence + 1, Relaxed))
                 .stage("right")
                 .read(|halves, sequence, _| halves.right.store(sequence + 2, Relaxed))
@@ -134,7 +135,7 @@ fn c06_consumer_that_joins_late_begins_at_the_cursor<K: Kind>(setup: Setup<K>) {
     let seats = consumers.seats();
     let running = consumers.start().unwrap();
     publish(&mut producer, 0..5);
-    let seat = seats.take("late", StartAt::Now).unwrap();
+    let seat = seats.join("late", StartAt::Now).unwrap();
     assert_eq!(seat.sequence(), 5);
     let late = seat.read_handler(Spy::default());
     let late = thread::spawn(move || late.run());

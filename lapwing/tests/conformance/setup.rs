@@ -50,13 +50,13 @@ macro_rules! strategies {
                 ring: Builder<'env, E, S>,
             ) -> Builder<'env, E, S> {
                 match self {
-                    $(Self::$name => ring.wait($strategy).producer_wait($strategy),)+
+                    $(Self::$name => ring.wait_strategy($strategy).producer_wait_strategy($strategy),)+
                 }
             }
 
             fn of_stage(self, stage: Stage, disturb: Disturb) -> Stage {
                 match self {
-                    $(Self::$name => stage.wait(Disturbed::new($strategy, disturb)),)+
+                    $(Self::$name => stage.wait_strategy(Disturbed::new($strategy, disturb)),)+
                 }
             }
         }

@@ -77,7 +77,7 @@ impl EventHandler<u64> for Clock {
 fn c31_timeout_is_never_early<K: Kind>(setup: Setup<K>) {
     let (send, timeouts) = mpsc::channel();
     let clock = Clock { timeout: MOMENT, since: Instant::now(), timeouts: send };
-    let stage = Stage::new("clock").timeout(MOMENT);
+    let stage = Stage::new("clock").timeout_after(MOMENT);
     let (mut producer, consumers) =
         setup.ring(4, || 0).stage(stage).read_handler(clock).build().unwrap();
     let running = consumers.start().unwrap();
@@ -95,7 +95,7 @@ fn c31_timeout_is_never_early<K: Kind>(setup: Setup<K>) {
 
 /// With a timeout of zero, every wait has expired before it begins.
 fn c31_timeout_does_not_come_while_there_are_events<K: Kind>(setup: Setup<K>) {
-    let stage = Stage::new("spy").timeout(Duration::ZERO);
+    let stage = Stage::new("spy").timeout_after(Duration::ZERO);
     let (mut producer, consumers) =
         setup.ring(8, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     publish(&mut producer, 0..8);
@@ -120,7 +120,7 @@ fn c32_timeout_comes_while_an_upstream_stage_is_slow<K: Kind>(setup: Setup<K>) {
         .stage("slow")
         .poller()
         .stage("clock")
-        .timeout(MOMENT)
+        .timeout_after(MOMENT)
         .read_handler(clock)
         .build()
         .unwrap();
@@ -139,7 +139,9 @@ fn c33_halt_ends_the_waits_on_an_empty_ring<K: Kind>(setup: Setup<K>) {
     for pause in PAUSES {
         let (producer, mut consumers) = setup
             .ring(4, || 0_u64)
-            .side_by_side(|side| side.stage("first").read(|_, _, _| {}).stage("poller").poller())
+            .parallel(|parallel| {
+                parallel.stage("first").read(|_, _, _| {}).stage("poller").poller()
+            })
             .stage("second")
             .read(|_, _, _| {})
             .build()
@@ -183,8 +185,9 @@ fn c34_stage_that_stops_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
     let events = setup.events(200);
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .side_by_side(|side| {
-            side.stage("stops")
+        .parallel(|parallel| {
+            parallel
+                .stage("stops")
                 .read(|_, sequence, _| match sequence {
                     3 => Action::Stop,
                     _ => Action::Continue,
@@ -209,8 +212,12 @@ fn c34_stage_that_stops_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
 fn c34_stage_that_is_stopped_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .side_by_side(|side| {
-            side.stage("stopped").read(|_, _, _| {}).stage("sibling").read_handler(Spy::default())
+        .parallel(|parallel| {
+            parallel
+                .stage("stopped")
+                .read(|_, _, _| {})
+                .stage("sibling")
+                .read_handler(Spy::default())
         })
         .stage("after both")
         .read_handler(Spy::default())

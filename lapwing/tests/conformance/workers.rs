@@ -210,7 +210,7 @@ impl EventHandler<u64> for Alarm {
 /// Issue 144: a strategy with a timeout, and a worker without a timeout handler.
 fn b17c_timeout_of_a_worker_is_called<K: Kind>(setup: Setup<K>) {
     let (alarm, alarms) = mpsc::channel();
-    let stage = Stage::new("work").timeout(MOMENT / 5);
+    let stage = Stage::new("work").timeout_after(MOMENT / 5);
     let ring =
         setup.ring(4, || 0_u64).stage(stage).workers(2).read_handlers(|_| Alarm(alarm.clone()));
     let (mut producer, consumers) = ring.build().unwrap();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use crate::common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_until};
-use lapwing::consumer::{Exclusive, Finished, HandOver, MovedKeys, Outcome, Retries};
+use lapwing::consumer::{Exclusive, HandOver, MovedKeys, Outcome, Retries, StageReport};
 use lapwing::error::PublishError;
 use lapwing::lifecycle::RunError;
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
@@ -233,7 +233,7 @@ fn miri_a_state_per_key_survives_resizes_under_load<K: Kind>() {
 /// Also on one thread.
 fn a_state_per_key_survives_resizes_whatever_the_strategy<K: Kind>() {
     fn with<K: Kind>(strategy: impl WaitStrategy, events: u64) {
-        resize_under_load::<K>(8, Stage::new("work").wait(strategy), events);
+        resize_under_load::<K>(8, Stage::new("work").wait_strategy(strategy), events);
     }
     with::<K>(Blocking { yields: 0 }, 3_000);
     with::<K>(BusySpin, 300);
@@ -340,7 +340,7 @@ fn a_worker_that_panicked_does_not_give_its_states<K: Kind>() {
 /// The worker is idle and asleep, with any strategy, when its keys move to others.
 fn an_idle_worker_gives_its_states<K: Kind>() {
     for strategy in [Blocking { yields: 0 }, Blocking::default()] {
-        let stage = Stage::new("work").wait(strategy);
+        let stage = Stage::new("work").wait_strategy(strategy);
         let mut desk = Desk::<K>::new(8, stage, (2, 2), &nothing());
         for round in 0..repeats(300) {
             desk.resize(1 + round as usize % 2);
@@ -399,7 +399,7 @@ fn a_panic_of_give_or_take_halts_the_ring<K: Kind>() {
         act(&desk);
         while desk.producer.publish(|trade| *trade = Trade { account: 0, number: 1 }).is_ok() {}
         let report = desk.running.join().unwrap_err().into_report();
-        let is_panic = |worker: &&Finished| match worker.outcome() {
+        let is_panic = |worker: &&StageReport| match worker.outcome() {
             Outcome::Panicked { message, .. } => message == ON_PURPOSE,
             _ => false,
         };

@@ -184,7 +184,7 @@ fn join_again_and_again(seats: &Seats<Page>, joiners: u64, times: u64) {
 fn join_somewhere(seats: &Seats<Page>, name: &str, random: &mut Lcg) -> Poller<Page> {
     let mut start = [StartAt::Now, StartAt::Oldest, StartAt::Sequence(0)][random.below(3) as usize];
     loop {
-        match seats.take(name, start) {
+        match seats.join(name, start) {
             Ok(seat) => {
                 if let StartAt::Sequence(requested) = start {
                     assert_eq!(seat.sequence(), requested);
@@ -276,9 +276,9 @@ fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
         .write_handler(Writer(|sequence| [sequence, u64::MAX]))
         .stage("write")
         .write_handler(Writer(|sequence| [u64::MAX, sequence]))
-        .side_by_side(|side| {
-            let side = side.stage("left").read_handler(Reader::default());
-            side.stage("right").read_handler(Reader::default())
+        .parallel(|parallel| {
+            let parallel = parallel.stage("left").read_handler(Reader::default());
+            parallel.stage("right").read_handler(Reader::default())
         });
     under_load::<K>(ring, |seats| join_again_and_again(seats, 2, repeats(500)));
 }
@@ -286,10 +286,10 @@ fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
 /// Pollers that leave with unconsumed events, or in the middle of a batch.
 fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
     under_load::<K>(with_all::<K>(K::ring(8, Page::default).seats(2)), |seats| {
-        let mut stays = seats.take("stays", StartAt::Now).unwrap().poller();
+        let mut stays = seats.join("stays", StartAt::Now).unwrap().poller();
         let mut reader = Reader::default();
         for time in 0..repeats(500) {
-            let mut leaves = seats.take("leaves", StartAt::Oldest).unwrap().poller();
+            let mut leaves = seats.join("leaves", StartAt::Oldest).unwrap().poller();
             let held = leaves.sequence();
             // The producer stops one lap after `leaves`, which holds its first event.
             assert_eq!(leaves.wait().unwrap().first_sequence(), held);
@@ -310,7 +310,7 @@ fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
 fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
     under_load::<K>(with_all::<K>(K::ring(8, Page::default).seats(2)), |seats| {
         for time in 0..repeats(100) {
-            let seat = seats.take("late", StartAt::Now).unwrap();
+            let seat = seats.join("late", StartAt::Now).unwrap();
             let start = seat.sequence();
             let seen = Arc::new(AtomicU64::new(start));
             let (last_seen, mut reader) = (Arc::clone(&seen), Reader::default());
@@ -335,7 +335,7 @@ fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
 fn consumer_that_joins_now_starts_at_the_cursor<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     publish_all(&mut producer, 5);
-    let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
     assert_eq!((late.sequence(), late.poll().err()), (5, Some(PollError::Empty)));
     pass(&mut producer, &mut late, 1);
     assert_eq!((late.sequence(), stays.poll().unwrap().len()), (6, 6));
@@ -344,10 +344,10 @@ fn consumer_that_joins_now_starts_at_the_cursor<K: Kind>() {
 fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 5);
-    // Finished by all consumers and still available: no producer could overwrite it.
-    assert_eq!(seats.take("late", StartAt::Oldest).unwrap().sequence(), 0);
+    // StageReport by all consumers and still available: no producer could overwrite it.
+    assert_eq!(seats.join("late", StartAt::Oldest).unwrap().sequence(), 0);
     pass(&mut producer, &mut stays, 95);
-    let late = seats.take("late", StartAt::Oldest).unwrap();
+    let late = seats.join("late", StartAt::Oldest).unwrap();
     assert!((92..=100).contains(&late.sequence()), "{}", late.sequence());
     let (mut late, mut reader) = (late.poller(), Reader::default());
     while late.sequence() < 100 {
@@ -359,13 +359,13 @@ fn consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range<K: Kin
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 20);
     publish_all(&mut producer, 4);
-    let error = seats.take("late", StartAt::Sequence(3)).unwrap_err();
+    let error = seats.join("late", StartAt::Sequence(3)).unwrap_err();
     let SeatError::OutOfRange { requested: 3, oldest, newest: 24 } = error else {
         panic!("{error:?}");
     };
     assert!((16..=20).contains(&oldest), "unfinished events are still available: {oldest}");
     for granted in oldest..=24 {
-        let seat = seats.take("late", StartAt::Sequence(granted)).unwrap();
+        let seat = seats.join("late", StartAt::Sequence(granted)).unwrap();
         assert_eq!(seat.sequence(), granted);
         match seat.poller().poll() {
             Ok(mut batch) => {
@@ -376,7 +376,7 @@ fn consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range<K: Kin
             Err(error) => assert_eq!((granted, error), (24, PollError::Empty)),
         }
     }
-    let error = seats.take("late", StartAt::Sequence(25)).unwrap_err();
+    let error = seats.join("late", StartAt::Sequence(25)).unwrap_err();
     assert_eq!(error, SeatError::OutOfRange { requested: 25, oldest, newest: 24 });
     assert_eq!(seats.free(), 1);
 }
@@ -389,7 +389,7 @@ fn consumer_that_joins_now_starts_at_a_claim_that_is_held() {
     let mut second = first.clone();
     let held = first.claim().unwrap();
     publish_all(&mut second, 1);
-    let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
     drop(stays);
     assert_eq!(late.sequence(), 0);
     assert_eq!(second.try_publish(|_| {}), Err(TryPublishError::Full));
@@ -402,7 +402,7 @@ fn consumer_that_joins_now_starts_at_a_claim_that_is_held() {
 
 fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 1);
-    let late = seats.take("late", StartAt::Now).unwrap();
+    let late = seats.join("late", StartAt::Now).unwrap();
     pass(&mut producer, &mut stays, 4);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     let mut late = late.poller();
@@ -414,7 +414,7 @@ fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
     assert_eq!(producer.try_publish(|page| *page = Page::of(5)), Ok(5));
     stays.poll().unwrap().consume_all();
     // The same of a handler that never ran.
-    let never = seats.take("late", StartAt::Now).unwrap().read_handler(Reader::default());
+    let never = seats.join("late", StartAt::Now).unwrap().read_handler(Reader::default());
     pass(&mut producer, &mut stays, 4);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     drop(never);
@@ -423,9 +423,9 @@ fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
 
 fn producer_that_waits_for_a_seat_continues_when_its_consumer_leaves<K: Kind>() {
     for _ in 0..repeats(200) {
-        let ring = K::ring(2, Page::default).producer_wait(Blocking::default()).seats(1);
+        let ring = K::ring(2, Page::default).producer_wait_strategy(Blocking::default()).seats(1);
         let (mut producer, consumers) = with_all::<K>(ring).build().unwrap();
-        let late = consumers.seats().take("late", StartAt::Now).unwrap();
+        let late = consumers.seats().join("late", StartAt::Now).unwrap();
         let running = consumers.start().unwrap();
         let publisher = thread::spawn(move || publish_all(&mut producer, 10));
         wait_until(|| running.backlog()[0].events == 0);
@@ -437,10 +437,13 @@ fn producer_that_waits_for_a_seat_continues_when_its_consumer_leaves<K: Kind>() 
 
 /// The other threads of this ring never park, so they do not check for parked threads by default.
 fn consumer_in_a_seat_parks_and_is_woken_although_others_spin<K: Kind>() {
-    let ring = K::ring(8, Page::default).wait(Yielding::default()).producer_wait(BusySpin).seats(1);
+    let ring = K::ring(8, Page::default)
+        .wait_strategy(Yielding::default())
+        .producer_wait_strategy(BusySpin)
+        .seats(1);
     let (mut producer, consumers) = with_all::<K>(ring).build().unwrap();
-    let late = Stage::new("late").wait(Blocking { yields: 0 });
-    let mut late = consumers.seats().take(late, StartAt::Now).unwrap().poller();
+    let late = Stage::new("late").wait_strategy(Blocking { yields: 0 });
+    let mut late = consumers.seats().join(late, StartAt::Now).unwrap().poller();
     let running = consumers.start().unwrap();
     for sequence in 0..repeats(500) {
         thread::scope(|scope| {
@@ -458,7 +461,7 @@ fn seat_and_name_are_free_again_when_their_consumer_leaves<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 1);
     for _ in 0..20 {
         assert_eq!(seats.free(), 1);
-        let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+        let mut late = seats.join("late", StartAt::Now).unwrap().poller();
         assert_eq!(seats.free(), 0);
         pass(&mut producer, &mut stays, 3);
         assert_eq!(late.poll().unwrap().first_sequence() % 3, 0);
@@ -467,13 +470,13 @@ fn seat_and_name_are_free_again_when_their_consumer_leaves<K: Kind>() {
 
 fn seat_that_is_refused_returns_the_reason<K: Kind>() {
     let (_producer, _stays, seats) = ring_with_poller::<K>(4, 2);
-    let take = |stage: Stage| seats.take(stage, StartAt::Now).err();
+    let take = |stage: Stage| seats.join(stage, StartAt::Now).err();
     let named = |name: &str| Stage::new(name);
     let duplicate = |stage: &str| Some(SeatError::DuplicateName { stage: stage.to_owned() });
     assert_eq!(take(named("stays")), duplicate("stays"));
-    let one = seats.take("one", StartAt::Now).unwrap();
+    let one = seats.join("one", StartAt::Now).unwrap();
     assert_eq!(take(named("one")), duplicate("one"));
-    let _two = seats.take("two", StartAt::Now).unwrap();
+    let _two = seats.join("two", StartAt::Now).unwrap();
     assert_eq!(take(named("three")), Some(SeatError::NoFreeSeat { seats: 2 }));
     drop(one);
     for stage in ["", "nul\0"] {
@@ -487,16 +490,16 @@ fn seat_that_is_refused_returns_the_reason<K: Kind>() {
     assert_eq!(take(named("one")), None, "a name that was refused is free");
 
     let (_producer, _stays, seats) = ring_with_poller::<K>(4, 0);
-    assert_eq!(seats.take("one", StartAt::Now).unwrap_err(), SeatError::NoSeats);
+    assert_eq!(seats.join("one", StartAt::Now).unwrap_err(), SeatError::NoSeats);
 }
 
 fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
     let (mut producer, stays, seats) = ring_with_poller::<K>(8, 2);
     publish_all(&mut producer, 5);
     producer.close();
-    let mut now = seats.take("now", StartAt::Now).unwrap().poller();
+    let mut now = seats.join("now", StartAt::Now).unwrap().poller();
     assert_eq!(now.poll().err(), Some(PollError::Closed));
-    let mut late = seats.take("late", StartAt::Sequence(2)).unwrap().poller();
+    let mut late = seats.join("late", StartAt::Sequence(2)).unwrap().poller();
     assert_eq!(late.wait().unwrap().iter().map(|(sequence, _)| sequence).sum::<u64>(), 2 + 3 + 4);
     assert_eq!(late.wait().err(), Some(RingError::Closed));
     drop(stays);
@@ -507,7 +510,7 @@ fn consumer_that_begins_at_the_end_has_drained_the_ring<K: Kind>() {
     let (mut producer, stays, seats) = ring_with_poller::<K>(8, 1);
     publish_all(&mut producer, 1);
     producer.close();
-    let late = seats.take("late", StartAt::Now).unwrap().read_handler(Reader::default()).run();
+    let late = seats.join("late", StartAt::Now).unwrap().read_handler(Reader::default()).run();
     assert_eq!((late.outcome(), late.processed()), (&Outcome::Drained, 0));
     drop(stays);
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
@@ -522,7 +525,7 @@ fn halted_ring_cannot_be_joined<K: Kind>() {
     consumers.start().unwrap().halt();
     for (seats, cause) in [(seats, HaltCause::NoConsumers), (others, HaltCause::Requested)] {
         for _ in 0..2 {
-            let error = seats.take("late", StartAt::Now).unwrap_err();
+            let error = seats.join("late", StartAt::Now).unwrap_err();
             assert_eq!((error, seats.free()), (SeatError::Halted(cause), 1));
         }
     }
@@ -531,11 +534,11 @@ fn halted_ring_cannot_be_joined<K: Kind>() {
 fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 2);
     pass(&mut producer, &mut stays, 10);
-    let mut one = seats.take("one", StartAt::Now).unwrap().poller();
+    let mut one = seats.join("one", StartAt::Now).unwrap().poller();
     drop(stays);
     pass(&mut producer, &mut one, 10);
     publish_all(&mut producer, 1);
-    let mut two = seats.take("two", StartAt::Oldest).unwrap().poller();
+    let mut two = seats.join("two", StartAt::Oldest).unwrap().poller();
     drop(one);
     let mut reader = Reader::default();
     while two.sequence() < 21 {
@@ -551,7 +554,7 @@ fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {
 fn consumer_in_a_seat_that_panics_halts_the_ring<K: Kind>() {
     quiet_panics();
     let (mut producer, stays, seats) = ring_with_poller::<K>(2, 1);
-    let seat = seats.take("late", StartAt::Now).unwrap();
+    let seat = seats.join("late", StartAt::Now).unwrap();
     let consumer = seat.read(|_, _, _| panic!("{ON_PURPOSE}"));
     publish_all(&mut producer, 1);
     let finished = consumer.run();
@@ -565,7 +568,7 @@ fn consumer_in_a_seat_that_panics_halts_the_ring<K: Kind>() {
 fn consumer_in_a_seat_drains_what_was_accepted<K: Kind>() {
     let ring = with_all::<K>(K::ring(8, Page::default).seats(1));
     let (mut producer, consumers) = ring.build().unwrap();
-    let late = consumers.seats().take("late", StartAt::Now).unwrap();
+    let late = consumers.seats().join("late", StartAt::Now).unwrap();
     let (turnstile, mut pass) = Turnstile::new();
     let late = late.read(move |page, sequence, _| {
         pass(sequence);
@@ -585,7 +588,7 @@ fn consumer_in_a_seat_may_stop_skip_and_survive_a_panic<K: Kind>() {
     quiet_panics();
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     let late = Stage::new("late").on_panic(Action::Skip);
-    let late = seats.take(late, StartAt::Now).unwrap().read(|_, sequence, _| match sequence {
+    let late = seats.join(late, StartAt::Now).unwrap().read(|_, sequence, _| match sequence {
         0 => panic!("{ON_PURPOSE}"),
         1 => Action::Skip,
         2 => Action::Continue,
@@ -603,7 +606,7 @@ fn consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer<K: Kind>() {
     let ring = ring.write_handler(Writer(|sequence| [0, sequence]));
     let (mut producer, mut consumers) = with_all::<K>(ring).build().unwrap();
     let acknowledger = consumers.take_acknowledger("write").unwrap();
-    let mut late = consumers.seats().take("late", StartAt::Now).unwrap().poller();
+    let mut late = consumers.seats().join("late", StartAt::Now).unwrap().poller();
     let running = consumers.start().unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
     assert_eq!(late.poll().err(), Some(PollError::Empty));
@@ -621,7 +624,7 @@ fn consumer_in_a_seat_learns_which_events_failed_before_it<K: Kind>() {
     let skips = |sequence| if sequence % 3 == 0 { Action::Continue } else { Action::Skip };
     let ring = ring.write(move |_, sequence, _| skips(sequence));
     let (mut producer, consumers) = ring.build().unwrap();
-    let late = consumers.seats().take("late", StartAt::Now).unwrap();
+    let late = consumers.seats().join("late", StartAt::Now).unwrap();
     let late = late.read_handler(Reader::default());
     let running = consumers.start().unwrap();
     let late = thread::spawn(move || late.run());
@@ -641,9 +644,9 @@ impl Clone for Sits {
     fn clone(&self) -> Self {
         let seats = self.seats.lock().unwrap().clone();
         if let Some(seats) = seats
-            && let Ok(seat) = seats.take("copied", StartAt::Now)
+            && let Ok(seat) = seats.join("copied", StartAt::Now)
         {
-            assert!(seats.take("none is left", StartAt::Now).is_err());
+            assert!(seats.join("none is left", StartAt::Now).is_err());
             drop(seat.poller());
         }
         Self { seats: Arc::clone(&self.seats), waits: self.waits }
@@ -662,12 +665,12 @@ impl WaitStrategy for Sits {
 fn strategy_may_take_a_seat_in_its_clone<K: Kind>() {
     let shared = Arc::default();
     let wait = Sits { seats: Arc::clone(&shared), waits: Blocking::default() };
-    let ring = K::ring(8, Page::default).wait(wait).seats(2);
+    let ring = K::ring(8, Page::default).wait_strategy(wait).seats(2);
     let (mut producer, mut consumers) = ring.stage("all").poller().build().unwrap();
     let _all = consumers.take_poller("all").unwrap();
     let seats = consumers.seats();
     *shared.lock().unwrap() = Some(seats.clone());
-    let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
     assert_eq!(seats.free(), 1, "the other seat is free again");
     pass(&mut producer, &mut late, 1);
     *shared.lock().unwrap() = None;
@@ -687,7 +690,7 @@ fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
             let stage = if is_on_one_thread { stage.on_thread("one") } else { stage };
             graph.stage(stage).read_handler(Reader::default());
         }
-        let ring = K::ring(4, Page::default).wait(Blocking { yields: 0 }).graph(graph);
+        let ring = K::ring(4, Page::default).wait_strategy(Blocking { yields: 0 }).graph(graph);
         let (mut producer, consumers) =
             ring.stage("last").read_handler(Reader::default()).build().unwrap();
         let running = consumers.start().unwrap();
@@ -725,7 +728,7 @@ fn stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages<K: Kind>() {
 fn stopped_handler_is_returned<K: Kind>() {
     let ring = with_all::<K>(K::ring(4, Page::default).seats(1));
     let (mut producer, consumers) = ring.build().unwrap();
-    let late = consumers.seats().take("late", StartAt::Now).unwrap();
+    let late = consumers.seats().join("late", StartAt::Now).unwrap();
     let late = late.read_handler(Reader::default());
     let running = consumers.start().unwrap();
     let stops = [running.stop_handle("all").unwrap(), late.stop_handle()];
@@ -752,7 +755,7 @@ fn last_stage_that_is_stopped_halts_the_ring<K: Kind>() {
 
 fn late_stop_does_not_meet_the_next_consumer_of_a_seat<K: Kind>() {
     let (mut producer, _stays, seats) = ring_with_poller::<K>(4, 1);
-    let sit = || seats.take("late", StartAt::Now).unwrap().read_handler(Reader::default());
+    let sit = || seats.join("late", StartAt::Now).unwrap().read_handler(Reader::default());
     let before = sit();
     let stop = before.stop_handle();
     stop.stop();

@@ -221,8 +221,9 @@ fn miri_scoped_stages_borrow<K: Kind>() {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .stage("add")
         .write(|event, _, _| *event += bonus)
-        .side_by_side(|side| {
-            side.stage("sum")
+        .parallel(|parallel| {
+            parallel
+                .stage("sum")
                 .read(|event, _, _| sum += event)
                 .stage("count")
                 .read(|_, _, _| count += 1)
@@ -402,7 +403,7 @@ fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
 /// As documented at `Running::backlog`.
 fn backlog_lists_stages_and_no_pollers<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .side_by_side(|side| side.stage("stage").read(|_, _, _| {}).stage("poller").poller())
+        .parallel(|parallel| parallel.stage("stage").read(|_, _, _| {}).stage("poller").poller())
         .build()
         .unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -445,8 +446,9 @@ fn report_lists_stages_in_the_order_of_the_graph<K: Kind>() {
         .read(|_, _, _| {})
         .stage("poller")
         .poller()
-        .side_by_side(|side| {
-            side.chain(|chain| chain.stage("m").read(|_, _, _| {}).stage("n").read(|_, _, _| {}))
+        .parallel(|parallel| {
+            parallel
+                .chain(|chain| chain.stage("m").read(|_, _, _| {}).stage("n").read(|_, _, _| {}))
                 .stage("a")
                 .read(|_, _, _| {})
         })

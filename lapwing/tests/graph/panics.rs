@@ -178,14 +178,19 @@ fn a_panic_while_events_come_ends_every_stage<K: Kind>() {
         // The producer continues until it gets the error, so the stage has to wait for a slow one.
         (
             |ring, stage| {
-                let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { yields: 0 });
+                let stage = stage
+                    .timeout_after(Duration::from_micros(1))
+                    .wait_strategy(Blocking { yields: 0 });
                 ring.stage("slow").read(slow).stage(stage).read_handler(Bad(Point::Timeout))
             },
             None,
         ),
         (
             |ring, stage| {
-                ring.stage("slow").read(slow).stage(stage.wait(PanicsWaiting)).read(nothing)
+                ring.stage("slow")
+                    .read(slow)
+                    .stage(stage.wait_strategy(PanicsWaiting))
+                    .read(nothing)
             },
             None,
         ),
@@ -207,7 +212,7 @@ fn a_panic_at_the_end_is_reported<K: Kind>() {
         },
         // It must not end the stage's thread before it has left its result, because `join` waits
         // for the result.
-        |ring, stage| ring.stage(stage.wait(PanicsDropped)).read(nothing),
+        |ring, stage| ring.stage(stage.wait_strategy(PanicsDropped)).read(nothing),
     ];
     for add in rows {
         assert!(matches!(run::<K>(add, Some(9)), Outcome::Panicked { sequence: 9, .. }));
@@ -247,7 +252,7 @@ impl Drop for PanicsDropped {
 
 fn a_panic_of_a_producers_wait_strategy_claims_nothing<K: Kind>() {
     quiet_panics();
-    let ring = K::ring(1, || 0_u64).producer_wait(PanicsWaiting).stage("poller").poller();
+    let ring = K::ring(1, || 0_u64).producer_wait_strategy(PanicsWaiting).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     producer.publish(|event| *event = 1).unwrap();

@@ -63,7 +63,7 @@ fn ring<'env, K: Kind>(placement: Placement, shape: &str) -> Builder<'env, u64, 
         let (rest, thread) = rest.split_once('@').unwrap_or((rest, ""));
         let (rest, workers) = rest.split_once('*').unwrap_or((rest, ""));
         let stage = Stage::new(rest.trim_end_matches(['!', '?']));
-        let stage = if rest.ends_with('!') { stage.blocking() } else { stage };
+        let stage = if rest.ends_with('!') { stage.may_block() } else { stage };
         let stage = if thread.is_empty() { stage } else { stage.on_thread(thread) };
         if !workers.is_empty() {
             let (count, most) = workers.split_once("..").unwrap_or((workers, workers));
@@ -364,7 +364,7 @@ fn miri_threads_are_those_that_were_announced<K: Kind>() {
         .stage("c")
         .read(note("c"))
         .stage("disk")
-        .blocking()
+        .may_block()
         .read(note("disk"))
         .build()
         .unwrap();
@@ -725,7 +725,7 @@ fn consumers_join_and_leave_beside_stages_that_share_a_thread<K: Kind>() {
             }
         });
         for round in 0..repeats(30) {
-            let mut poller = seats.take(format!("late {round}"), StartAt::Now).unwrap().poller();
+            let mut poller = seats.join(format!("late {round}"), StartAt::Now).unwrap().poller();
             let (mut next, count) = (poller.sequence(), repeats(100));
             let end = next + count;
             while next < end {
@@ -756,8 +756,9 @@ fn a_worker_group_on_an_occupied_thread_is_not_the_culprit<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .placement(Placement::threads(1))
-        .side_by_side(|side| {
-            side.stage("stuck")
+        .parallel(|parallel| {
+            parallel
+                .stage("stuck")
                 .read(move |_, sequence, _| pass(sequence))
                 .stage("work")
                 .workers(2)
@@ -798,7 +799,7 @@ fn every_placement_loses_nothing<K: Kind>() {
             move |event: &u64, _: Sequence, _: bool| _ = sums[to].fetch_add(*event, SeqCst)
         };
         let right = Stage::new("right");
-        let right = if random.below(2) == 0 { right.blocking() } else { right };
+        let right = if random.below(2) == 0 { right.may_block() } else { right };
         let leaves = |sequence| if sequence == leaves_at { Action::Stop } else { Action::Continue };
         let placement = match round % placements.len() {
             4 => Placement::threads(2), // "right" may be blocking, so it is in no group
@@ -808,9 +809,9 @@ fn every_placement_loses_nothing<K: Kind>() {
             .placement(placement)
             .stage("enrich")
             .write(|event, _, _| *event += 1)
-            .side_by_side(|side| {
-                let side = side.stage("left").read(add(0)).stage(right).read(add(1));
-                side.stage("leaves").read(|_, sequence, _| leaves(sequence))
+            .parallel(|parallel| {
+                let parallel = parallel.stage("left").read(add(0)).stage(right).read(add(1));
+                parallel.stage("leaves").read(|_, sequence, _| leaves(sequence))
             })
             .stage("work")
             .workers(1 + random.below(3) as usize)

@@ -30,7 +30,7 @@ type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 type Waits<K> = fn(Ring<K>) -> Ring<K>;
 
 fn with<K: Kind>(ring: Ring<K>, strategy: impl WaitStrategy) -> Ring<K> {
-    ring.wait(strategy.clone()).producer_wait(strategy)
+    ring.wait_strategy(strategy.clone()).producer_wait_strategy(strategy)
 }
 
 fn parking<K: Kind>(ring: Ring<K>) -> Ring<K> {
@@ -68,7 +68,7 @@ impl EventHandler<u64> for Timeouts {
 fn timeout_is_called_while_nothing_comes_whatever_the_strategy<K: Kind>() {
     for (waits, _) in strategies::<K>() {
         let (timeout, timeouts) = mpsc::channel();
-        let stage = Stage::new("waits").timeout(MOMENT / 5);
+        let stage = Stage::new("waits").timeout_after(MOMENT / 5);
         let ring = waits(K::ring(2, || 0_u64)).stage(stage).read_handler(Timeouts(timeout));
         let (mut producer, consumers) = ring.build().unwrap();
         let running = consumers.start().unwrap();
@@ -85,7 +85,7 @@ fn timeout_of_a_later_stage_is_called_while_its_upstream_is_slow<K: Kind>() {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .stage("slow")
         .read(move |_, sequence, _| pass(sequence))
-        .stage(Stage::new("waits").timeout(Duration::from_millis(1)))
+        .stage(Stage::new("waits").timeout_after(Duration::from_millis(1)))
         .read_handler(Timeouts(timeout))
         .build()
         .unwrap();
@@ -205,11 +205,11 @@ fn close_counts_what_it_accepted_of_many_threads() {
 /// with that end.
 fn stop_waiters<K: Kind>(waits: Waits<K>, pause: u64, is_halt: bool) {
     let (mut producer, mut consumers) = waits(K::ring(1, || 0_u64))
-        .side_by_side(|side| {
-            side.stage("waits for a publication").read(nothing).chain(|chain| {
-                chain.stage("holds").poller().side_by_side(|side| {
-                    let side = side.stage("waits for a stage").read(nothing);
-                    side.stage("waits for a poller").poller()
+        .parallel(|parallel| {
+            parallel.stage("waits for a publication").read(nothing).chain(|chain| {
+                chain.stage("holds").poller().parallel(|parallel| {
+                    let parallel = parallel.stage("waits for a stage").read(nothing);
+                    parallel.stage("waits for a poller").poller()
                 })
             })
         })

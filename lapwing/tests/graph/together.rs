@@ -10,7 +10,7 @@ use crate::common::{
     Kind, Ledger, MOMENT, ON_PURPOSE, quiet_panics, repeats, unique_prefix,
     wait_until_no_thread_named, watched,
 };
-use lapwing::consumer::{Consumer, Finished, Outcome, Shared};
+use lapwing::consumer::{Consumer, Outcome, Shared, StageReport};
 use lapwing::error::{BuildError, HaltCause, RingError, StartError};
 use lapwing::producer::Sequencer;
 use lapwing::wait::{
@@ -144,7 +144,7 @@ fn one_by_one<K: Kind>(strategy: &impl WaitStrategy) {
     let (done, is_done) = mpsc::channel();
     let (mut producer, running) = start(
         K::ring(2, || 0_u64)
-            .wait(strategy.clone())
+            .wait_strategy(strategy.clone())
             .stage("a")
             .on_thread("both")
             .read(|_, _, _| {})
@@ -175,7 +175,8 @@ impl EventHandler<u64> for Watchdog {
 
 fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
     let (alarm, alarms) = mpsc::channel();
-    let stage = |name: &str| Stage::new(name).on_thread("both").timeout(Duration::from_millis(1));
+    let stage =
+        |name: &str| Stage::new(name).on_thread("both").timeout_after(Duration::from_millis(1));
     let (_producer, running) = start(
         K::ring(4, || 0_u64)
             .stage(stage("a"))
@@ -231,7 +232,11 @@ fn stages_that_end_on_a_shared_thread_end_or_leave_the_others<K: Kind>() {
             true,
             Some(0),
         ),
-        (|ring, stage| ring.wait(PanicsWaiting).stage(stage).read(|_, _, _| {}), true, None),
+        (
+            |ring, stage| ring.wait_strategy(PanicsWaiting).stage(stage).read(|_, _, _| {}),
+            true,
+            None,
+        ),
     ];
     for (add, panics, at) in rows {
         let ring = K::ring(4, || 0_u64).stage("other").on_thread("both").read(|_, _, _| {});
@@ -250,7 +255,8 @@ fn stages_that_end_on_a_shared_thread_end_or_leave_the_others<K: Kind>() {
         assert!(failed.to_string().contains(ON_PURPOSE), "{failed}");
         assert_eq!(failed.report().stages().count(), 2);
         if let Some(sequence) = at {
-            let ends: Vec<_> = failed.report().stages().map(Finished::outcome).cloned().collect();
+            let ends: Vec<_> =
+                failed.report().stages().map(StageReport::outcome).cloned().collect();
             let message = ON_PURPOSE.to_owned();
             assert_eq!(ends, [Outcome::Halted, Outcome::Panicked { message, sequence }]);
         }
@@ -278,7 +284,7 @@ fn a_thread_of_two_rings_wakes_for_each<K: Kind>() {
     let ring = |number| {
         let done = done.clone();
         K::ring(8, || 0_u64)
-            .wait(Blocking { yields: 0 })
+            .wait_strategy(Blocking { yields: 0 })
             .stage("first")
             .on_thread("both")
             .read(|_, _, _| {})
@@ -366,10 +372,12 @@ fn events_are_cleared_after_the_last_stage<K: Kind>() {
     let events = repeats(1000);
     let mut seen = 0;
     let (mut producer, consumers) = K::ring(16, || None)
-        .side_by_side(|side| {
-            side.stage("left").read(|_, _, _| {}).stage("right").read(|event: &Option<_>, _, _| {
-                seen += u64::from(event.is_some());
-            })
+        .parallel(|parallel| {
+            parallel.stage("left").read(|_, _, _| {}).stage("right").read(
+                |event: &Option<_>, _, _| {
+                    seen += u64::from(event.is_some());
+                },
+            )
         })
         .clear(|event| *event = None)
         .build()

@@ -33,7 +33,7 @@ fn run<K: Kind>(events: u64, ring: Builder<'_, u64, K::Sequencer>) {
             producer.publish(|event| *event = number).unwrap();
         }
         let report = running.shutdown().unwrap_or_else(|failed| panic!("{failed}"));
-        let is_done = |stage: &lapwing::consumer::Finished| stage.processed() == events;
+        let is_done = |stage: &lapwing::consumer::StageReport| stage.processed() == events;
         assert!(report.stages().all(is_done), "{report:?}");
     });
 }
@@ -107,30 +107,31 @@ fn sides_and_chains_keep_their_order<K: Kind>() {
     let ring = K::ring(8, || 0_u64)
         .stage("0")
         .read(watch.stage(0, []))
-        .side_by_side(|side| {
-            side.chain(|chain| {
-                chain
-                    .stage("1")
-                    .read(watch.stage(1, [0]))
-                    .stage("2")
-                    .read(watch.stage(2, [0, 1]))
-                    .side_by_side(|side| {
-                        side.stage("3").read(watch.stage(3, [1, 2])).chain(|chain| {
-                            chain
-                                .stage("4")
-                                .read(watch.stage(4, [1, 2]))
-                                .stage("5")
-                                .read(watch.stage(5, [4]))
+        .parallel(|parallel| {
+            parallel
+                .chain(|chain| {
+                    chain
+                        .stage("1")
+                        .read(watch.stage(1, [0]))
+                        .stage("2")
+                        .read(watch.stage(2, [0, 1]))
+                        .parallel(|parallel| {
+                            parallel.stage("3").read(watch.stage(3, [1, 2])).chain(|chain| {
+                                chain
+                                    .stage("4")
+                                    .read(watch.stage(4, [1, 2]))
+                                    .stage("5")
+                                    .read(watch.stage(5, [4]))
+                            })
                         })
-                    })
-            })
-            .stage("6")
-            .read(watch.stage(6, [0]))
-            .stage("by batch")
-            .read_batch(|events, first| {
-                assert!(events.iter().copied().eq(first..first + events.len() as u64));
-                batches.fetch_add(events.len() as u64, Ordering::Relaxed);
-            })
+                })
+                .stage("6")
+                .read(watch.stage(6, [0]))
+                .stage("by batch")
+                .read_batch(|events, first| {
+                    assert!(events.iter().copied().eq(first..first + events.len() as u64));
+                    batches.fetch_add(events.len() as u64, Ordering::Relaxed);
+                })
         })
         .stage("7")
         .read(watch.stage(7, [3, 5, 6]))
@@ -200,12 +201,12 @@ fn graphs_and_other_stages_follow_each_other<K: Kind>() {
     let last = last.write_batch(|events, _| events.iter_mut().for_each(|event| *event -= 7));
     second.stage("4").after(last).after(add).read(watch.stage(4, [0, 1, 2, 3]));
     let ring = K::ring(4, || 0_u64)
-        .side_by_side(|side| side)
+        .parallel(|parallel| parallel)
         .stage("0")
         .read(watch.stage(0, []))
         .graph(first)
         .graph(Graph::default())
-        .side_by_side(|side| side.chain(|chain| chain.side_by_side(|side| side)))
+        .parallel(|parallel| parallel.chain(|chain| chain.parallel(|parallel| parallel)))
         .graph(second)
         .stage("5")
         .write(watch.last(5));
@@ -316,8 +317,9 @@ fn few_stages_have_longer_batches_than_many<K: Kind>() {
     run_on_a_full_ring::<K>(64, |ring| ring.stage("of a small ring").read_batch(see));
     assert_eq!(longest.swap(0, Ordering::Relaxed), if K::IS_MULTI { 16 } else { 32 });
     run_on_a_full_ring::<K>(64, |ring| {
-        let ring = ring
-            .side_by_side(|side| side.stage("left").read_batch(see).stage("right").read_batch(see));
+        let ring = ring.parallel(|parallel| {
+            parallel.stage("left").read_batch(see).stage("right").read_batch(see)
+        });
         ring.stage("join").read_batch(see)
     });
     assert_eq!(longest.swap(0, Ordering::Relaxed), 16, "three");

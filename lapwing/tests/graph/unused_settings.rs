@@ -35,7 +35,7 @@ impl EventHandler<u64, Shared, Result<Action, fmt::Error>> for Deaf {
 }
 
 fn impatient() -> Stage {
-    Stage::new("stage").timeout(SOON)
+    Stage::new("stage").timeout_after(SOON)
 }
 
 fn forgiving() -> Stage {
@@ -58,7 +58,7 @@ fn timeout_of_a_closure_is_an_error<K: Kind>() {
         ring().stage(impatient()).write(|_, _, _| {}),
         ring().stage(impatient()).read_batch(|_, _| {}),
         ring().stage(impatient()).write_batch(|_, _| {}),
-        ring().side_by_side(|side| side.stage(impatient()).read(|_, _, _| {})),
+        ring().parallel(|parallel| parallel.stage(impatient()).read(|_, _, _| {})),
         ring().stage(impatient()).workers(2).read(|_| |_: &u64, _, _| {}),
     ];
     rings.into_iter().for_each(|ring| refuses(ring, "timeout", "a handler with `on_timeout`"));
@@ -73,7 +73,7 @@ fn settings_that_a_poller_cannot_follow_are_errors<K: Kind>() {
         (stage().with_failed_events(), "with_failed_events", "a handler"),
         (stage().pin(0), "pin", "a thread"),
         (stage().on_thread("stage"), "on_thread", "a thread"),
-        (stage().blocking(), "blocking", "a thread"),
+        (stage().may_block(), "blocking", "a thread"),
     ];
     for (stage, setting, needs) in settings {
         refuses(K::ring(8, || 0_u64).stage(stage).poller(), setting, needs);
@@ -97,7 +97,7 @@ fn policy_for_errors_of_a_handler_without_errors_is_an_error<K: Kind>() {
 
 fn settings_that_a_stage_follows_are_accepted<K: Kind>() {
     let ring = || K::ring(8, || 0_u64);
-    let all = || impatient().on_error(Retries::of_event()).on_panic(Action::Skip).blocking();
+    let all = || impatient().on_error(Retries::of_event()).on_panic(Action::Skip).may_block();
     let fails = |_: usize| |_: &u64, _, _| Err::<(), _>("no route");
     let rings = [
         ring().stage(all()).read_handler::<_, Result<Action, fmt::Error>>(Deaf),
@@ -107,7 +107,7 @@ fn settings_that_a_stage_follows_are_accepted<K: Kind>() {
             .stage(forgiving().on_panic(Action::Skip).on_thread("here"))
             .read(|_, _, _| Err::<Action, _>("no route")),
         ring().stage(forgiving()).workers(2).read(fails),
-        ring().stage("stage").max_batch(2).wait(lapwing::wait::BusySpin).poller(),
+        ring().stage("stage").max_batch(2).wait_strategy(lapwing::wait::BusySpin).poller(),
     ];
     for ring in rings {
         assert_eq!(ring.build().err(), None);

@@ -121,7 +121,7 @@ fn c65_no_batch_is_announced_without_events<K: Kind>() {
             _ => Action::Continue,
         })
     });
-    let stage = Stage::new("acts").timeout(Duration::from_micros(50));
+    let stage = Stage::new("acts").timeout_after(Duration::from_micros(50));
     let ring = K::ring(4, || 0).stage("before").read(|_, _, _| {});
     let (mut producer, consumers) = Form::Handler.add(ring, stage, spy).build().unwrap();
     let running = consumers.start().unwrap();

@@ -59,7 +59,7 @@ impl WaitStrategy for Shaky {
 /// Runs a stage that is idle until it has had three timeouts, and then gets two events.
 fn run_idle<K: Kind>(stage: Stage, log: &Log, spy: Spy) {
     quiet_panics();
-    let ring = Form::Handler.add(K::ring(8, || 0), stage.timeout(SOON), spy);
+    let ring = Form::Handler.add(K::ring(8, || 0), stage.timeout_after(SOON), spy);
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     common::wait_until(|| log.count(&Call::Timeout(0)) >= 3);
@@ -90,7 +90,7 @@ fn c53_a_panic_in_on_timeout_after_events_is_not_theirs<K: Kind>() {
     quiet_panics();
     for bad_event in [None, Some(1)] {
         let log = Log::default();
-        let stage = Stage::new("panics").timeout(SOON).on_panic(log.policy(Action::Skip));
+        let stage = Stage::new("panics").timeout_after(SOON).on_panic(log.policy(Action::Skip));
         let mut left = 2;
         let spy = Spy::new(&log, move |call| {
             let is_timeout = *call == Call::Timeout(2) && left > 0;
@@ -117,7 +117,7 @@ fn c53_a_panic_in_a_wait_strategy_skips_no_event<K: Kind>() {
         let log = Log::default();
         let shaky = Shaky::new(|asked| asked == 1 || asked == 3);
         let spy = Spy::new(&log, |_| Ok(Action::Continue));
-        run_idle::<K>(Stage::new("panics").wait(shaky).on_panic(action), &log, spy);
+        run_idle::<K>(Stage::new("panics").wait_strategy(shaky).on_panic(action), &log, spy);
     }
 }
 
@@ -138,7 +138,7 @@ impl WaitStrategy for NeverWaits {
 fn c53_panics_while_idle_do_not_delay_a_close<K: Kind>() {
     quiet_panics();
     for action in SURVIVALS {
-        let stage = Stage::new("book").wait(NeverWaits).on_panic(action);
+        let stage = Stage::new("book").wait_strategy(NeverWaits).on_panic(action);
         let ring = K::ring(8, || 0_u64).stage(stage).read_handler(Book::default());
         let (mut producer, consumers) = ring.build().unwrap();
         let book = consumers.into_iter().next().unwrap();
@@ -156,7 +156,7 @@ fn a_panic_in_the_strategy_of_a_shared_thread_follows_the_policy<K: Kind>() {
     quiet_panics();
     let log = Log::default();
     let stage = |name: &str| Stage::new(name).on_thread("shared");
-    let first = stage("first").wait(Shaky::new(|asked| asked % 2 == 1));
+    let first = stage("first").wait_strategy(Shaky::new(|asked| asked % 2 == 1));
     let seen = Log::default();
     let ring =
         K::ring(8, || 0_u64).stage(first.on_panic(log.policy(Action::Skip))).read(|_, _, _| {});
@@ -193,7 +193,7 @@ fn a_panic_in_the_strategy_cuts_no_pause_short<K: Kind>() {
         _ => Ok(Action::Continue),
     });
     let shaky = Shaky::new(|asked| asked % 2 == 1);
-    let stage = Stage::new("pauses").wait(shaky).on_panic(Action::Retry(ZERO));
+    let stage = Stage::new("pauses").wait_strategy(shaky).on_panic(Action::Retry(ZERO));
     let ring = Form::Handler.add(K::ring(8, || 0), stage, spy);
     let finished = drain_together(ring.stage("book").read_handler(Book::default()), 1);
     assert!(finished.iter().all(|stage| counts(stage) == (1, 0)));

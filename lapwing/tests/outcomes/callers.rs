@@ -46,8 +46,9 @@ fn closures_that_only_panic_need_no_types<K: Kind>() {
         .read_batch(|_, _| unreachable!())
         .stage("this as well")
         .write_batch(|_, _| unimplemented!())
-        .side_by_side(|side| {
-            side.stage("beside")
+        .parallel(|parallel| {
+            parallel
+                .stage("beside")
                 .read(|_, _, _| panic!())
                 .stage("beside, by batch")
                 .read_batch(|_, _| panic!())
@@ -91,7 +92,7 @@ fn closures_return_results_of_many_kinds<K: Kind>() {
         .stage("book")
         .read_handler(Book::default());
     let mut finished = drain(ring, 6);
-    assert_eq!(finished.iter().map(lapwing::consumer::Finished::skipped).sum::<u64>(), 4);
+    assert_eq!(finished.iter().map(lapwing::consumer::StageReport::skipped).sum::<u64>(), 4);
     let book: Book = finished[5].take_handler().unwrap();
     assert_eq!((book.done, book.failed), (vec![0, 5], vec![1, 2, 3, 4]));
 }
@@ -132,8 +133,9 @@ fn closures_for_batches_and_writers_return_the_same<K: Kind>() {
         .stage("writes batches")
         .max_batch(1)
         .write_batch(|_, first| if first == 2 { Action::Skip } else { Action::Continue })
-        .side_by_side(|side| {
-            side.stage(skips("beside"))
+        .parallel(|parallel| {
+            parallel
+                .stage(skips("beside"))
                 .read(|_, at, _| if at == 3 { Err(ON_PURPOSE) } else { Ok(()) })
                 .chain(|chain| {
                     chain
@@ -168,8 +170,9 @@ fn handlers_over_any_access_return_nothing<K: Kind>() {
         .read_local(Count::default)
         .stage("made here, writes")
         .write_local(Count::default)
-        .side_by_side(|side| {
-            side.stage("beside")
+        .parallel(|parallel| {
+            parallel
+                .stage("beside")
                 .read_handler(Count::default())
                 .stage("local")
                 .read_local(Count::default)

@@ -65,8 +65,8 @@ fn the_report_counts_the_other_failures<K: Kind>() {
         (Stage::new(name).on_error(Action::Stop), spy)
     };
     let [first, second, third] = ["first", "second", "third"].map(fails);
-    let ring = Form::Handler.add(K::ring(8, || 0_u64), first.0, first.1).side_by_side(|side| {
-        side.stage(second.0).read_handler(second.1).stage(third.0).read_handler(third.1)
+    let ring = Form::Handler.add(K::ring(8, || 0_u64), first.0, first.1).parallel(|parallel| {
+        parallel.stage(second.0).read_handler(second.1).stage(third.0).read_handler(third.1)
     });
     let (mut producer, consumers) = ring.build().unwrap();
     producer.publish(|_| {}).unwrap();

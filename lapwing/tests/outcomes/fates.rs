@@ -256,8 +256,8 @@ fn c50_a_consumer_that_joins_does_not_act_on_failed_events<K: Kind>() {
     let (mut producer, consumers) = ring.seats(2).stage("skips").write(skips).build().unwrap();
     let seats = consumers.seats();
     let asks = Stage::new("asks").with_failed_events();
-    let late = seats.take("late", StartAt::Now).unwrap().read_handler(Book::default());
-    let asks = seats.take(asks, StartAt::Now).unwrap().read_handler(Book::default());
+    let late = seats.join("late", StartAt::Now).unwrap().read_handler(Book::default());
+    let asks = seats.join(asks, StartAt::Now).unwrap().read_handler(Book::default());
     for value in 0..8 {
         producer.publish(|event| *event = value).unwrap();
     }

@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Kind, ON_PURPOSE};
 use lapwing::consumer::{
-    Access, BatchHandler, Consumer, Done, Failure, FailurePolicy, Finished, Outcome,
+    Access, BatchHandler, Consumer, Done, Failure, FailurePolicy, Outcome, StageReport,
 };
 use lapwing::error::PublishError;
 use lapwing::lifecycle::RunError;
@@ -298,12 +298,12 @@ impl<E, A: Access> EventHandler<E, A> for Book {
 /// Publishes `events` events, which must fit the ring; each equals its sequence. Closes the ring
 /// and runs its stages to their ends on this thread, one after another, so that each finds all its
 /// events available.
-fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
+fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<StageReport> {
     fill(ring, events).into_iter().map(Consumer::run).collect()
 }
 
 /// Like [`drain`], but the stages take turns.
-fn drain_together<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
+fn drain_together<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<StageReport> {
     Consumer::run_together(fill(ring, events))
 }
 
@@ -344,14 +344,14 @@ fn run_to_error<S: Sequencer>(
 }
 
 /// Returns the only stage of [`drain`].
-fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Finished {
+fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> StageReport {
     let mut finished = drain(ring, events);
     assert_eq!(finished.len(), 1);
     finished.remove(0)
 }
 
 /// Returns the counts of a stage: processed and skipped.
-fn counts(finished: &Finished) -> (u64, u64) {
+fn counts(finished: &StageReport) -> (u64, u64) {
     (finished.processed(), finished.skipped())
 }
 

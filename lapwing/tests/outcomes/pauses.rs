@@ -48,7 +48,7 @@ fn stuck<K: Kind>(action: Action, is_shared: bool) -> (ProducerOf<u64, K>, Runni
     let log = Log::default();
     let spy = Spy::new(&log, move |_| Ok(action));
     let ring = Form::Handler.add(K::ring(8, || 0), stage("stuck", is_shared), spy);
-    let after = stage("after", is_shared).wait(Blocking { yields: 0 });
+    let after = stage("after", is_shared).wait_strategy(Blocking { yields: 0 });
     let ring = if is_shared { ring.stage(after).read(|_, _, _| {}) } else { ring };
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
@@ -170,8 +170,9 @@ fn miri_a_pause_holds_up_no_stage_beside<K: Kind>() {
     for (pause, is_shared) in PAUSES.into_iter().flat_map(|pause| [(pause, false), (pause, true)]) {
         let (spy, _is_pausing) = pausing(pause(Duration::MAX));
         let (send, seen) = mpsc::channel();
-        let ring = K::ring(8, || 0_u64).side_by_side(|side| {
-            side.stage(stage("pauses", is_shared))
+        let ring = K::ring(8, || 0_u64).parallel(|parallel| {
+            parallel
+                .stage(stage("pauses", is_shared))
                 .read_handler::<_, crate::Said>(spy)
                 .stage(stage("beside", is_shared))
                 .read(move |_, sequence, _| send.send(sequence).unwrap())
@@ -193,8 +194,8 @@ fn miri_a_pause_holds_up_no_stage_beside<K: Kind>() {
 /// A second ring on the thread must see that it is closed.
 fn a_pause_holds_up_no_stage_of_another_ring<K: Kind>() {
     let (spy, _is_pausing) = pausing(Action::Retry(Duration::MAX));
-    let ring = K::ring(8, || 0_u64).side_by_side(|side| {
-        side.stage("pauses").read_handler(spy).stage("dropped").read_handler(Book::default())
+    let ring = K::ring(8, || 0_u64).parallel(|parallel| {
+        parallel.stage("pauses").read_handler(spy).stage("dropped").read_handler(Book::default())
     });
     let (mut stuck, left) = ring.build().unwrap();
     let (done, is_done) = mpsc::channel();
@@ -285,7 +286,7 @@ fn the_longest_durations_overflow_nothing<K: Kind>() {
             }
             if failure.attempt() < 200 { Action::Retry(Duration::ZERO) } else { Action::Skip }
         };
-        let stage = Stage::new("fails").timeout(Duration::MAX).on_error(policy);
+        let stage = Stage::new("fails").timeout_after(Duration::MAX).on_error(policy);
         let fails = Spy::new(&Log::default(), |_| Err(ON_PURPOSE));
         let finished = drain_one(Form::Handler.add(K::ring(8, || 0), stage, fails), 2);
         assert_eq!((finished.outcome(), counts(&finished)), (&Outcome::Drained, (2, 2)));
@@ -301,7 +302,7 @@ fn a_timeout_does_not_come_in_a_pause<K: Kind>() {
         let is_again = call.events().is_some() && tries < 3;
         Ok(if is_again { Action::Retry(ms(10)) } else { Action::Continue })
     });
-    let ring = Form::Handler.add(K::ring(8, || 0), stage("pauses", true).timeout(ms(1)), spy);
+    let ring = Form::Handler.add(K::ring(8, || 0), stage("pauses", true).timeout_after(ms(1)), spy);
     drop(drain_together(ring.stage("book").read_handler(Book::default()), 1));
     assert_eq!(log.sequences(), [0, 0, 0]);
     assert_eq!(log.count(&Call::Timeout(0)), 0);

@@ -162,8 +162,8 @@ fn check_abreast<K: Kind>(capacity: usize, events: u64, seed: u64) {
     let traces: [Arc<Mutex<Trace>>; 4] = Default::default();
     let [first, left, right, last] = [("first", 0), ("left", 1), ("right", 2), ("last", 3)]
         .map(|(name, index)| survivor(name, &traces[index], seed + index as u64));
-    let ring = Form::Handler.add(K::ring(capacity, || 0), first.0, first.1).side_by_side(|side| {
-        side.stage(left.0).read_handler(left.1).stage(right.0).read_handler(right.1)
+    let ring = Form::Handler.add(K::ring(capacity, || 0), first.0, first.1).parallel(|parallel| {
+        parallel.stage(left.0).read_handler(left.1).stage(right.0).read_handler(right.1)
     });
     let report = run_threads(Form::Handler.add(ring, last.0, last.1), events).unwrap();
     let traces = traces.each_ref().map(|trace| trace.lock().unwrap());

@@ -72,8 +72,9 @@ fn all_letters() -> Vec<(Sequence, String)> {
 
 fn every_downstream_stage_learns_why_an_event_failed<K: Kind>() {
     let ring = failing::<K>()
-        .side_by_side(|side| {
-            side.stage("left")
+        .parallel(|parallel| {
+            parallel
+                .stage("left")
                 .read_handler(DeadLetters::default())
                 .stage("right")
                 .read_handler((DeadLetters::default(), vec![DeadLetters::default()]))
@@ -96,9 +97,9 @@ fn the_first_of_several_failures_counts<K: Kind>() {
         })
     };
     let stage = |name: &str| Stage::new(name).on_error(Action::Skip);
-    let ring = K::ring(8, || 0_u64).side_by_side(|side| {
-        let side = side.stage(stage("left")).read_handler(fails("first"));
-        side.stage(stage("right")).read_handler(fails("second"))
+    let ring = K::ring(8, || 0_u64).parallel(|parallel| {
+        let parallel = parallel.stage(stage("left")).read_handler(fails("first"));
+        parallel.stage(stage("right")).read_handler(fails("second"))
     });
     let ring = ring.stage("letters").read_handler(DeadLetters::default());
     let found: DeadLetters = drain(ring, 1).remove(2).take_handler().unwrap();

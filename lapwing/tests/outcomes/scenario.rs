@@ -7,7 +7,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use lapwing::consumer::{Cause, Consumer, Failure, Finished, Outcome};
+use lapwing::consumer::{Cause, Consumer, Failure, Outcome, StageReport};
 use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{Kind, quiet_panics};
@@ -175,12 +175,12 @@ impl Scenario {
         if has_failed {
             drop(consumers.next().unwrap().run());
         }
-        let finished: Vec<Finished> = if is_together {
+        let finished: Vec<StageReport> = if is_together {
             Consumer::run_together(consumers)
         } else {
             consumers.map(Consumer::run).collect()
         };
-        let [mut stage, mut book] = <[Finished; 2]>::try_from(finished).unwrap();
+        let [mut stage, mut book] = <[StageReport; 2]>::try_from(finished).unwrap();
         assert_eq!(log.calls(), model.calls, "{self:?}");
         assert_eq!(*stage.outcome(), model.outcome, "{self:?}");
         let skipped = model.skipped.len() as u64;

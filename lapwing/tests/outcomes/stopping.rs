@@ -52,8 +52,9 @@ fn check_others<K: Kind>(capacity: usize, events: u64, bad: Sequence) {
     let ring = K::ring(capacity, || 0)
         .stage("before")
         .read_handler(Book::default())
-        .side_by_side(|side| {
-            side.stage("stops")
+        .parallel(|parallel| {
+            parallel
+                .stage("stops")
                 .read_handler(stops(bad))
                 .stage("sibling")
                 .read_handler(Book::default())
@@ -84,7 +85,7 @@ fn miri_a_stage_stops_while_others_continue<K: Kind>() {
 fn a_stage_that_stops_wakes_its_parked_downstream_stage<K: Kind>() {
     let (spy, turnstile) = stops_later();
     let (send, seen) = mpsc::channel();
-    let asleep = Stage::new("asleep").wait(Blocking { yields: 0 });
+    let asleep = Stage::new("asleep").wait_strategy(Blocking { yields: 0 });
     let ring = K::ring(4, || 0)
         .stage("stops")
         .read_handler(spy)
@@ -104,9 +105,10 @@ fn a_stage_that_stops_wakes_its_parked_downstream_stage<K: Kind>() {
 
 fn a_stage_that_stops_in_front_of_a_parked_producer_frees_it<K: Kind>() {
     let (spy, turnstile) = stops_later();
-    let ring = K::ring(1, || 0).producer_wait(Blocking { yields: 0 }).side_by_side(|side| {
-        side.stage("stops").read_handler(spy).stage("stays").read(|_, _, _| {})
-    });
+    let ring =
+        K::ring(1, || 0).producer_wait_strategy(Blocking { yields: 0 }).parallel(|parallel| {
+            parallel.stage("stops").read_handler(spy).stage("stays").read(|_, _, _| {})
+        });
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
@@ -136,8 +138,8 @@ fn the_last_stage_that_stops_halts_the_ring_without_an_error<K: Kind>() {
         let ring = K::ring(2, || 0)
             .stage("first")
             .read_handler(first)
-            .side_by_side(|side| {
-                side.stage("left").read_handler(left).stage("right").read_handler(right)
+            .parallel(|parallel| {
+                parallel.stage("left").read_handler(left).stage("right").read_handler(right)
             })
             .stage("last")
             .read_handler(last);

@@ -162,7 +162,7 @@ fn policies_that_panic_when_dropped_are_reported<K: Kind>() {
 /// A panic during the unwinding of another one ends the process.
 fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kind>() {
     quiet_panics();
-    let stage = Stage::new("a").on_error(Clings).on_panic(Clings).wait(clinging());
+    let stage = Stage::new("a").on_error(Clings).on_panic(Clings).wait_strategy(clinging());
     let (mut producer, consumers) =
         K::ring(8, || 0_u64).stage(stage).read(succeeds).build().unwrap();
     let running = consumers.start().unwrap();

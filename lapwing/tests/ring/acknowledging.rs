@@ -148,8 +148,8 @@ fn untaken_acknowledger_is_an_error_of_start<K: Kind>() {
 
 fn two_stages_each_have_their_own_acknowledger<K: Kind>() {
     let names = ["disk", "replica"];
-    let ring = K::ring(2, || 0_u64).side_by_side(|side| {
-        side.stage(names[0]).acknowledged().poller().stage(names[1]).acknowledged().poller()
+    let ring = K::ring(2, || 0_u64).parallel(|parallel| {
+        parallel.stage(names[0]).acknowledged().poller().stage(names[1]).acknowledged().poller()
     });
     let (mut producer, mut consumers) = ring.stage("reply").poller().build().unwrap();
     let mut pollers = names.map(|name| consumers.take_poller(name).unwrap());

@@ -27,7 +27,10 @@ fn names_must_be_unique<K: Kind>() {
     let mut graph = Graph::new();
     graph.stage("twice").read(|_, _, _| {});
     let ring = K::ring(4, || 0_u64).stage("once").read(|_, _, _| {}).graph(graph);
-    assert_eq!(error(ring.side_by_side(|side| side.stage("twice").read(|_, _, _| {}))), duplicate);
+    assert_eq!(
+        error(ring.parallel(|parallel| parallel.stage("twice").read(|_, _, _| {}))),
+        duplicate
+    );
 }
 
 fn names_must_not_be_empty_or_have_a_nul<K: Kind>() {
@@ -42,7 +45,7 @@ fn names_must_not_be_empty_or_have_a_nul<K: Kind>() {
 fn a_ring_without_consumers_is_refused<K: Kind>() {
     assert_eq!(error(K::ring(4, || 0_u64)), BuildError::NoConsumers);
     let empty =
-        K::ring(4, || 0_u64).graph(Graph::new()).side_by_side(|side| side.chain(|chain| chain));
+        K::ring(4, || 0_u64).graph(Graph::new()).parallel(|parallel| parallel.chain(|chain| chain));
     assert_eq!(error(empty), BuildError::NoConsumers);
 }
 

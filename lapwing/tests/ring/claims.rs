@@ -219,7 +219,7 @@ fn free_slots_shrink_when_a_consumer_takes_a_seat_further_back<K: Kind>() {
     assert_eq!(producer.publish_batch(3, |_| {}), Ok(0..3));
     drain(&mut poller);
     assert_eq!(producer.free_slots(), 4);
-    let seat = consumers.seats().take("replay", StartAt::Oldest).unwrap();
+    let seat = consumers.seats().join("replay", StartAt::Oldest).unwrap();
     assert_eq!((seat.sequence(), producer.free_slots()), (0, 1));
     let mut replay = seat.poller();
     assert_eq!(producer.claim_up_to(4).unwrap().publish(), Ok(3..4));

@@ -144,8 +144,8 @@ fn graph_drains_wherever_a_ring_begins<K: Kind>() {
             .first_sequence(first)
             .stage("double")
             .write(|event, _, _| *event *= 2)
-            .side_by_side(|side| {
-                side.stage("check").read(check).stage("pass").read(on_event(|_, _, _| {}))
+            .parallel(|parallel| {
+                parallel.stage("check").read(check).stage("pass").read(on_event(|_, _, _| {}))
             });
         let report = run(ring.stage("collect").read(collect), |mut producer| {
             for sequence in first..first + events {

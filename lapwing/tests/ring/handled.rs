@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lapwing::consumer::{Consumer, Finished, Outcome, Retries};
+use lapwing::consumer::{Consumer, Outcome, Retries, StageReport};
 use lapwing::producer::{Multi, Sequencer};
 use lapwing::{Action, Builder, Disruptor, EventHandler, Sequence, Stage};
 
@@ -18,7 +18,7 @@ crate::common::for_both_producers! {
 
 /// Publishes four events to a ring of 16. Gives up two claims before each of the last two events,
 /// and three at the end. Then runs the stages to their ends, one after another or together.
-fn drain_with_gaps(ring: Builder<'_, u64, Multi>, is_together: bool) -> Vec<Finished> {
+fn drain_with_gaps(ring: Builder<'_, u64, Multi>, is_together: bool) -> Vec<StageReport> {
     let (mut producer, consumers) = ring.build().unwrap();
     for number in 0..4 {
         if number >= 2 {
@@ -40,7 +40,7 @@ fn drain_with_gaps(ring: Builder<'_, u64, Multi>, is_together: bool) -> Vec<Fini
 }
 
 /// Publishes five numbers, then runs the only stage to its end.
-fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>) -> Finished {
+fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>) -> StageReport {
     let (mut producer, consumers) = ring.build().unwrap();
     (0..5).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
     drop(producer);
@@ -56,8 +56,9 @@ fn claims_that_were_given_up_do_not_count_as_events() {
     for is_together in [false, true] {
         let nothing = || on_event(|_: &u64, _, _| {});
         let stages = ring().stage("first").read(nothing()).stage("batches").write_batch(|_, _| {});
-        let stages = stages
-            .side_by_side(|side| side.stage("left").read(nothing()).stage("right").read(nothing()));
+        let stages = stages.parallel(|parallel| {
+            parallel.stage("left").read(nothing()).stage("right").read(nothing())
+        });
         for stage in drain_with_gaps(stages, is_together) {
             let counts = (stage.processed(), stage.handled(), stage.skipped());
             assert_eq!(counts, (11, 4, 0), "{}", stage.name());
@@ -66,8 +67,8 @@ fn claims_that_were_given_up_do_not_count_as_events() {
             let workers = ring().stage("work").workers(3);
             let workers = if is_by_key { workers.by_key(|number| *number) } else { workers };
             let finished = drain_with_gaps(workers.read(|_| |_, _, _| {}), is_together);
-            let sum = |count: fn(&Finished) -> u64| finished.iter().map(count).sum::<u64>();
-            assert_eq!((sum(Finished::processed), sum(Finished::handled)), (11, 4));
+            let sum = |count: fn(&StageReport) -> u64| finished.iter().map(count).sum::<u64>();
+            assert_eq!((sum(StageReport::processed), sum(StageReport::handled)), (11, 4));
         }
     }
 }

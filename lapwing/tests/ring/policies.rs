@@ -66,7 +66,7 @@ fn miri_an_event_that_is_dropped_leaves_those_in_the_ring<K: Kind>() {
 /// The producer first parks until a quarter of the ring is free, which here never happens.
 fn a_parked_producer_goes_on_with_one_slot_if_no_more_are_freed<K: Kind>() {
     for _ in 0..5 {
-        let ring = K::ring(8, || 0_u64).producer_wait(Blocking { yields: 0 });
+        let ring = K::ring(8, || 0_u64).producer_wait_strategy(Blocking { yields: 0 });
         let (mut producer, [mut poller]) = with_pollers(ring.stage("all").poller(), ["all"]);
         producer.publish_batch(8, |_| {}).unwrap();
         thread::scope(|scope| {

@@ -291,7 +291,7 @@ fn exclusive_poller_changes_events_for_the_stages_after_it<K: Kind>() {
 
 fn miri_dropped_poller_holds_back_nothing<K: Kind>() {
     let ring = K::ring(2, || 0_u64);
-    let ring = ring.side_by_side(|side| side.stage("goes").poller().stage("stays").poller());
+    let ring = ring.parallel(|parallel| parallel.stage("goes").poller().stage("stays").poller());
     let (mut producer, [mut goes, mut stays]) = with_pollers(ring, ["goes", "stays"]);
     publish::<K>(&mut producer, 0..2);
     assert_eq!(events(&mut stays), [0, 1]);
@@ -323,8 +323,8 @@ fn pipeline_of_pollers_survives_the_one_in_the_middle<K: Kind>() {
 }
 
 fn poller_that_was_not_taken_fails_the_start<K: Kind>() {
-    let ring = K::ring(2, || 0_u64).side_by_side(|side| {
-        side.stage("untaken").poller().stage("reader").read(on_event(|_, _, _| {}))
+    let ring = K::ring(2, || 0_u64).parallel(|parallel| {
+        parallel.stage("untaken").poller().stage("reader").read(on_event(|_, _, _| {}))
     });
     let (mut producer, consumers) = ring.build().unwrap();
     let error = consumers.start().unwrap_err();
@@ -353,7 +353,7 @@ fn poller_that_spins_downstream_of_one_that_leaves_reads_its_events<K: Kind>() {
     const EVENTS: u64 = 100;
     const LEFT_AT: u64 = 41;
     let ring = K::ring(8, || 0_u64).stage("first").max_batch(5).poller_mut();
-    let ring = ring.stage("second").wait(BusySpin).max_batch(3).poller();
+    let ring = ring.stage("second").wait_strategy(BusySpin).max_batch(3).poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut first: Poller<u64, Exclusive> = consumers.take_poller_mut("first").unwrap();
     let mut second = consumers.take_poller("second").unwrap();

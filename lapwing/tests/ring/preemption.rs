@@ -45,7 +45,7 @@ fn miri_a_held_batch_shows_no_event_before_it_is_published() {
 
 fn miri_a_held_batch_holds_up_downstream_stages_and_a_full_ring<K: Kind>() {
     let ring = K::ring(4, || 0_u64)
-        .side_by_side(|side| side.stage("slow").poller().stage("beside").poller())
+        .parallel(|parallel| parallel.stage("slow").poller().stage("beside").poller())
         .stage("after")
         .poller();
     let (mut producer, [mut slow, mut beside, mut after]) =

@@ -107,7 +107,8 @@ fn miri_events_of_many_threads_arrive_once_and_in_one_order() {
     watched(|| {
         let events = repeats(30_000).max(20);
         let ring = Disruptor::multi_producer(CAPACITY, || (0, 0, 0));
-        let ring = ring.side_by_side(|side| side.stage("left").poller().stage("right").poller());
+        let ring =
+            ring.parallel(|parallel| parallel.stage("left").poller().stage("right").poller());
         let (producer, pollers) = with_pollers(ring, ["left", "right"]);
         let [left, right] = thread::scope(|scope| {
             let threads: [_; PRODUCERS as usize] = std::array::from_fn(|id| {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::common::{Kind, Many, ON_PURPOSE, PATIENCE, quiet_panics, repeats, wait_until, watched};
 use crate::rings::{on_event, run};
-use lapwing::consumer::{Access, Consumer, Finished, HandOver, MovedKeys, Outcome, Shared};
+use lapwing::consumer::{Access, Consumer, HandOver, MovedKeys, Outcome, Shared, StageReport};
 use lapwing::error::TryPublishError;
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
@@ -66,8 +66,8 @@ fn forms<K: Kind>() -> [(&'static str, Form<K>); 7] {
             ring.stage(stage("second")).read_handler(Box::new(bell))
         }),
         ("whichever stage is the last", |ring, bell| {
-            ring.side_by_side(|side| {
-                side.stage("left").read_handler(bell.clone()).stage("right").read_handler(bell)
+            ring.parallel(|parallel| {
+                parallel.stage("left").read_handler(bell.clone()).stage("right").read_handler(bell)
             })
         }),
         ("whichever worker is the last", |ring, bell| {
@@ -240,9 +240,9 @@ fn run_spy<K: Kind>(
     ways: &[Way],
     panics_at: Option<Sequence>,
     policy: Action,
-    check: impl Fn(&str, &Finished),
+    check: impl Fn(&str, &StageReport),
 ) {
-    const RUNS: [fn(Consumer<'static>) -> Finished; 2] =
+    const RUNS: [fn(Consumer<'static>) -> StageReport; 2] =
         [Consumer::run, |consumer| Consumer::run_together([consumer]).remove(0)];
     quiet_panics();
     for run in RUNS {
@@ -366,7 +366,7 @@ impl EventHandler<u64> for Diary {
 fn a_claim_that_was_given_up_is_notified_once() {
     watched(|| {
         let (says, said) = mpsc::channel();
-        let stage = Stage::new("diary").timeout(Duration::from_millis(1));
+        let stage = Stage::new("diary").timeout_after(Duration::from_millis(1));
         let ring = Many::ring(4, || 0).stage(stage).read_handler(Diary(says));
         let (mut producer, consumers) = ring.build().unwrap();
         drop(producer.try_claim().unwrap());

@@ -169,7 +169,7 @@ fn act_in_upstream_stage<K: Kind>(
             may_go.recv().unwrap();
         }
     });
-    let ring = K::ring(2, || 0).producer_wait(strategy).stage("upstream").max_batch(1);
+    let ring = K::ring(2, || 0).producer_wait_strategy(strategy).stage("upstream").max_batch(1);
     let ring = ring.read(upstream).stage("downstream").read(downstream);
     let (mut producer, consumers) = ring.build().unwrap();
     ready(&producer);
@@ -254,8 +254,9 @@ fn stage_with_downstream_stages_waits_for_a_parallel_stage<K: Kind>() {
         }
     });
     let right = on_event(move |_: &u64, _, _| _ = may_go.recv());
-    let ring = K::ring(2, || 0)
-        .side_by_side(|side| side.stage("left").max_batch(1).read(left).stage("right").read(right));
+    let ring = K::ring(2, || 0).parallel(|parallel| {
+        parallel.stage("left").max_batch(1).read(left).stage("right").read(right)
+    });
     start_full::<K>(ring, 2, &hand_over);
 }
 
@@ -348,8 +349,8 @@ fn stage_that_panicked_is_removed_from_its_thread<K: Kind>() {
 
 /// The ring is still open, and its other stage is a poller.
 fn stage_that_stopped_holds_nothing_on_its_thread<K: Kind>() {
-    let ring = K::ring(1, || 0_u64).side_by_side(|side| {
-        side.stage("stops").read(|_, _, _| Action::Stop).stage("stays").poller()
+    let ring = K::ring(1, || 0_u64).parallel(|parallel| {
+        parallel.stage("stops").read(|_, _, _| Action::Stop).stage("stays").poller()
     });
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();

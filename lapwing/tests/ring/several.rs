@@ -70,7 +70,7 @@ impl<A: Access> EventHandler<u64, A> for Logs {
 fn go_through<K: Kind>(calls: &Calls, handler: impl EventHandler<u64, Shared> + Send + 'static) {
     let fails_once =
         |_: &u64, sequence, _| if sequence == 0 { Action::Skip } else { Action::Continue };
-    let stage = Stage::new("several").timeout(Duration::from_millis(1)).max_batch(1);
+    let stage = Stage::new("several").timeout_after(Duration::from_millis(1)).max_batch(1);
     let ring = K::ring(4, || 0_u64).stage("first").read(fails_once);
     run(ring.stage(stage).read_handler(handler), |mut producer| {
         producer.publish_batch(2, |_| {}).unwrap();

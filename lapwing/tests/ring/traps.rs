@@ -55,13 +55,13 @@ fn trap_06_ring_that_is_given_up_at_any_step_leaves_no_thread<K: Kind>() {
     let name = |stage: u64| format!("{prefix}{stage}");
     let nothing = || on_event(|_: &u64, _, _| {});
     for steps in 0..7 {
-        let mut ring = K::ring(2, || 0_u64).wait(Yielding::default());
+        let mut ring = K::ring(2, || 0_u64).wait_strategy(Yielding::default());
         for step in 0..steps {
             ring = match step {
                 0 | 3 => ring.stage(name(step)).read(nothing()),
                 1 => ring.stage(name(step)).pin(0).write(|_, _, _| {}),
-                2 => ring.side_by_side(|side| {
-                    side.stage(name(step)).read(nothing()).stage(name(20)).poller()
+                2 => ring.parallel(|parallel| {
+                    parallel.stage(name(step)).read(nothing()).stage(name(20)).poller()
                 }),
                 4 => ring.stage(name(step)).read_local(|| -> Never { unreachable!() }),
                 _ => ring.stage(name(step)).poller(),
@@ -103,13 +103,13 @@ fn more_threads_than_cpus_finish(strategy: impl WaitStrategy) {
     let events = repeats(100_000) / PRODUCERS;
     let (mut sum, mut count) = (0, 0);
     let ring = Disruptor::multi_producer(64, || 0_u64)
-        .wait(strategy.clone())
-        .producer_wait(strategy)
+        .wait_strategy(strategy.clone())
+        .producer_wait_strategy(strategy)
         .stage("double")
         .write(|event, _, _| *event *= 2)
-        .side_by_side(|side| {
+        .parallel(|parallel| {
             let sum = on_event(|event: &u64, _, _| sum += *event);
-            side.stage("sum").read(sum).stage("count").read(on_event(|_, _, _| count += 1))
+            parallel.stage("sum").read(sum).stage("count").read(on_event(|_, _, _| count += 1))
         });
     watched(|| {
         run(ring.stage("last").read(on_event(|_, _, _| {})), |producer| {
@@ -232,12 +232,12 @@ fn deliver<K: Kind>(strategy: impl WaitStrategy, other: impl WaitStrategy) {
         seen += 1;
     });
     let ring = K::ring(2, || 0_u64)
-        .wait(strategy.clone())
-        .producer_wait(strategy)
+        .wait_strategy(strategy.clone())
+        .producer_wait_strategy(strategy)
         .stage("first")
         .write(|event, _, _| *event += 1)
         .stage("other")
-        .wait(other)
+        .wait_strategy(other)
         .read(on_event(|_, _, _| {}));
     run(ring.stage("last").read(check), |mut producer| {
         (0..events).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
@@ -259,7 +259,8 @@ fn miri_trap_13_strategies_that_lie_lose_no_event<K: Kind>() {
 
 fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
     fn with<K: Kind>(strategy: impl WaitStrategy) {
-        let ring = K::ring(1, || 0_u64).wait(strategy.clone()).producer_wait(strategy);
+        let ring =
+            K::ring(1, || 0_u64).wait_strategy(strategy.clone()).producer_wait_strategy(strategy);
         let (mut producer, [mut poller]) = with_pollers(ring.stage("poller").poller(), ["poller"]);
         let begin = Instant::now();
         assert_eq!(poller.wait_timeout(MOMENT).err(), Some(PollError::Empty));
@@ -301,7 +302,7 @@ fn miri_trap_15_slots_of_a_poller_that_left_are_written_again<K: Kind>() {
     let mut pause = Lcg(15);
     for round in 0..repeats(500) {
         let ring = K::ring(2, || vec![0_u64].into_boxed_slice())
-            .side_by_side(|side| side.stage("leaves").poller().stage("stays").poller());
+            .parallel(|parallel| parallel.stage("leaves").poller().stage("stays").poller());
         let (mut producer, [mut leaves, mut stays]) = with_pollers(ring, ["leaves", "stays"]);
         thread::scope(|scope| {
             scope.spawn(move || {

@@ -32,7 +32,8 @@ fn open<K: Channels, T: Send + Sync, const N: usize>(
     capacity: usize,
 ) -> (SenderOf<T, K>, [BroadcastReceiver<T>; N]) {
     let strategy = Blocking { yields: 1 };
-    let builder = Builder::new(capacity).receiver_wait(strategy).sender_wait(strategy);
+    let builder =
+        Builder::new(capacity).receiver_wait_strategy(strategy).sender_wait_strategy(strategy);
     let (sender, receivers) = K::share(builder, N).unwrap();
     (sender, receivers.try_into().expect("there are as many receivers"))
 }

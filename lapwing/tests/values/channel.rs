@@ -235,7 +235,8 @@ fn send_batch_leaves_what_was_not_sent<K: Channels>() {
 fn every_wait_strategy_works_on_both_sides<K: Channels>() {
     fn with<K: Channels, W: WaitStrategy>(strategy: W) {
         let count = repeats(2_000);
-        let builder = Builder::new(2).receiver_wait(strategy.clone()).sender_wait(strategy);
+        let builder =
+            Builder::new(2).receiver_wait_strategy(strategy.clone()).sender_wait_strategy(strategy);
         let (mut sender, receiver) = K::build(builder).unwrap();
         thread::scope(|scope| {
             scope.spawn(move || (0..count).for_each(|value| sender.send(value).unwrap()));

@@ -235,7 +235,8 @@ impl WaitStrategy for Impatient {
 fn panic_of_a_wait_strategy_leaves_the_values_of_a_batch<K: Channels>() {
     quiet_panics();
     let shared = Arc::new(());
-    let (mut sender, mut receiver) = K::build(Builder::new(4).sender_wait(Impatient)).unwrap();
+    let (mut sender, mut receiver) =
+        K::build(Builder::new(4).sender_wait_strategy(Impatient)).unwrap();
     let mut values: Vec<_> = (0..6).map(|number| (number, Arc::clone(&shared))).collect();
     let sending = catch_unwind(AssertUnwindSafe(|| sender.send_batch(&mut values)));
     assert!(sending.is_err());

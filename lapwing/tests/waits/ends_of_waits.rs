@@ -179,10 +179,10 @@ impl Any {
         let (flag, strategy) = (Arc::<AtomicBool>::default(), self.strategy.copy());
         let ring = if self.parks {
             let announced = Announced::<true>(Arc::clone(&flag), strategy);
-            ring.wait(announced.clone()).producer_wait(announced)
+            ring.wait_strategy(announced.clone()).producer_wait_strategy(announced)
         } else {
             let announced = Announced::<false>(Arc::clone(&flag), strategy);
-            ring.wait(announced.clone()).producer_wait(announced)
+            ring.wait_strategy(announced.clone()).producer_wait_strategy(announced)
         };
         (ring, flag)
     }
@@ -191,9 +191,9 @@ impl Any {
     fn on_stage(&self, stage: Stage) -> (Stage, Arc<AtomicBool>) {
         let (flag, strategy) = (Arc::<AtomicBool>::default(), self.strategy.copy());
         let stage = if self.parks {
-            stage.wait(Announced::<true>(Arc::clone(&flag), strategy))
+            stage.wait_strategy(Announced::<true>(Arc::clone(&flag), strategy))
         } else {
-            stage.wait(Announced::<false>(Arc::clone(&flag), strategy))
+            stage.wait_strategy(Announced::<false>(Arc::clone(&flag), strategy))
         };
         (stage, flag)
     }
@@ -430,11 +430,12 @@ fn a_stop_ends_every_wait_of_a_stage_at_once_in_each_phase<K: Kind>() {
 fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
     let asleep = Any::new("asleep", ASLEEP);
     let mut flags = Vec::new();
-    let ring = (0..3).fold(K::ring(8, || 0_u64).producer_wait(BusySpin), |ring, number| {
-        let (stage, is_waiting) = asleep.on_stage(Stage::new(format!("stage {number}")));
-        flags.push(is_waiting);
-        ring.stage(stage).read(|_, _, _| {})
-    });
+    let ring =
+        (0..3).fold(K::ring(8, || 0_u64).producer_wait_strategy(BusySpin), |ring, number| {
+            let (stage, is_waiting) = asleep.on_stage(Stage::new(format!("stage {number}")));
+            flags.push(is_waiting);
+            ring.stage(stage).read(|_, _, _| {})
+        });
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     wait_until(|| flags.iter().all(|flag| flag.load(Ordering::Relaxed)));
@@ -448,8 +449,8 @@ fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
 fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
     watched(|| {
         let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
-            .producer_wait(BusySpin)
-            .wait(ASLEEP)
+            .producer_wait_strategy(BusySpin)
+            .wait_strategy(ASLEEP)
             .stage("sleeps")
             .read(|event, _, _| assert_eq!(*event, 7))
             .build()
@@ -595,12 +596,12 @@ impl EventHandler<u64> for Punctual {
 fn the_timeout_of_a_stage_is_never_early<K: Kind>() {
     let timeout = Duration::from_millis(1);
     for strategy in phases() {
-        let stage = |name| strategy.on_stage(Stage::new(name).timeout(timeout)).0;
+        let stage = |name| strategy.on_stage(Stage::new(name).timeout_after(timeout)).0;
         let ((early, early_timeouts), (later, later_timeouts)) =
             (Punctual::new(timeout), Punctual::new(timeout));
-        let ring = K::ring(4, || 0_u64).producer_wait(BusySpin);
+        let ring = K::ring(4, || 0_u64).producer_wait_strategy(BusySpin);
         let ring = ring.stage(stage("first")).read_handler(early);
-        let ring = ring.stage(Stage::new("holds").wait(BusySpin)).poller();
+        let ring = ring.stage(Stage::new("holds").wait_strategy(BusySpin)).poller();
         let (mut producer, mut consumers) =
             ring.stage(stage("later")).read_handler(later).build().unwrap();
         let mut holds = consumers.take_poller("holds").unwrap();
@@ -620,7 +621,7 @@ fn the_timeout_of_a_stage_is_never_early<K: Kind>() {
 fn the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog<K: Kind>() {
     for strategy in phases() {
         let (handler, timeouts) = Punctual::new(Duration::ZERO);
-        let stage = Stage::new("all there").timeout(Duration::ZERO).max_batch(3);
+        let stage = Stage::new("all there").timeout_after(Duration::ZERO).max_batch(3);
         let ring = K::ring(64, || 0_u64).stage("first").poller();
         let ring = ring.stage(strategy.on_stage(stage).0).read_handler(handler);
         let (mut producer, mut consumers) = ring.build().unwrap();
@@ -650,7 +651,7 @@ fn a_time_without_end_is_no_limit<K: Kind>() {
         }
     }
     let (handler, timeouts) = Punctual::new(forever);
-    let ring = K::ring(1, || 0_u64).stage("never times out").timeout(forever);
+    let ring = K::ring(1, || 0_u64).stage("never times out").timeout_after(forever);
     let (mut producer, consumers) = ring.read_handler(handler).build().unwrap();
     let mut running = consumers.start().unwrap();
     producer.publish_or(WhenFull::Timeout(forever), |_| {}).unwrap();
@@ -679,8 +680,8 @@ impl WaitStrategy for Counted {
 fn each_of_several_producers_waits_in_its_own_way() {
     watched(|| {
         let (mut producer, mut consumers) = Disruptor::multi_producer(1, || 0_u64)
-            .producer_wait(Yielding::default())
-            .wait(BusySpin)
+            .producer_wait_strategy(Yielding::default())
+            .wait_strategy(BusySpin)
             .stage("all")
             .poller()
             .build()
@@ -689,9 +690,9 @@ fn each_of_several_producers_waits_in_its_own_way() {
         producer.publish(|_| {}).unwrap();
         let counts = [(); 2].map(|()| Counted::default());
         let mut second = producer.clone();
-        second.set_wait(counts[0].clone());
+        second.set_wait_strategy(counts[0].clone());
         let mut third = second.clone();
-        third.set_wait(counts[1].clone());
+        third.set_wait_strategy(counts[1].clone());
         let fourth = third.clone();
         let counted = || [0, 1].map(|of: usize| counts[of].0.load(Ordering::Relaxed));
         for (mut producer, own) in

@@ -111,7 +111,11 @@ fn each_end_ends_a_wait_that_has_begun<K: Kind>() {
         ENDS.into_iter().flat_map(|end| [(end, true), (end, false)])
     {
         let ring = orders::<K>(8);
-        let ring = if parks { ring } else { ring.wait(BusySpin).producer_wait(BusySpin) };
+        let ring = if parks {
+            ring
+        } else {
+            ring.wait_strategy(BusySpin).producer_wait_strategy(BusySpin)
+        };
         let mut rig = Rig::<K>::of(row::<K>(ring, "all!"));
         rig.does("publish 1, all 1");
         let running = rig.start();
@@ -214,9 +218,9 @@ fn a_handler_may_wait_for_what_later_stages_have_left<K: Kind>() {
 
 fn a_stage_that_stops_is_not_waited_for<K: Kind>() {
     let stops = |sequence| if sequence == 1 { Action::Stop } else { Action::Continue };
-    let mut rig = Rig::<K>::of(orders::<K>(8).side_by_side(|side| {
-        let side = side.stage("stops").read_handler(events(stops));
-        side.stage("stays").read_handler(nothing())
+    let mut rig = Rig::<K>::of(orders::<K>(8).parallel(|parallel| {
+        let parallel = parallel.stage("stops").read_handler(events(stops));
+        parallel.stage("stays").read_handler(nothing())
     }));
     let running = rig.start();
     for sequence in 0..20 {
@@ -228,7 +232,7 @@ fn a_stage_that_stops_is_not_waited_for<K: Kind>() {
 fn a_consumer_that_joined_is_waited_for<K: Kind>() {
     let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(2), "all"));
     let seats = rig.consumers.as_ref().unwrap().seats();
-    let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
     rig.does("publish 1, all 1");
     assert_eq!(rig.producer.wait_handled(0, ZERO), timed_out(&["late"]));
     late.poll().unwrap().consume_all();
@@ -260,7 +264,7 @@ fn workers_are_waited_for<K: Kind>() {
 
 fn many_threads_wait_for_events_of_many_laps<K: Kind>() {
     let (mut producer, consumers) = K::ring(16, || 0_u64)
-        .wait(Blocking::default())
+        .wait_strategy(Blocking::default())
         .stage("first")
         .read(|_, _, _| {})
         .stage("last")

@@ -233,7 +233,7 @@ fn a_stage_shows_what_it_does_until_something_happens<K: Kind>() {
     assert!(running.join().is_err());
     assert_eq!(state(&rig.monitor, "stage"), StageState::Halted);
 
-    let yields = Stage::new("stage").wait(Yielding::default());
+    let yields = Stage::new("stage").wait_strategy(Yielding::default());
     let mut rig = two_stages::<K>(yields, nothing());
     let running = rig.start();
     let snapshot = until_state(&rig.monitor, "stage", StageState::Waiting);
@@ -299,7 +299,7 @@ fn a_batch_that_was_released_early_is_counted<K: Kind>() {
 }
 
 fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
-    let sleeper = Stage::new("sleeper").wait(Blocking { yields: 0 });
+    let sleeper = Stage::new("sleeper").wait_strategy(Blocking { yields: 0 });
     let mut rig = Rig::<K>::of(orders::<K>(8).stage(sleeper).read_handler(nothing()));
     let running = rig.start();
     let monitor = rig.monitor.clone();
@@ -318,7 +318,7 @@ fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
 }
 
 fn stages_that_share_a_thread_show_parked_together<K: Kind>() {
-    let on_thread = |name| Stage::new(name).on_thread("both").wait(Blocking { yields: 0 });
+    let on_thread = |name| Stage::new(name).on_thread("both").wait_strategy(Blocking { yields: 0 });
     let ring = orders::<K>(8).stage(on_thread("first")).read_handler(nothing());
     let mut rig = Rig::<K>::of(ring.stage(on_thread("second")).read_handler(nothing()));
     let running = rig.start();
@@ -343,8 +343,8 @@ fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
     let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(2), "all"));
     let (seats, monitor) = (rig.consumers.as_ref().unwrap().seats(), rig.monitor.clone());
     for (name, at) in [("early", 0), ("late", 1)] {
-        let other = seats.take("other", StartAt::Now).unwrap();
-        let mut poller = seats.take(name, StartAt::Now).unwrap().poller();
+        let other = seats.join("other", StartAt::Now).unwrap();
+        let mut poller = seats.join(name, StartAt::Now).unwrap().poller();
         let expected = [
             format!("all: not polled at {at}, 0 of 0 ready, {at} done"),
             format!("other: not polled at {at}, 0 of 0 ready, 0 done"),
@@ -361,7 +361,7 @@ fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
         ];
         assert_eq!(rig.seen()[1..], expected);
     }
-    let late = seats.take("late", StartAt::Now).unwrap().read_handler(nothing());
+    let late = seats.join("late", StartAt::Now).unwrap().read_handler(nothing());
     assert_eq!(state(&monitor, "late"), StageState::NotStarted, "it is no poller");
     drop(late);
     assert_eq!(rig.seen().len(), 2);
@@ -388,12 +388,12 @@ fn a_consumer_that_left_its_seat_leaves_the_state_of_the_next_one_alone<K: Kind>
             let strategy = DroppedSlowly(Some(Arc::new(Mutex::new(Box::new(pass)))));
             (nothing(), strategy, "publish 1, close")
         };
-        let first = seats.take(Stage::new("first").wait(strategy), StartAt::Now).unwrap();
+        let first = seats.join(Stage::new("first").wait_strategy(strategy), StartAt::Now).unwrap();
         let first = first.read_handler(handler);
         rig.does(script);
         let thread = thread::spawn(move || first.run());
         turnstile.wait_for(1);
-        let mut second = seats.take("second", StartAt::Oldest).unwrap().poller();
+        let mut second = seats.join("second", StartAt::Oldest).unwrap().poller();
         let _batch = second.poll().unwrap();
         turnstile.let_go();
         assert_eq!(*thread.join().unwrap().outcome(), outcome);
@@ -443,7 +443,7 @@ fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
         let running = consumers.start_scoped(scope).unwrap();
         (0..8).try_for_each(|_| producer.publish(|_| {}).map(|_| ())).unwrap();
         wait_until(|| state(&monitor, "work") == StageState::InHandler);
-        let _late = seats.take("late", StartAt::Now).unwrap();
+        let _late = seats.join("late", StartAt::Now).unwrap();
         let seen = monitor.snapshot();
         let work = stage(&seen, "work");
         assert_eq!((work.sequence, work.lag, work.available), (0, 8, 8));
@@ -492,8 +492,8 @@ fn the_relations_of_a_snapshot_hold_while_the_ring_runs<K: Kind>() {
     let (mut producer, consumers) = K::ring(16, || 0_u64)
         .stage("first")
         .write(|event, _, _| *event += 1)
-        .side_by_side(|side| {
-            side.stage("left").read(|_, _, _| {}).chain(|chain| {
+        .parallel(|parallel| {
+            parallel.stage("left").read(|_, _, _| {}).chain(|chain| {
                 chain.stage("right").read(|_, _, _| {}).stage("after right").read(|_, _, _| {})
             })
         })

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::common::{Kind, ProducerOf, quiet_panics, repeats, wait_until};
-use lapwing::consumer::{Consumer, Finished, Outcome};
+use lapwing::consumer::{Consumer, Outcome, StageReport};
 use lapwing::error::PollError;
 use lapwing::wait::{Adaptive, Pacing, Step, WaitStrategy, Waiting, Yielding};
 use lapwing::{Poller, Stage};
@@ -110,7 +110,7 @@ const ROWS: [(For, usize, usize, &str); 9] = [
 /// A ring with one poller, whose batches have at most `longest` events.
 fn ring<K: Kind>(capacity: usize, longest: usize) -> (ProducerOf<u64, K>, Poller<u64>, Noted) {
     let paces = Noted::default();
-    let stage = Stage::new("all").wait(paces.clone()).max_batch(longest);
+    let stage = Stage::new("all").wait_strategy(paces.clone()).max_batch(longest);
     let ring = K::ring(capacity, || 0_u64).stage(stage).poller();
     let (producer, mut consumers) = ring.build().unwrap();
     (producer, consumers.take_poller("all").unwrap(), paces)
@@ -155,7 +155,7 @@ fn claims_that_were_given_up_do_not_disturb_the_pace<K: Kind>() {
 
 fn stage_is_paced_and_gets_every_event<K: Kind>() {
     let paces = Noted::default();
-    let ring = K::ring(64, || 0_u64).stage("count").wait(paces.clone()).read(|_, _, _| {});
+    let ring = K::ring(64, || 0_u64).stage("count").wait_strategy(paces.clone()).read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     for events in 1..=3 {
@@ -169,7 +169,7 @@ fn stage_is_paced_and_gets_every_event<K: Kind>() {
 fn adaptive_stage_that_just_keeps_up_gets_every_event<K: Kind>() {
     let events = repeats(200_000);
     let (mut producer, consumers) = K::ring(64 * 1024, || 0_u64)
-        .wait(Adaptive::default())
+        .wait_strategy(Adaptive::default())
         .stage("check")
         .read(|event, sequence, _| assert_eq!(*event, sequence))
         .build()
@@ -196,10 +196,10 @@ fn closed_ring<K: Kind>(stage: Stage, events: usize) -> Consumer<'static> {
 /// at a time.
 fn paces_together<K: Kind>(events: [usize; 2], longest: usize) -> Vec<u64> {
     let paces = Noted::default();
-    let stage = || Stage::new("all").wait(paces.clone()).max_batch(longest);
+    let stage = || Stage::new("all").wait_strategy(paces.clone()).max_batch(longest);
     let stages = events.map(|events| closed_ring::<K>(stage(), events));
     let finished = Consumer::run_together(stages);
-    assert!(finished.iter().map(Finished::processed).eq(events.map(|events| events as u64)));
+    assert!(finished.iter().map(StageReport::processed).eq(events.map(|events| events as u64)));
     paces.take()
 }
 
@@ -235,7 +235,7 @@ fn panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread
     quiet_panics();
     let strategy = PanicsInCopy::default();
     let stages = ["first", "second"].map(|name| {
-        let stage = Stage::new(name).wait(PanicsInCopy(Arc::clone(&strategy.0)));
+        let stage = Stage::new(name).wait_strategy(PanicsInCopy(Arc::clone(&strategy.0)));
         closed_ring::<K>(stage, 3)
     });
     strategy.0.store(true, Ordering::Relaxed);

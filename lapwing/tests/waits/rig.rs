@@ -98,8 +98,8 @@ pub(crate) fn row<K: Kind>(
         None => Stage::new(name),
     };
     shape.split(' ').fold(ring, |ring, names| {
-        ring.side_by_side(|side| {
-            names.split('+').fold(side, |side, name| side.stage(poller(name)).poller())
+        ring.parallel(|parallel| {
+            names.split('+').fold(parallel, |parallel, name| parallel.stage(poller(name)).poller())
         })
     })
 }

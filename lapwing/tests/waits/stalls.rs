@@ -114,7 +114,7 @@ fn a_verdict_has_the_figures_of_its_text<K: Kind>() {
 
 /// A ring of four slots with the stages "journal", which takes an event at a time, and "behind".
 fn journal<K: Kind>(handler: crate::rig::Calls) -> Rig<K> {
-    let journal = Stage::new("journal").max_batch(1).timeout(MOMENT);
+    let journal = Stage::new("journal").max_batch(1).timeout_after(MOMENT);
     let ring = orders::<K>(4).stage(journal).read_handler(handler);
     Rig::of(ring.stage("behind").read_handler(nothing()))
 }
@@ -222,7 +222,7 @@ impl WaitStrategy for Deaf {
 
 fn a_strategy_that_never_wakes_is_named<K: Kind>() {
     let (go, gate) = mpsc::channel();
-    let deaf = Stage::new("deaf").wait(Deaf(Arc::new(Mutex::new(gate))));
+    let deaf = Stage::new("deaf").wait_strategy(Deaf(Arc::new(Mutex::new(gate))));
     let mut rig = Rig::<K>::of(orders::<K>(4).stage(deaf).read_handler(nothing()));
     let running = rig.start();
     until_state(&rig.monitor, "deaf", StageState::Waiting);
@@ -238,9 +238,9 @@ fn a_strategy_that_never_wakes_is_named<K: Kind>() {
 fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
     let (turnstile, handler) = gated();
     let on_thread = |name| Stage::new(name).on_thread("both").max_batch(1);
-    let mut rig = Rig::<K>::of(orders::<K>(8).side_by_side(|side| {
-        let side = side.stage(on_thread("waits for its turn")).read_handler(nothing());
-        side.stage(on_thread("stuck")).read_handler(handler)
+    let mut rig = Rig::<K>::of(orders::<K>(8).parallel(|parallel| {
+        let parallel = parallel.stage(on_thread("waits for its turn")).read_handler(nothing());
+        parallel.stage(on_thread("stuck")).read_handler(handler)
     }));
     rig.does("publish 3");
     let running = rig.start();

@@ -109,7 +109,7 @@ fn publish<K: Kind>(producer: &Later<ProducerOf<u64, K>>) {
 
 /// A ring of eight slots with one poller.
 fn ring<K: Kind>(strategy: impl WaitStrategy) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let ring = K::ring(8, || 0_u64).stage(Stage::new("all").wait(strategy)).poller();
+    let ring = K::ring(8, || 0_u64).stage(Stage::new("all").wait_strategy(strategy)).poller();
     let (producer, mut consumers) = ring.build().unwrap();
     (producer, consumers.take_poller("all").unwrap())
 }
@@ -161,7 +161,7 @@ impl WaitStrategy for OnlyPolls {
 }
 
 fn miri_polls_go_on_without_another_question<K: Kind>() {
-    let ring = K::ring(1, || 0_u64).wait(OnlyPolls).producer_wait(OnlyPolls);
+    let ring = K::ring(1, || 0_u64).wait_strategy(OnlyPolls).producer_wait_strategy(OnlyPolls);
     let (mut producer, mut consumers) = ring.stage("all").poller().build().unwrap();
     let mut poller = consumers.take_poller("all").unwrap();
     thread::scope(|scope| {
@@ -268,7 +268,8 @@ impl EventHandler<u64> for TimesOut {
 fn a_timeout_on_a_shared_thread_ends_the_wait<K: Kind>() {
     const TIMEOUTS: usize = 3;
     let (scripted, handler) = (Scripted::new(|_| Step::Park), TimesOut::default());
-    let first = Stage::new("first").timeout(Duration::from_millis(1)).wait(scripted.clone());
+    let first =
+        Stage::new("first").timeout_after(Duration::from_millis(1)).wait_strategy(scripted.clone());
     let ring = K::ring(8, || 0_u64).stage(first).read_handler(handler.clone());
     let (producer, consumers) = ring.stage("second").read(|_, _, _| {}).build().unwrap();
     let both = thread::spawn(|| Consumer::run_together(consumers));
@@ -294,7 +295,7 @@ fn a_producer_asks_and_reports_like_a_consumer<K: Kind>() {
             Step::Park // must not park: there is a free slot
         }
     });
-    let ring = K::ring(1, || 0_u64).producer_wait(scripted.clone()).stage("all").poller();
+    let ring = K::ring(1, || 0_u64).producer_wait_strategy(scripted.clone()).stage("all").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     *poller.lock().unwrap() = Some(consumers.take_poller("all").unwrap());
     producer.publish(|_| {}).unwrap();
@@ -381,14 +382,14 @@ impl EventHandler<u64> for Counts {
 fn miri_calls_come_in_order_whatever_the_steps<K: Kind>() {
     let events = repeats(3_000);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .wait(Strict::new(events))
-        .producer_wait(Strict::new(1))
+        .wait_strategy(Strict::new(events))
+        .producer_wait_strategy(Strict::new(1))
         .stage("alone")
-        .timeout(Duration::from_micros(50))
+        .timeout_after(Duration::from_micros(50))
         .read_handler(Counts::default())
         .stage("first")
         .on_thread("both")
-        .timeout(Duration::from_micros(70))
+        .timeout_after(Duration::from_micros(70))
         .read_handler(Counts::default())
         .stage("adds")
         .on_thread("both")
@@ -407,8 +408,8 @@ fn calls_of_workers_come_in_order_whatever_the_steps<K: Kind>() {
     let events = repeats(2_000);
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .wait(Strict::new(events))
-        .producer_wait(Strict::new(1))
+        .wait_strategy(Strict::new(events))
+        .producer_wait_strategy(Strict::new(1))
         .stage("any")
         .workers(2)
         .read(|_| |_: &u64, _, _| {})
@@ -434,8 +435,8 @@ fn calls_of_workers_come_in_order_whatever_the_steps<K: Kind>() {
 fn calls_of_the_ends_of_a_channel_come_in_order_whatever_the_steps() {
     crate::common::watched(|| {
         let (values, senders) = (repeats(2_000), 2);
-        let builder = channel::Builder::new(2).receiver_wait(Strict::new(3));
-        let (sender, mut receiver) = builder.sender_wait(Strict::new(4)).mpsc().unwrap();
+        let builder = channel::Builder::new(2).receiver_wait_strategy(Strict::new(3));
+        let (sender, mut receiver) = builder.sender_wait_strategy(Strict::new(4)).mpsc().unwrap();
         thread::scope(|scope| {
             for _ in 0..senders {
                 let mut sender = sender.clone();
@@ -509,7 +510,7 @@ impl WaitStrategy for Panics {
 
 /// A stage that waits again and again, since it has a short time limit.
 fn impatient(name: &str, strategy: Panics) -> Stage {
-    Stage::new(name).timeout(Duration::from_micros(50)).wait(strategy)
+    Stage::new(name).timeout_after(Duration::from_micros(50)).wait_strategy(strategy)
 }
 
 fn panicked(call: Which, sequence: u64) -> Outcome {
@@ -561,9 +562,9 @@ fn a_panic_in_each_call_is_the_outcome_of_the_first_stage_of_a_shared_thread<K: 
     for call in CALLS {
         let strategy = Panics::new(call, 1);
         let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .stage(Stage::new("first").wait(strategy.clone()))
+            .stage(Stage::new("first").wait_strategy(strategy.clone()))
             .read(|_, _, _| {})
-            .stage(Stage::new("second").wait(strategy))
+            .stage(Stage::new("second").wait_strategy(strategy))
             .read(|_, _, _| {})
             .build()
             .unwrap();
@@ -591,7 +592,7 @@ fn a_wait_on_a_shared_thread_begins_again_after_a_panic<K: Kind>() {
         count.fetch_add(1, Ordering::Relaxed);
         Action::Skip
     };
-    let first = Stage::new("first").wait(scripted.clone()).on_panic(goes_on);
+    let first = Stage::new("first").wait_strategy(scripted.clone()).on_panic(goes_on);
     let ring = K::ring(8, || 0_u64).stage(first).read(|_, _, _| {});
     let (producer, consumers) = ring.stage("second").read(|_, _, _| {}).build().unwrap();
     let both = thread::spawn(|| Consumer::run_together(consumers));
@@ -652,7 +653,7 @@ fn miri_a_wait_that_a_panic_ended_is_reported<K: Kind>() {
 
 fn miri_a_producer_passes_a_panic_on_and_claims_nothing<K: Kind>() {
     for call in [Which::Next, Which::Ended] {
-        let ring = K::ring(1, || 0_u64).producer_wait(Panics::new(call, 1));
+        let ring = K::ring(1, || 0_u64).producer_wait_strategy(Panics::new(call, 1));
         let (mut producer, mut consumers) = ring.stage("all").poller().build().unwrap();
         let mut poller = consumers.take_poller("all").unwrap();
         producer.publish(|_| {}).unwrap();
@@ -675,9 +676,9 @@ fn miri_a_producer_passes_a_panic_on_and_claims_nothing<K: Kind>() {
 #[test]
 fn the_ends_of_a_channel_pass_a_panic_on_and_lose_no_value() {
     for call in [Which::Next, Which::Ended] {
-        let builder = channel::Builder::new(1).receiver_wait(Panics::new(call, 1));
+        let builder = channel::Builder::new(1).receiver_wait_strategy(Panics::new(call, 1));
         let (mut sender, mut receiver) =
-            builder.sender_wait(Panics::new(call, 1)).spsc::<u64>().unwrap();
+            builder.sender_wait_strategy(Panics::new(call, 1)).spsc::<u64>().unwrap();
         let first = usize::from(call == Which::Ended);
         let panics = [(); 3]
             .map(|()| catch_unwind(AssertUnwindSafe(|| receiver.recv_timeout(NO_TIME))).is_err());

@@ -257,7 +257,7 @@ fn a_consumer_that_joined_in_between_is_named_and_not_counted<K: Kind>() {
     let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(1), "all"));
     let earlier = rig.does("publish 3, all 3").monitor.snapshot();
     let seats = rig.consumers.as_ref().unwrap().seats();
-    let guest = seats.take("guest", StartAt::Now).unwrap().poller();
+    let guest = seats.join("guest", StartAt::Now).unwrap().poller();
     let later = rig.does("publish 8, all 8").monitor.snapshot();
     let throughput = later.since(&earlier);
     assert_eq!(throughput.bottleneck(), stage("guest").as_ref());
@@ -269,13 +269,13 @@ fn a_consumer_that_joined_in_between_is_named_and_not_counted<K: Kind>() {
 fn a_consumer_that_took_the_seat_of_another_does_not_count_its_events<K: Kind>() {
     let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(1), "all"));
     let seats = rig.consumers.as_ref().unwrap().seats();
-    let mut guest = seats.take("guest", StartAt::Now).unwrap().poller();
+    let mut guest = seats.join("guest", StartAt::Now).unwrap().poller();
     rig.does("publish 4, all 4");
     finish(&mut guest, 4);
     let earlier = rig.monitor.snapshot();
     drop(guest);
     rig.does("publish 8, all 8");
-    let _guest = seats.take("guest", StartAt::Now).unwrap().poller();
+    let _guest = seats.join("guest", StartAt::Now).unwrap().poller();
     assert_eq!(figures(&rig.monitor.snapshot().since(&earlier)), "all 8/0");
 }
 

@@ -47,7 +47,8 @@ fn one_at_a_time<K: Kind>(
 fn miri_stage_wakes_at_each_depth<K: Kind>() {
     for stages in 0..3 {
         let handled = AtomicU64::new(0);
-        let ring = K::ring(8, || 0).wait(PARK_AT_ONCE).producer_wait(PARK_AT_ONCE);
+        let ring =
+            K::ring(8, || 0).wait_strategy(PARK_AT_ONCE).producer_wait_strategy(PARK_AT_ONCE);
         let ring = (0..stages).fold(ring, |ring, number| {
             ring.stage(format!("stage {number}")).read(|_: &u64, _, _| {})
         });
@@ -62,18 +63,18 @@ fn miri_stage_wakes_at_each_depth<K: Kind>() {
 fn stages_with_different_strategies_end_their_waits<K: Kind>() {
     let handled = AtomicU64::new(0);
     let ring = K::ring(4, || 0_u64)
-        .producer_wait(Yielding::default())
+        .producer_wait_strategy(Yielding::default())
         .stage("blocking")
-        .wait(Blocking::default())
+        .wait_strategy(Blocking::default())
         .read(|_, _, _| {})
         .stage("yielding")
-        .wait(Yielding::default())
+        .wait_strategy(Yielding::default())
         .read(|_, _, _| {})
         .stage("sleeping")
-        .wait(Sleeping::default())
+        .wait_strategy(Sleeping::default())
         .read(|_, _, _| {})
         .stage("adaptive")
-        .wait(Adaptive::default())
+        .wait_strategy(Adaptive::default())
         .read(|_, sequence, _| {
             handled.store(sequence + 1, Ordering::Release);
         });
@@ -87,9 +88,9 @@ fn stages_with_different_strategies_end_their_waits<K: Kind>() {
 fn miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other<K: Kind>() {
     let handled = AtomicU64::new(0);
     let ring = K::ring(8, || 0_u64)
-        .wait(PARK_AT_ONCE)
-        .side_by_side(|side| {
-            side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
+        .wait_strategy(PARK_AT_ONCE)
+        .parallel(|parallel| {
+            parallel.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
         })
         .stage("join")
         .read(|_, sequence, _| handled.store(sequence + 1, Ordering::Release));
@@ -100,10 +101,10 @@ fn miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other<K: Kind>(
 /// already passed.
 fn miri_producer_wakes_when_gating_stages_finish_one_after_the_other<K: Kind>() {
     let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .wait(PARK_AT_ONCE)
-        .producer_wait(PARK_AT_ONCE)
-        .side_by_side(|side| {
-            side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
+        .wait_strategy(PARK_AT_ONCE)
+        .producer_wait_strategy(PARK_AT_ONCE)
+        .parallel(|parallel| {
+            parallel.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
         })
         .build()
         .unwrap();
@@ -119,7 +120,7 @@ fn miri_stage_wakes_when_the_poller_before_it_leaves<K: Kind>() {
     for _ in 0..repeats(2_000) {
         let handled = AtomicU64::new(0);
         let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-            .wait(PARK_AT_ONCE)
+            .wait_strategy(PARK_AT_ONCE)
             .stage("poller")
             .poller()
             .stage("after")
@@ -141,9 +142,11 @@ fn miri_stage_wakes_when_the_poller_before_it_leaves<K: Kind>() {
 fn miri_producer_wakes_when_a_gating_poller_leaves<K: Kind>() {
     for _ in 0..repeats(500) {
         let (mut producer, mut consumers) = K::ring(1, || 0_u64)
-            .wait(PARK_AT_ONCE)
-            .producer_wait(PARK_AT_ONCE)
-            .side_by_side(|side| side.stage("reader").read(|_, _, _| {}).stage("poller").poller())
+            .wait_strategy(PARK_AT_ONCE)
+            .producer_wait_strategy(PARK_AT_ONCE)
+            .parallel(|parallel| {
+                parallel.stage("reader").read(|_, _, _| {}).stage("poller").poller()
+            })
             .build()
             .unwrap();
         let poller = consumers.take_poller("poller").unwrap();
@@ -164,8 +167,8 @@ fn miri_producers_wake_when_they_compete_for_one_slot() {
     watched(|| {
         for _ in 0..repeats(2_000) {
             let (producer, consumers) = Disruptor::multi_producer(1, || 0_u64)
-                .wait(PARK_AT_ONCE)
-                .producer_wait(PARK_AT_ONCE)
+                .wait_strategy(PARK_AT_ONCE)
+                .producer_wait_strategy(PARK_AT_ONCE)
                 .stage("count")
                 .read(|_, _, _| {})
                 .build()
@@ -192,7 +195,7 @@ fn miri_producers_wake_when_they_compete_for_one_slot() {
 fn miri_producer_wakes_on_a_full_ring<K: Kind>() {
     let sum = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .producer_wait(PARK_AT_ONCE)
+        .producer_wait_strategy(PARK_AT_ONCE)
         .stage("sum")
         .read(|event, _, _| _ = sum.fetch_add(*event, Ordering::Relaxed))
         .build()

@@ -247,7 +247,7 @@ fn a_panic_between_batches_costs_no_event<K: Kind>(sharing: Sharing) {
                 assert!(!is_second, "{ON_PURPOSE}: between batches");
             });
             let timeout = Duration::from_millis(1);
-            let stage = Stage::new("work").max_batch(1).timeout(timeout).on_panic(action);
+            let stage = Stage::new("work").max_batch(1).timeout_after(timeout).on_panic(action);
             let group = Group { stage, notices, events: 4096, ..Group::of(2, sharing) };
             let mut run = group.start::<K>();
             run.feed.publish_all(20);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::{hint, thread};
 
 use crate::common::{Kind, Lcg, ProducerOf, wait_until};
-use lapwing::consumer::{Exclusive, Failure, Finished, IntoAction, Outcome};
+use lapwing::consumer::{Exclusive, Failure, IntoAction, Outcome, StageReport};
 use lapwing::error::PublishError;
 use lapwing::lifecycle::WorkerGroup;
 use lapwing::producer::Slots;
@@ -53,7 +53,7 @@ impl Wait {
 
     fn of<K: Kind>(self, ring: RingOf<K>) -> RingOf<K> {
         fn both<K: Kind>(ring: RingOf<K>, strategy: impl WaitStrategy) -> RingOf<K> {
-            ring.wait(strategy.clone()).producer_wait(strategy)
+            ring.wait_strategy(strategy.clone()).producer_wait_strategy(strategy)
         }
         match self {
             Self::Adaptive => both::<K>(ring, Adaptive::default()),
@@ -298,7 +298,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    fn workers(&self) -> impl Iterator<Item = &Finished> {
+    fn workers(&self) -> impl Iterator<Item = &StageReport> {
         self.report.stages().filter(|stage| stage.name().starts_with("work-"))
     }
 
@@ -312,11 +312,11 @@ impl End {
     }
 
     pub(crate) fn processed(&self) -> u64 {
-        self.workers().map(Finished::processed).sum()
+        self.workers().map(StageReport::processed).sum()
     }
 
     pub(crate) fn skipped(&self) -> u64 {
-        self.workers().map(Finished::skipped).sum()
+        self.workers().map(StageReport::skipped).sum()
     }
 
     /// Returns the calls that each worker got.

@@ -94,7 +94,7 @@ fn a_key_function_that_would_wait_for_the_ring_gets_an_error<K: Kind + 'static>(
             wait_until(|| free.load(Ordering::Acquire));
         }
     });
-    let stage = Stage::new("work").timeout(Duration::from_millis(1));
+    let stage = Stage::new("work").timeout_after(Duration::from_millis(1));
     let group = Group { stage, key, notices, capacity: 2, ..Group::of(2, Sharing::ByKey) };
     let Ready { mut feed, consumers, book } = group.build::<K>();
     let running = consumers.start().unwrap();

@@ -57,10 +57,10 @@ fn no_consumer_in_a_seat_has_the_name_of_a_worker() {
     let ring = ring().seats(1).stage("work").workers(2).read(|_| nothing);
     let (_producer, consumers) = ring.build().unwrap();
     for name in ["work", "work-0", "work-1"] {
-        let error = consumers.seats().take(name, StartAt::Now).unwrap_err();
+        let error = consumers.seats().join(name, StartAt::Now).unwrap_err();
         assert_eq!(error, SeatError::DuplicateName { stage: name.to_owned() });
     }
-    assert_eq!(consumers.seats().take("work-2", StartAt::Now).unwrap().name(), "work-2");
+    assert_eq!(consumers.seats().join("work-2", StartAt::Now).unwrap().name(), "work-2");
 }
 
 #[test]

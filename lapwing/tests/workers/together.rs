@@ -22,7 +22,7 @@ crate::common::for_both_producers! {
 fn a_seat_depends_on_the_workers_that_write<K: Kind>(sharing: Sharing) {
     let events = repeats(5_000);
     let ready = Group { seats: 1, events, ..Group::of(3, sharing) }.build::<K>();
-    let seat = ready.consumers.seats().take("late", StartAt::Now).unwrap();
+    let seat = ready.consumers.seats().join("late", StartAt::Now).unwrap();
     let late = seat.read_handler(Check::new(&ready.book));
     let mut run = ready.start();
     let late = thread::spawn(move || late.run());
@@ -118,9 +118,14 @@ fn groups_parallel_to_other_stages_read_the_same_events<K: Kind>() {
         move |event: &u64, _: Sequence, _: bool| _ = sum.fetch_add(*event, Ordering::Relaxed)
     };
     let (mut producer, consumers) = K::ring(16, || 0_u64)
-        .side_by_side(|side| {
-            side.stage("journal").read(read(0)).stage("left").workers(2).read(|_| read(1)).chain(
-                |chain| {
+        .parallel(|parallel| {
+            parallel
+                .stage("journal")
+                .read(read(0))
+                .stage("left")
+                .workers(2)
+                .read(|_| read(1))
+                .chain(|chain| {
                     chain
                         .stage("before")
                         .read(read(2))
@@ -128,8 +133,7 @@ fn groups_parallel_to_other_stages_read_the_same_events<K: Kind>() {
                         .workers(3)
                         .by_key(|event| *event)
                         .read(|_| read(3))
-                },
-            )
+                })
         })
         .stage("clear")
         .write(|event, _, _| *event = u64::MAX)

@@ -105,7 +105,7 @@ fn alarms(group: Group) -> (Group, mpsc::Receiver<(usize, u64)>) {
             let _ = tell.send((worker, next_sequence));
         }
     });
-    let stage = group.stage.timeout(Duration::from_millis(1));
+    let stage = group.stage.timeout_after(Duration::from_millis(1));
     (Group { stage, notices, ..group }, told)
 }
 

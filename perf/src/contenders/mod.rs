@@ -35,7 +35,7 @@ mod wrong_answer; // a contender with wrong answers
 use clap::ValueEnum;
 
 pub(crate) use self::contender::{Contender, Shares};
-pub(crate) use self::lapwing::{PlacementName, Setting, WaitName, ping_pong, side_by_side};
+pub(crate) use self::lapwing::{PlacementName, Setting, WaitName, parallel, ping_pong};
 use self::over_queues::OverQueues;
 pub(crate) use self::roster::{Entry, Roster};
 

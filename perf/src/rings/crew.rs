@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::library::consumer::{Consumer, Finished, Outcome};
+use super::library::consumer::{Consumer, Outcome, StageReport};
 use super::library::producer::Sequencer;
 use super::library::{Consumers, Producer};
 use crate::machine::placement::Placement;
@@ -123,7 +123,7 @@ fn consume(mut consumers: Vec<Consumer<'_>>) -> Result<Answers, Disconnected> {
     }
 }
 
-fn is_drained(end: &Finished) -> bool {
+fn is_drained(end: &StageReport) -> bool {
     *end.outcome() == Outcome::Drained
 }
 

@@ -220,7 +220,7 @@ impl<'a, S: Sequencer> World<'a, S> {
             }
         };
         let name = format!("guest {}", self.pollers.len());
-        let Ok(seat) = self.seats.take(name, at) else { return };
+        let Ok(seat) = self.seats.join(name, at) else { return };
         let begins = seat.sequence();
         let oldest = claimed.saturating_sub(self.script.capacity as u64);
         assert!((first + oldest..=first + claimed).contains(&begins), "{start:?} is at {begins}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lapwing::graph::{Graph, Placement, StageId, Workers};
+use lapwing::graph::{Graph, Placement, StageId, WorkerStage};
 use lapwing::producer::Sequencer;
 use lapwing::{Builder, Consumers, Producer};
 
@@ -43,9 +43,9 @@ pub(super) fn build<S: Sequencer>(
         ring.first_sequence(program.first).seats(program.seats).placement(placement(program));
     let (wait, producer_wait) = (program.wait.clone(), program.producer_wait.clone());
     let ring = if program.announces {
-        ring.wait(wait).producer_wait(producer_wait)
+        ring.wait_strategy(wait).producer_wait_strategy(producer_wait)
     } else {
-        ring.wait(Unannounced(wait)).producer_wait(Unannounced(producer_wait))
+        ring.wait_strategy(Unannounced(wait)).producer_wait_strategy(Unannounced(producer_wait))
     };
     let ring = ring.graph(graph);
     let ring = if program.clears { ring.clear(Event::clear) } else { ring };
@@ -69,10 +69,10 @@ fn settings(program: &Program, stage: usize, observer: &impl Observer) -> lapwin
         settings = settings.with_failed_events();
     }
     if plan.has_timeout && plan.is_handler() {
-        settings = settings.timeout(TIMEOUT);
+        settings = settings.timeout_after(TIMEOUT);
     }
     match plan.place {
-        Place::Blocking => settings = settings.blocking(),
+        Place::Blocking => settings = settings.may_block(),
         Place::OnThread(thread) => settings = settings.on_thread(format!("t{thread}")),
         Place::Free | Place::Group(_) => {}
     }
@@ -102,7 +102,11 @@ pub(super) fn guest_settings(
 
 /// The stage with this wait strategy.
 fn with_wait(settings: lapwing::Stage, wait: &Strategy, announces: bool) -> lapwing::Stage {
-    if announces { settings.wait(wait.clone()) } else { settings.wait(Unannounced(wait.clone())) }
+    if announces {
+        settings.wait_strategy(wait.clone())
+    } else {
+        settings.wait_strategy(Unannounced(wait.clone()))
+    }
 }
 
 type Placed<'a> = lapwing::Stage<&'a mut Graph<'static, Event>>;
@@ -181,7 +185,7 @@ fn add_batch_closure<W: Witness>(placed: Placed<'_>, mut actor: Actor<W>, writes
 }
 
 fn add_workers<W: Witness>(
-    workers: Workers<&mut Graph<'static, Event>, Event>,
+    workers: WorkerStage<&mut Graph<'static, Event>, Event>,
     actor: impl FnMut(usize) -> Actor<W>,
     writes: bool,
 ) -> StageId {

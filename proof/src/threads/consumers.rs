@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::consumer::{Finished, Outcome, StopHandle};
+use lapwing::consumer::{Outcome, StageReport, StopHandle};
 use lapwing::error::{PollError, SeatError};
 use lapwing::graph::{Seat, Seats, StartAt};
 use lapwing::{Poller, Sequence};
@@ -33,7 +33,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    pub(super) fn new(finished: &Finished) -> Self {
+    pub(super) fn new(finished: &StageReport) -> Self {
         Self {
             name: finished.name().to_owned(),
             outcome: finished.outcome().clone(),
@@ -119,7 +119,7 @@ pub(super) fn take(
         Start::Oldest => StartAt::Oldest,
         Start::Back(events) => StartAt::Sequence(next.saturating_sub(events).max(first)),
     };
-    let seat = seats.take(stage, asked);
+    let seat = seats.join(stage, asked);
     let start = seat.as_ref().map(Seat::sequence).map_err(Clone::clone);
     (Visit { number, guest, next, asked, start, ended: None }, seat.ok())
 }

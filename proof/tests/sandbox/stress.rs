@@ -92,7 +92,7 @@ struct Ends<S: Sequencer> {
 
 impl<S: Sequencer> Ends<S> {
     fn new(builder: Builder<'static, u64, S>) -> (Self, Consumers<'static, u64>) {
-        let ring = builder.wait(PARK).producer_wait(PARK).stage("all").poller();
+        let ring = builder.wait_strategy(PARK).producer_wait_strategy(PARK).stage("all").poller();
         let (producer, mut consumers) = ring.build().expect("the capacity is a power of two");
         let poller = consumers.take_poller("all").expect("it is a poller");
         (Self { producer, poller }, consumers)
@@ -239,8 +239,11 @@ impl EventHandler<u64> for Idle {
 
 impl IdleStages {
     pub(crate) fn new() -> Self {
-        let timed = Stage::new("timed").timeout(100 * LOST);
-        let ring = Disruptor::single_producer(2, || 0).wait(PARK).stage("idle").read(|_, _, _| {});
+        let timed = Stage::new("timed").timeout_after(100 * LOST);
+        let ring = Disruptor::single_producer(2, || 0)
+            .wait_strategy(PARK)
+            .stage("idle")
+            .read(|_, _, _| {});
         let ring = ring.stage(timed).read_handler(Idle);
         let (producer, consumers) = ring.build().expect("the capacity is a power of two");
         Self { producer, running: consumers.start().expect("a thread can be started") }

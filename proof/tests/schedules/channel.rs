@@ -96,7 +96,7 @@ fn of_two_senders(most: usize) {
 }
 
 fn builder<R: WaitStrategy>(receiver_wait: R) -> Builder<R, Blocking> {
-    Builder::new(2).sender_wait(PARK).receiver_wait(receiver_wait)
+    Builder::new(2).sender_wait_strategy(PARK).receiver_wait_strategy(receiver_wait)
 }
 
 #[test]

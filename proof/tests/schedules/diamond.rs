@@ -18,9 +18,9 @@ use crate::record::{Log, merged};
 fn diamond(capacity: usize, producers: impl WaitStrategy, [left, right, last]: [Stage; 3]) {
     let logs = [(); 3].map(|()| Log::default());
     let (mut producer, consumers) = Disruptor::multi_producer(capacity, Event::default)
-        .producer_wait(producers)
-        .side_by_side(|side| {
-            side.stage(left).read(logs[0].reader()).stage(right).read(logs[1].reader())
+        .producer_wait_strategy(producers)
+        .parallel(|parallel| {
+            parallel.stage(left).read(logs[0].reader()).stage(right).read(logs[1].reader())
         })
         .stage(last)
         .read(logs[2].reader())
@@ -43,7 +43,11 @@ fn diamond(capacity: usize, producers: impl WaitStrategy, [left, right, last]: [
 #[test]
 fn diamond_whose_threads_park() {
     explore("diamond", || {
-        diamond(2, PARK, ["left", "right", "last"].map(|name| Stage::new(name).wait(PARK)));
+        diamond(
+            2,
+            PARK,
+            ["left", "right", "last"].map(|name| Stage::new(name).wait_strategy(PARK)),
+        );
     });
 }
 
@@ -52,9 +56,9 @@ fn diamond_whose_threads_park() {
 fn diamond_of_several_strategies() {
     explore("strategies", || {
         let stages = [
-            Stage::new("left").wait(BusySpin),
-            Stage::new("right").wait(PARK),
-            Stage::new("last").wait(Yielding::default()),
+            Stage::new("left").wait_strategy(BusySpin),
+            Stage::new("right").wait_strategy(PARK),
+            Stage::new("last").wait_strategy(Yielding::default()),
         ];
         diamond(4, Blocking { yields: 1 }, stages);
     });

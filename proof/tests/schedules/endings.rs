@@ -30,8 +30,8 @@ fn start(consumers: Consumers<'static, Event>, logs: [Log; 2]) -> Stages {
 fn one_producer() -> (JoinHandle<Events>, Stages) {
     let logs = [(); 2].map(|()| Log::default());
     let (mut producer, consumers) = Disruptor::single_producer(2, Event::default)
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage("first")
         .read(logs[0].reader())
         .stage("second")
@@ -51,8 +51,8 @@ fn one_producer() -> (JoinHandle<Events>, Stages) {
 fn two_producers() -> ([JoinHandle<Events>; 2], MultiProducer<Event>, Stages) {
     let logs = [(); 2].map(|()| Log::default());
     let (producer, consumers) = Disruptor::multi_producer(4, Event::default)
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage("first")
         .read(logs[0].reader())
         .stage("second")
@@ -139,9 +139,9 @@ fn halt_against_two_producers() {
 fn consumers_that_leave() {
     explore("leaving", || {
         let (producer, mut consumers) = Disruptor::multi_producer(2, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .side_by_side(|side| side.stage("short").poller().stage("long").poller())
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
+            .parallel(|parallel| parallel.stage("short").poller().stage("long").poller())
             .build()
             .unwrap();
         let readers = [("short", 1), ("long", 2)].map(|(name, batches)| {
@@ -174,8 +174,8 @@ fn consumers_that_leave() {
 fn poller_of_a_ring_that_ends() {
     explore("end of a poller", || {
         let (producer, mut consumers) = Disruptor::multi_producer(2, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
             .stage("poller")
             .poller()
             .build()
@@ -204,8 +204,8 @@ fn poller_of_a_ring_that_ends() {
 fn close_against_three_events() {
     explore("close, three events", || {
         let (mut producer, mut consumers) = Disruptor::single_producer(4, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
             .stage("poller")
             .poller()
             .build()

@@ -27,7 +27,7 @@ struct Visit {
 /// Takes a seat, reads two batches at most, and leaves.
 fn visit(seats: &Seats<Event>, name: &str, start: StartAt) -> Option<Visit> {
     let mut poller = loop {
-        match seats.take(name, start) {
+        match seats.join(name, start) {
             Ok(seat) => break seat.poller(),
             Err(SeatError::NoFreeSeat { .. }) => thread::yield_now(),
             Err(error) => panic!("{error}"),
@@ -50,8 +50,8 @@ fn read_batch(poller: &mut Poller<Event>, seen: &mut Events) {
 fn joining<S: Sequencer>(ring: Builder<'static, Event, S>, seats: usize) {
     let ledger = Log::default();
     let (mut producer, consumers) = ring
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .seats(seats)
         .stage("ledger")
         .read(ledger.reader())
@@ -97,8 +97,8 @@ fn guests_that_share_a_seat_behind_several_producers() {
 fn guest_against_the_last_consumer_that_leaves() {
     explore("joining as the last one leaves", || {
         let (mut producer, mut consumers) = Disruptor::single_producer(2, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
             .seats(1)
             .stage("poller")
             .poller()
@@ -107,7 +107,7 @@ fn guest_against_the_last_consumer_that_leaves() {
         let (mut poller, seats) = (consumers.take_poller("poller").unwrap(), consumers.seats());
         let leaves = thread::spawn(move || read_batch(&mut poller, &mut Events::new()));
         let guest = thread::spawn(move || {
-            let mut poller = match seats.take("guest", StartAt::Now) {
+            let mut poller = match seats.join("guest", StartAt::Now) {
                 Ok(seat) => seat.poller(),
                 Err(error) => {
                     assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers));

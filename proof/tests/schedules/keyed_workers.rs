@@ -52,8 +52,8 @@ fn key(event: &Event) -> u64 {
 fn keyed_workers(meanwhile: fn(&Running<'_>)) {
     let after = Log::default();
     let (producer, consumers) = Disruptor::multi_producer(4, Event::default)
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage("work")
         .workers(2)
         .up_to(3)

@@ -39,8 +39,8 @@ fn monitor_of_an_acknowledged_stage() {
         let (to_disk, writes) = mpsc::channel::<Sequence>();
         let mut note = journal.reader();
         let (mut producer, mut consumers) = Disruptor::single_producer(2, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
             .stage(Stage::new("journal").acknowledged())
             .read(move |event: &Event, sequence, end| {
                 note(event, sequence, end);

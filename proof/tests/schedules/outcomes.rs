@@ -69,18 +69,19 @@ fn events_that_are_skipped_and_tried_again() {
         };
         let retries = Retries::of_event().pause(Duration::from_micros(1)).attempts(3);
         let (producer, consumers) = Disruptor::multi_producer(4, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .side_by_side(|side| {
-                side.chain(|chain| {
-                    chain
-                        .stage(Stage::new("risk").on_error(Action::Skip).on_panic(Action::Skip))
-                        .read(risk)
-                        .stage("book")
-                        .read_handler(book)
-                })
-                .stage(Stage::new("audit").on_error(retries))
-                .read(audit)
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
+            .parallel(|parallel| {
+                parallel
+                    .chain(|chain| {
+                        chain
+                            .stage(Stage::new("risk").on_error(Action::Skip).on_panic(Action::Skip))
+                            .read(risk)
+                            .stage("book")
+                            .read_handler(book)
+                    })
+                    .stage(Stage::new("audit").on_error(retries))
+                    .read(audit)
             })
             .build()
             .unwrap();
@@ -109,8 +110,8 @@ fn stopping(before: Stage, after: Stage) {
         if log.seen().len() == 2 { Action::Stop } else { Action::Continue }
     };
     let (mut producer, consumers) = Disruptor::single_producer(2, Event::default)
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage(before)
         .read(logs[0].reader())
         .stage("between")
@@ -155,9 +156,11 @@ fn panic_that_halts() {
             log.note(sequence, event.read());
         };
         let (producer, consumers) = Disruptor::multi_producer(2, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .side_by_side(|side| side.stage("left").read(fails).stage("right").read(right.reader()))
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
+            .parallel(|parallel| {
+                parallel.stage("left").read(fails).stage("right").read(right.reader())
+            })
             .build()
             .unwrap();
         let running = consumers.start().unwrap();

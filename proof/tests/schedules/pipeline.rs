@@ -15,8 +15,8 @@ use crate::record::{changed, merged, start_reader};
 
 fn pipeline(add: Stage, double: Stage) {
     let (mut producer, mut consumers) = Disruptor::single_producer(2, Event::default)
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage(add)
         .write(|event, _, _| event.change(|value| value + 1))
         .stage(double)

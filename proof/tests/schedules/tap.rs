@@ -29,8 +29,8 @@ fn tap_with_two_readers() {
     explore("tap", || {
         let (writer, reader) = tap::<u64>(2).unwrap();
         let (mut producer, consumers) = Disruptor::single_producer(2, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
             .stage("tap")
             .read_handler(writer)
             .build()

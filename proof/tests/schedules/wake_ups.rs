@@ -55,9 +55,9 @@ where
     let handled = Count::default();
     let last = handled.clone();
     let (producer, consumers) = ring
-        .wait(PARK)
-        .producer_wait(PARK)
-        .side_by_side(|side| side.stage("left").read(read).stage("right").read(read))
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
+        .parallel(|parallel| parallel.stage("left").read(read).stage("right").read(read))
         .stage("last")
         .read(move |event: &Event, sequence, end| {
             read(event, sequence, end);
@@ -102,8 +102,8 @@ where
     let published = Count::default();
     let count = published.clone();
     let (producer, consumers) = ring
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage(Stage::new("slow").max_batch(1))
         .read(move |event: &Event, sequence, _| {
             // One slot is free for each event that is finished.
@@ -149,8 +149,8 @@ fn single_slots_for_two_producers() {
 fn meeting(workers: usize, max: usize, meanwhile: fn(&Running<'_>)) {
     let meeting = Arc::new(Barrier::new(2));
     let (mut producer, consumers) = Disruptor::single_producer(2, Event::default)
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage(Stage::new("work").max_batch(1))
         .workers(workers)
         .up_to(max)
@@ -208,9 +208,10 @@ fn idle_stages_that_are_stopped() {
     explore("idle stages are stopped", || {
         let ended = Count::default();
         let (producer, consumers) = Disruptor::single_producer(2, Event::default)
-            .wait(PARK)
-            .side_by_side(|side| {
-                side.stage("stage")
+            .wait_strategy(PARK)
+            .parallel(|parallel| {
+                parallel
+                    .stage("stage")
                     .read_handler(Mortal(ended.clone()))
                     .stage("group")
                     .workers(2)
@@ -237,8 +238,8 @@ fn workers_by_key_that_meet() {
         let (meeting, handled) = (Arc::new(Barrier::new(2)), Count::default());
         let owners = Arc::new(std::sync::Mutex::new([0; KEYS as usize]));
         let (mut producer, consumers) = Disruptor::single_producer(4, Event::default)
-            .wait(PARK)
-            .producer_wait(PARK)
+            .wait_strategy(PARK)
+            .producer_wait_strategy(PARK)
             .stage("work")
             .workers(2)
             .by_key(|event: &Event| event.read() % KEYS)

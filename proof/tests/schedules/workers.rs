@@ -18,8 +18,8 @@ use crate::record::{Log, changed, merged};
 fn workers(longest: usize, meanwhile: fn(&Running<'_>)) {
     let after = Log::default();
     let (mut producer, consumers) = Disruptor::multi_producer(4, Event::default)
-        .wait(PARK)
-        .producer_wait(PARK)
+        .wait_strategy(PARK)
+        .producer_wait_strategy(PARK)
         .stage(Stage::new("work").max_batch(longest))
         .workers(2)
         .up_to(3)

@@ -58,18 +58,18 @@ fn over_one_ring(
             crew.run()
         }
         Graph::Multicast => {
-            let ring = ring.side_by_side(|side| {
-                let side = side.stage("consumer-1").read(|event, _, _| event.consume(one));
-                let side = side.stage("consumer-2").read(|event, _, _| event.consume(two));
-                side.stage("consumer-3").read(|event, _, _| event.consume(three))
+            let ring = ring.parallel(|parallel| {
+                let parallel = parallel.stage("consumer-1").read(|event, _, _| event.consume(one));
+                let parallel = parallel.stage("consumer-2").read(|event, _, _| event.consume(two));
+                parallel.stage("consumer-3").read(|event, _, _| event.consume(three))
             });
             finish(ring, events, write)
         }
         Graph::Diamond => {
             let ring = Disruptor::single_producer(slots, SharedEvent::default);
-            let ring = ring.side_by_side(|side| {
-                let side = side.stage("fizz").read(|event, _, _| event.fizz(one));
-                side.stage("buzz").read(|event, _, _| event.buzz(two))
+            let ring = ring.parallel(|parallel| {
+                let parallel = parallel.stage("fizz").read(|event, _, _| event.fizz(one));
+                parallel.stage("buzz").read(|event, _, _| event.buzz(two))
             });
             let ring = ring.stage("join").read(|event, _, _| event.join(three));
             finish(ring, events, SharedEvent::write)

@@ -11,7 +11,7 @@ use crate::consumer::access::Access;
 use crate::consumer::source::Source;
 use crate::consumer::task::drop_all;
 use crate::consumer::work::Work;
-use crate::consumer::{Finished, Outcome};
+use crate::consumer::{Outcome, StageReport};
 use crate::error::HaltCause;
 use crate::on_this_thread::OnThisThread;
 
@@ -64,7 +64,7 @@ where
 {
     /// Ends the stage: makes the last call of the handler, returns it, or drops it after a panic,
     /// and drops the source with its wait strategy.
-    pub(super) fn end(self) -> Finished {
+    pub(super) fn end(self) -> StageReport {
         let Self { name, mut source, mut work, hand_back, recovery, lifeline, .. } = self;
         let mut outcome = self.outcome.unwrap_or(Outcome::Halted);
         let mut is_broken = self.is_broken || matches!(outcome, Outcome::Panicked { .. });
@@ -111,6 +111,6 @@ where
             _ => lifeline.release(),
         }
         let (skipped, handler) = (self.skipped, handler.into());
-        Finished { name, outcome, processed, given_up, skipped, handler }
+        StageReport { name, outcome, processed, given_up, skipped, handler }
     }
 }

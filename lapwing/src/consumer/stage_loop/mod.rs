@@ -26,10 +26,10 @@ use crate::consumer::pause::Pause;
 use crate::consumer::progress::Progress;
 use crate::consumer::recovery::{Decided, Recovery};
 use crate::consumer::source::Source;
-use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
+use crate::consumer::task::{HaltOnDrop, Post, Task, TurnResult};
 use crate::consumer::together::longest_turn;
 use crate::consumer::work::{Interruption, Work};
-use crate::consumer::{Finished, Outcome};
+use crate::consumer::{Outcome, StageReport};
 use crate::error::{HaltCause, PollError};
 use crate::failures::{Reason, Trouble};
 use crate::on_this_thread::OnThisThread;
@@ -130,15 +130,15 @@ where
         self.source.limit_batch(longest_turn::<E>());
     }
 
-    fn take_turn(&mut self) -> Turn {
+    fn take_turn(&mut self) -> TurnResult {
         if self.outcome.is_none() {
             match self.survive(Self::poll_batch) {
                 Some(Ok(turn)) => return turn,
                 Some(Err(outcome)) => self.outcome = Some(outcome),
-                None => return Turn::Handled(None),
+                None => return TurnResult::Handled(None),
             }
         }
-        Turn::Ended
+        TurnResult::Ended
     }
 
     fn is_ready(&self) -> bool {
@@ -161,7 +161,7 @@ where
         self.recover(message);
     }
 
-    fn finish(self: Box<Self>) -> Finished {
+    fn finish(self: Box<Self>) -> StageReport {
         self.end()
     }
 
@@ -216,10 +216,10 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     }
 
     /// Handles one batch, or checks for the timeout if there is none.
-    fn poll_batch(&mut self) -> Result<Turn, Outcome> {
+    fn poll_batch(&mut self) -> Result<TurnResult, Outcome> {
         if let Some(pause) = self.pause {
             if self.source.is_held_by(&pause) {
-                return Ok(Turn::Idle);
+                return Ok(TurnResult::Idle);
             }
             self.pause = None;
             if let Some(outcome) = self.resume(pause) {
@@ -232,23 +232,24 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         match self.poll() {
             Ok(batch) => {
                 self.expires = None;
-                self.handle(batch).map_or_else(|| Ok(Turn::Handled(self.source.drained())), Err)
+                self.handle(batch)
+                    .map_or_else(|| Ok(TurnResult::Handled(self.source.drained())), Err)
             }
             Err(PollError::Empty) if self.source.has_transfer() => {
-                self.hand_over().map_or(Ok(Turn::Handled(None)), Err)
+                self.hand_over().map_or(Ok(TurnResult::Handled(None)), Err)
             }
             Err(PollError::Empty) if self.source.is_resting() => {
                 self.expires = None;
-                Ok(Turn::Idle)
+                Ok(TurnResult::Idle)
             }
             Err(PollError::Empty) => {
                 if self.expires.is_some_and(|at| at <= now()) {
                     self.expires = None;
                     self.expire();
-                    return Ok(Turn::TimedOut);
+                    return Ok(TurnResult::TimedOut);
                 }
                 self.expires = self.expires.or_else(|| self.timeout_from_now());
-                Ok(Turn::Idle)
+                Ok(TurnResult::Idle)
             }
             Err(PollError::Closed) => Err(Outcome::Drained),
             Err(PollError::Halted(_)) => Err(self.source.halted()),

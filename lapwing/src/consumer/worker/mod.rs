@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use lapwing_core::{Awaited, Drained, ONLY_TURN, Span, StageIndex};
 
-use self::wait::Wait;
+use self::wait::WorkerWait;
 use super::access::Access;
 use super::finished::Outcome;
 use super::keys::{ByKey, SharedKeys};
@@ -23,7 +23,7 @@ use crate::chosen::Reader;
 use crate::consumer::failing::Failing;
 use crate::deadline::has_passed;
 use crate::error::{HaltCause, PollError};
-use crate::group::{Claim, Group, KeyTransfer};
+use crate::group::{Group, KeyTransfer, WorkerClaim};
 use crate::on_this_thread;
 use crate::ring::Shared;
 use crate::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) struct Worker<E> {
     pub(super) group: Arc<Group>,
     pub(super) worker: usize,
     /// The part of its claim that is not finished. Without a claim its word is idle, except by key.
-    pub(super) claim: Option<Claim>,
+    pub(super) claim: Option<WorkerClaim>,
     /// Number of sequences that it has finished.
     pub(super) finished: u64,
     /// Number of abandoned claims among these.
@@ -116,7 +116,7 @@ impl<E> Worker<E> {
             };
             has_tried = true;
             if self.group.try_claim(word, events.clone()) {
-                self.claim = Some(Claim { word, events: events.clone() });
+                self.claim = Some(WorkerClaim { word, events: events.clone() });
                 if !is_tombstone {
                     self.share.begin(events.end - events.start);
                     return Ok(events);
@@ -146,7 +146,7 @@ impl<E> Worker<E> {
     }
 
     /// Takes over a claim that another worker left behind, if there is one.
-    pub(super) fn take_over(&self) -> Option<Claim> {
+    pub(super) fn take_over(&self) -> Option<WorkerClaim> {
         if !self.group.has_orphans() {
             return None;
         }
@@ -156,9 +156,9 @@ impl<E> Worker<E> {
     }
 
     /// What it waits for without a claim; `None` if it is not active.
-    fn what_it_waits_for(&self) -> Option<Wait<'_, E>> {
+    fn what_it_waits_for(&self) -> Option<WorkerWait<'_, E>> {
         let words = self.by_key.as_ref().map(ByKey::words);
-        Wait::of(&self.reader, &self.group, self.worker, words)
+        WorkerWait::of(&self.reader, &self.group, self.worker, words)
     }
 
     /// The reason why there is nothing to claim. At the end of the ring, a worker stays while
@@ -183,8 +183,9 @@ impl<E> Source<E> for Worker<E> {
     }
 
     fn events<A: Access>(&mut self, batch: Range<Sequence>) -> A::Slice<'_, E> {
-        let is_own =
-            |claim: &Claim| claim.events.start <= batch.start && batch.end <= claim.events.end;
+        let is_own = |claim: &WorkerClaim| {
+            claim.events.start <= batch.start && batch.end <= claim.events.end
+        };
         assert!(self.claim.as_ref().is_some_and(is_own), "a worker reads what it has claimed");
         // SAFETY: I12: the worker has claimed these events, or owns them by key, up to the wrap at
         // most. It releases them by `&mut self`.
@@ -216,7 +217,7 @@ impl<E> Source<E> for Worker<E> {
     }
 
     fn available(&mut self) -> u64 {
-        let Some(Claim { events, .. }) = &self.claim else {
+        let Some(WorkerClaim { events, .. }) = &self.claim else {
             return 0;
         };
         let own = events.end - events.start;
@@ -250,7 +251,7 @@ impl<E> Source<E> for Worker<E> {
         let Self { reader, shared, waiter, group, worker, by_key, .. } = self;
         let (control, own) = (&shared.control, group.word_of(*worker));
         let words = by_key.as_ref().map(ByKey::words);
-        let is_expired = match Wait::of(reader, group, *worker, words) {
+        let is_expired = match WorkerWait::of(reader, group, *worker, words) {
             Some(wait) => {
                 let limit = shared.turns.limit_wait(control, deadline);
                 let activity: &Activity = shared.activity(own);
@@ -294,7 +295,7 @@ impl<E> Source<E> for Worker<E> {
     #[inline]
     fn release(&mut self, sequence: Sequence) {
         // Between batches there is nothing to release.
-        let Some(Claim { word, events }) = &mut self.claim else {
+        let Some(WorkerClaim { word, events }) = &mut self.claim else {
             return;
         };
         debug_assert!(sequence >= events.start, "a worker never goes back: sequence={sequence}");

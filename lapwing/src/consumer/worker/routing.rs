@@ -15,7 +15,7 @@ use crate::consumer::finished::Outcome;
 use crate::consumer::keys::is_in_the_team;
 use crate::consumer::source::Source;
 use crate::error::{HaltCause, PollError};
-use crate::group::{Claim, Router};
+use crate::group::{Router, WorkerClaim};
 
 /// Routes at most this fraction of the ring at a time, so that the owners can begin meanwhile.
 const ROUTES_PER_RING: u64 = 4;
@@ -45,7 +45,7 @@ impl<E> Worker<E> {
                     return None;
                 }
                 let end = events.end.min(self.reader.ring().wrap_after(events.start));
-                Some(Claim { word, events: events.start..end })
+                Some(WorkerClaim { word, events: events.start..end })
             });
             // After the load of the group's word, which carries the state that came before it.
             if self.has_transfer() {

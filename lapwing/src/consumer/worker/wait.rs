@@ -14,7 +14,7 @@ use crate::group::{Group, Routes};
 /// choose where to park, and again to decide whether to park. Between the two loads, another worker
 /// may claim the last event.
 #[derive(Debug)]
-pub(in crate::consumer) struct Wait<'a, E> {
+pub(in crate::consumer) struct WorkerWait<'a, E> {
     pub(in crate::consumer) control: &'a Control,
     pub(in crate::consumer) reader: &'a Reader<E>,
     pub(in crate::consumer) group: &'a Group,
@@ -25,7 +25,7 @@ pub(in crate::consumer) struct Wait<'a, E> {
     end: Option<Sequence>,
 }
 
-impl<'a, E> Wait<'a, E> {
+impl<'a, E> WorkerWait<'a, E> {
     /// The wait of `worker`; `None` if it is not active in an open ring.
     pub(super) fn of(
         reader: &'a Reader<E>,
@@ -72,7 +72,7 @@ impl<'a, E> Wait<'a, E> {
 
 /// What a worker finds when it checks its group.
 #[derive(Debug)]
-enum Look<'a> {
+enum Found<'a> {
     /// There is something to do.
     Over,
     /// There is nothing to do. The worker parks at this event count, if there is one.
@@ -80,7 +80,7 @@ enum Look<'a> {
 }
 
 /// The wait of a worker by key.
-impl<'a, E> Wait<'a, E> {
+impl<'a, E> WorkerWait<'a, E> {
     /// Whether events are, or may be, routed to this worker.
     fn is_in_the_team(&self) -> bool {
         self.words.is_some_and(|words| is_in_the_team(self.control, words))
@@ -99,41 +99,41 @@ impl<'a, E> Wait<'a, E> {
     }
 
     /// Finds what this worker has to do, in a ring that is not routed to its end.
-    fn look(&self, routes: &Routes) -> Look<'a> {
+    fn find(&self, routes: &Routes) -> Found<'a> {
         let Self { control, reader, group, worker, .. } = *self;
-        let routers = Look::Behind(Some(control.released(group.words()[0])));
+        let routers = Found::Behind(Some(control.released(group.words()[0])));
         let routed = group.claimed();
         let is_wanted = group.is_wanted(worker);
         if self.has_routed() || self.has_transfer() || is_wanted && group.has_orphans() {
-            return Look::Over;
+            return Found::Over;
         }
         if !control.is_open() {
             match control.end() {
                 // A close is in progress. It wakes all parked threads when it is done.
                 None => return routers,
-                Some(end) if end <= routed => return Look::Over,
+                Some(end) if end <= routed => return Found::Over,
                 Some(_) => {}
             }
         }
         if !is_wanted && !self.is_in_the_team() {
             // The reason for this wait is gone.
-            return Look::Over;
+            return Found::Over;
         }
         if !reader.shows(routed) {
-            return Look::Behind(reader.behind(routed));
+            return Found::Behind(reader.behind(routed));
         }
         if routes.is_locked() || routes.is_owing() {
             return routers;
         }
         if group.is_settled(routes) {
-            return Look::Over;
+            return Found::Over;
         }
         // Behind a member of the team, which must finish before events are routed to another team.
-        Look::Behind(control.behind(group.words_of_workers(), routed.saturating_sub(1)))
+        Found::Behind(control.behind(group.words_of_workers(), routed.saturating_sub(1)))
     }
 }
 
-impl<E> Awaited for Wait<'_, E> {
+impl<E> Awaited for WorkerWait<'_, E> {
     fn is_over(&self) -> bool {
         let own = self.group.word_of(self.worker);
         if self.control.is_halted() || self.control.is_stopping(own, ONLY_TURN) {
@@ -142,7 +142,7 @@ impl<E> Awaited for Wait<'_, E> {
         match (self.end, &self.group.routes) {
             (Some(end), _) => self.is_work_over(end),
             (None, None) => self.is_share_over(),
-            (None, Some(routes)) => matches!(self.look(routes), Look::Over),
+            (None, Some(routes)) => matches!(self.find(routes), Found::Over),
         }
     }
 
@@ -150,9 +150,9 @@ impl<E> Awaited for Wait<'_, E> {
         match (self.end, &self.group.routes) {
             (Some(end), _) => self.control.behind(self.group.words(), end.saturating_sub(1)),
             (None, None) => self.reader.behind(self.group.claimed()),
-            (None, Some(routes)) => match self.look(routes) {
-                Look::Over => None,
-                Look::Behind(place) => place,
+            (None, Some(routes)) => match self.find(routes) {
+                Found::Over => None,
+                Found::Behind(place) => place,
             },
         }
     }

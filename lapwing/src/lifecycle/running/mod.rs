@@ -245,7 +245,7 @@ impl<'scope> Running<'scope> {
     /// use lapwing::{Disruptor, consumer::Outcome};
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| side
+    ///     .parallel(|parallel| parallel
     ///         .stage("left").read(|_, _, _| {})
     ///         .stage("right").read(|_, _, _| {}))
     ///     .build()?;
@@ -360,7 +360,7 @@ impl<'scope> Running<'scope> {
         handled::wait(&self.shared, sequence, timeout)
     }
 
-    /// Returns the group of [`Workers`](crate::graph::Workers) named `name`, to resize it; `None`
+    /// Returns the group of [workers](crate::graph::WorkerStage) named `name`, to resize it; `None`
     /// if there is none.
     ///
     /// ```

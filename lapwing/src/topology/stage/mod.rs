@@ -11,7 +11,7 @@ mod write_verbs;
 
 use std::fmt;
 
-pub use workers::Workers;
+pub use workers::WorkerStage;
 
 use super::graph::Graph;
 use super::settings::Settings;
@@ -20,9 +20,9 @@ use super::stage_id::StageId;
 /// A stage: its name, its settings, and a verb that says what it does with events.
 ///
 /// 1. [`stage`](crate::Builder::stage) of a [`Builder`](crate::Builder) begins a stage. A
-///    [side](crate::graph::Side::stage), a [chain](crate::graph::Chain::stage) and a
+///    [`Parallel`](crate::graph::Parallel::stage), a [chain](crate::graph::Chain::stage) and a
 ///    [graph](crate::graph::Graph::stage) have the same call.
-/// 2. Settings such as [`wait`](Self::wait) may follow.
+/// 2. Settings such as [`wait_strategy`](Self::wait_strategy) may follow.
 /// 3. A verb ends the stage and returns what the stage was begun on, for the next stage.
 ///
 /// | what gets the events | reads: `&E` | changes: `&mut E` |
@@ -33,7 +33,7 @@ use super::stage_id::StageId;
 /// | a [`BatchHandler`](crate::consumer::BatchHandler) | [`read_batch_handler`](Self::read_batch_handler) | [`write_batch_handler`](Self::write_batch_handler) |
 /// | an `EventHandler` made on the thread of the stage | [`read_local`](Self::read_local) | [`write_local`](Self::write_local) |
 /// | a [`Poller`](crate::Poller), which you poll | [`poller`](Self::poller) | [`poller_mut`](Self::poller_mut) |
-/// | several [`Workers`](crate::graph::Workers) | [`workers`](Self::workers), then [`read`](crate::graph::Workers::read) | [`workers`](Self::workers), then [`write`](crate::graph::Workers::write) |
+/// | several [`WorkerStage`](crate::graph::WorkerStage) | [`workers`](Self::workers), then [`read`](crate::graph::WorkerStage::read) | [`workers`](Self::workers), then [`write`](crate::graph::WorkerStage::write) |
 ///
 /// `P` is the [place](crate::graph::Position) of the stage. A verb that changes events exists only
 /// where a stage is [alone](crate::graph::Alone) with them.
@@ -44,7 +44,7 @@ use super::stage_id::StageId;
 /// let (_producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
 ///     .stage("enrich").write(|event, _, _| *event += 1)
 ///     .stage("risk")
-///         .wait(Blocking::default())
+///         .wait_strategy(Blocking::default())
 ///         .max_batch(64)
 ///         .read(|event, _, _| assert!(*event > 0))
 ///     .build()?;
@@ -53,7 +53,7 @@ use super::stage_id::StageId;
 /// ```
 ///
 /// [`Stage::new`] makes a stage without a place. Use it to keep settings in a variable, and to take
-/// a [seat](crate::graph::Seats::take). A `&str` or a `String` converts to a stage with that name
+/// a [seat](crate::graph::Seats::join). A `&str` or a `String` converts to a stage with that name
 /// and no settings.
 ///
 /// ```
@@ -76,7 +76,7 @@ pub struct Stage<P = Unplaced> {
 }
 
 /// The position of a [`Stage`] that has no place yet. [`Stage::new`] makes such a stage. `stage` of
-/// a builder, a side, a chain or a graph gives it its place.
+/// a builder, parallel stages, a chain or a graph gives it its place.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage, graph::Unplaced};
@@ -92,13 +92,13 @@ impl Stage {
     ///
     /// The name must be unique among the stages and workers of the ring. It must not be empty, and
     /// must not contain a NUL. [`build`](crate::Builder::build) and
-    /// [`take`](crate::graph::Seats::take) check that. The thread of the stage has the same name,
+    /// [`join`](crate::graph::Seats::join) check that. The thread of the stage has the same name,
     /// unless the stage or the [`Placement`](crate::graph::Placement) chooses another thread.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, error::BuildError, wait::Blocking};
     ///
-    /// let journal = Stage::new("journal").wait(Blocking::default()).max_batch(64);
+    /// let journal = Stage::new("journal").wait_strategy(Blocking::default()).max_batch(64);
     /// let ring = Disruptor::single_producer(8, || 0_u64).stage(journal).read(|_, _, _| {});
     /// let (_producer, consumers) = ring.build()?;
     /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["journal"]);

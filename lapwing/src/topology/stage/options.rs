@@ -8,28 +8,28 @@ use crate::unshared::Unshared;
 use crate::wait::WaitStrategy;
 
 impl<P> Stage<P> {
-    /// Sets how this stage waits, instead of the [default](crate::Builder::wait) of the ring. A
+    /// Sets how this stage waits, instead of the [default](crate::Builder::wait_strategy) of the ring. A
     /// thread with several stages waits with the strategy of the first of them.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::BusySpin};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("hot").wait(BusySpin).poller()
+    ///     .stage("hot").wait_strategy(BusySpin).poller()
     ///     .build()?;
     /// let mut hot = consumers.take_poller("hot")?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(hot.wait()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
+    pub fn wait_strategy(mut self, strategy: impl WaitStrategy) -> Self {
         self.settings.wait = Some(Box::new(strategy));
         self
     }
 
     /// Pins the thread of the stage to a CPU when it [starts](crate::Consumers::start). For a
-    /// [group](crate::graph::Workers), this is the CPU of the first worker, unless
-    /// [`Workers::pin`](crate::graph::Workers::pin) gives it another.
+    /// [group](crate::graph::WorkerStage), this is the CPU of the first worker, unless
+    /// [`WorkerStage::pin`](crate::graph::WorkerStage::pin) gives it another.
     ///
     /// `cpu` is the number that the operating system uses, from 0. If the thread cannot be pinned,
     /// `start` returns [`StartError::Pin`](crate::error::StartError::Pin). Pinning is supported on
@@ -64,7 +64,7 @@ impl<P> Stage<P> {
 
     /// Runs the stage on the thread with this name, together with every other stage of the ring
     /// that names it. [`start`](crate::Consumers::start) makes one thread for all of them. All
-    /// workers of a [group](crate::graph::Workers) run there.
+    /// workers of a [group](crate::graph::WorkerStage) run there.
     ///
     /// Use it for stages that work on the same data. The stages of a thread take turns. In each
     /// turn, a stage handles one batch of at most 16 KiB, or of 16 events if an event is larger
@@ -87,7 +87,7 @@ impl<P> Stage<P> {
     /// - [`TwoThreads`](crate::error::BuildError::TwoThreads) if a
     ///   [group](crate::graph::Placement::group) puts the stage on another thread.
     /// - [`BlockingShares`](crate::error::BuildError::BlockingShares) if a
-    ///   [blocking](Self::blocking) stage would share the thread.
+    ///   [blocking](Self::may_block) stage would share the thread.
     /// - [`TwoPins`](crate::error::BuildError::TwoPins) if the stages of the thread ask for
     ///   different CPUs.
     ///
@@ -123,20 +123,20 @@ impl<P> Stage<P> {
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::threads(1))
     ///     .stage("decode").read(|_, _, _| {})
-    ///     .stage("journal").blocking().read(|_, _, _| { /* write, flush */ })
+    ///     .stage("journal").may_block().read(|_, _, _| { /* write, flush */ })
     ///     .stage("match").read(|_, _, _| {})
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("journal", vec!["journal"])]);
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
-    pub fn blocking(mut self) -> Self {
+    pub fn may_block(mut self) -> Self {
         self.settings.is_blocking = true;
         self
     }
 
     /// Calls [`on_timeout`](crate::EventHandler::on_timeout) of the handler each time that the
-    /// stage has waited this long for an event. A [worker](crate::graph::Workers) that is
+    /// stage has waited this long for an event. A [worker](crate::graph::WorkerStage) that is
     /// parked because it is not active gets no such call.
     ///
     /// Closures and pollers have no `on_timeout`, so [`build`](crate::Builder::build) returns
@@ -158,7 +158,7 @@ impl<P> Stage<P> {
     ///
     /// let (alarm, alarms) = mpsc::channel();
     /// let stage = Disruptor::single_producer(8, || 0).stage("watchdog");
-    /// let ring = stage.timeout(Duration::from_millis(1)).read_handler(Watchdog(alarm));
+    /// let ring = stage.timeout_after(Duration::from_millis(1)).read_handler(Watchdog(alarm));
     /// let (_producer, consumers) = ring.build()?;
     /// let running = consumers.start()?;
     /// assert_eq!(alarms.recv()?, 0); // nothing is published
@@ -166,7 +166,7 @@ impl<P> Stage<P> {
     /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn timeout(mut self, timeout: Duration) -> Self {
+    pub fn timeout_after(mut self, timeout: Duration) -> Self {
         self.settings.timeout = Some(timeout);
         self
     }

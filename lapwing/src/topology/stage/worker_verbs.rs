@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Stage;
 use super::verbs::{consumer, itself, nothing};
-use super::workers::Workers;
+use super::workers::WorkerStage;
 use crate::Sequence;
 use crate::consumer::{
     Access, EventHandler, Exclusive, HandOver, IntoAction, Keyed, Mailboxes, PerEvent, Shared,
@@ -16,7 +16,7 @@ use crate::topology::graph::{Abilities, Body, Part, WorkerBody};
 use crate::topology::position::{Alone, Position};
 
 /// Groups that read. Events must be `Sync`, as for a stage that reads.
-impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
+impl<'env, E: Send + 'env, P: Position<'env, Event = E>> WorkerStage<P, E> {
     /// Reads events one by one, with a closure for each worker: `on_event(event, sequence,
     /// end_of_batch)`.
     ///
@@ -83,7 +83,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Reads events with a handler for each worker, and [hands over](HandOver) the state of a key
     /// when the key moves to another worker.
     ///
-    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a
+    /// Keys move only in a group [by key](WorkerStage::by_key). [`HandOver`] has an example of a
     /// resize. [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```
@@ -162,7 +162,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
 
 /// Groups that change events. No other worker and no other stage has the event at the same time, so
 /// events need not be `Sync`.
-impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
+impl<'env, E: Send + 'env, P: Position<'env, Event = E>> WorkerStage<P, E> {
     /// Changes events one by one, with a closure for each worker: `on_event(event, sequence,
     /// end_of_batch)`.
     ///
@@ -224,7 +224,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Changes events with a handler for each worker, and [hands over](HandOver) the state of a key
     /// when the key moves to another worker.
     ///
-    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a
+    /// Keys move only in a group [by key](WorkerStage::by_key). [`HandOver`] has an example of a
     /// resize. [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```

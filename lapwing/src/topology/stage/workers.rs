@@ -32,8 +32,8 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// assert_eq!(ring.build().err(), Some(BuildError::Workers { stage, requested: 0, max: 64 }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn workers(self, workers: usize) -> Workers<P, P::Event> {
-        Workers { stage: self, team: Team::new(workers) }
+    pub fn workers(self, workers: usize) -> WorkerStage<P, P::Event> {
+        WorkerStage { stage: self, team: Team::new(workers) }
     }
 }
 
@@ -80,12 +80,12 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a stage is added by a verb, such as `read`"]
-pub struct Workers<P, E> {
+pub struct WorkerStage<P, E> {
     pub(super) stage: Stage<P>,
     pub(super) team: Team<E>,
 }
 
-impl<P, E> Workers<P, E> {
+impl<P, E> WorkerStage<P, E> {
     /// Sets the greatest number of workers that the group may be
     /// [resized](crate::lifecycle::WorkerGroup::resize) to while the ring runs. By default, that is
     /// the number at the start. If `max` is below that number or above
@@ -205,8 +205,8 @@ impl<P, E> Workers<P, E> {
     }
 }
 
-impl<P, E> fmt::Debug for Workers<P, E> {
+impl<P, E> fmt::Debug for WorkerStage<P, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workers").field("stage", &self.stage).field("team", &self.team).finish()
+        f.debug_struct("WorkerStage").field("stage", &self.stage).field("team", &self.team).finish()
     }
 }

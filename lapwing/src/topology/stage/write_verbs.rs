@@ -15,14 +15,14 @@ use crate::topology::position::{Alone, Position};
 ///
 /// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
-///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
+///     .parallel(|parallel| parallel.stage("left").write(|event, _, _| *event += 1));
 /// ```
 ///
 /// They can read:
 ///
 /// ```
 /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)
-///     .side_by_side(|side| side.stage("left").read(|event, _, _| assert!(*event < 9)));
+///     .parallel(|parallel| parallel.stage("left").read(|event, _, _| assert!(*event < 9)));
 /// assert!(ring.build().is_ok());
 /// ```
 impl<'env, P: Position<'env>> Stage<P> {

@@ -131,7 +131,7 @@ fn b10_wait_that_makes_no_progress_announces_no_batch<K: Kind>(setup: Setup<K>) 
     let waits = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&waits);
     let ends_early = move || count.fetch_add(1, SeqCst) % 4 != 3;
-    let stage = Stage::new("spy").timeout(Duration::from_nanos(1));
+    let stage = Stage::new("spy").timeout_after(Duration::from_nanos(1));
     let stage = setup.disturbed_stage(stage, ends_early);
     let (mut producer, consumers) =
         setup.ring(4, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
@@ -155,10 +155,11 @@ fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: S
     for _ in 0..setup.events(40) {
         let (mut producer, mut consumers) = setup
             .ring(2, || 0)
-            .side_by_side(|side| {
-                let side =
-                    ["a", "b", "c"].into_iter().fold(side, |side, name| side.stage(name).poller());
-                side.stage("stays").poller()
+            .parallel(|parallel| {
+                let parallel = ["a", "b", "c"]
+                    .into_iter()
+                    .fold(parallel, |parallel, name| parallel.stage(name).poller());
+                parallel.stage("stays").poller()
             })
             .build()
             .unwrap();
@@ -180,8 +181,9 @@ fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: S
 /// Open: a processor that is added after the start gates the producer and is never started. Here a
 /// stage is added before the ring exists, and a stage that is dropped before it ran halts the ring.
 fn b24_stage_that_never_runs_blocks_no_producer<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(2, || 0).side_by_side(|side| {
-        side.stage("runs")
+    let ring = setup.ring(2, || 0).parallel(|parallel| {
+        parallel
+            .stage("runs")
             .read(|_, _, _| {})
             .stage("never runs")
             .read(|_, _, _| {})

@@ -85,8 +85,9 @@ fn b17b_shutdown_waits_for_no_stage_that_has_died<K: Kind>(setup: Setup<K>) {
         .ring(4, || 0)
         .stage("dies at its birth")
         .read_local(|| -> Spy { panic!("{ON_PURPOSE}") })
-        .side_by_side(|side| {
-            side.stage("dies")
+        .parallel(|parallel| {
+            parallel
+                .stage("dies")
                 .read(|_, _, _| panic!("{ON_PURPOSE}"))
                 .stage("lives")
                 .read(|_, _, _| {})
@@ -139,8 +140,9 @@ fn b18_events_are_not_lost_to_stages_that_have_not_begun<K: Kind>(setup: Setup<K
     for _ in 0..setup.events(60) {
         let (mut producer, consumers) = setup
             .ring(4, || 0)
-            .side_by_side(|side| {
-                side.stage("left")
+            .parallel(|parallel| {
+                parallel
+                    .stage("left")
                     .read_handler(Spy::default())
                     .stage("right")
                     .read_handler(Spy::default())
@@ -188,8 +190,9 @@ fn b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake<K: Kind>(se
     let handled = [AtomicU64::new(0), AtomicU64::new(0)];
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .side_by_side(|side| {
-            side.stage("left")
+        .parallel(|parallel| {
+            parallel
+                .stage("left")
                 .read(|_, sequence, _| handled[0].store(sequence + 1, SeqCst))
                 .stage("stops")
                 .read(|_, _, _| Action::Stop)
@@ -214,9 +217,9 @@ fn b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake<K: Kind>(se
 fn b20b_halt_is_seen_by_a_stage_that_begins_late<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .side_by_side(|side| {
+        .parallel(|parallel| {
             let names = ["early", "late", "never runs"].into_iter();
-            names.fold(side, |side, name| side.stage(name).read(|_, _, _| {}))
+            names.fold(parallel, |parallel, name| parallel.stage(name).read(|_, _, _| {}))
         })
         .build()
         .unwrap();

@@ -123,7 +123,8 @@ impl EventHandler<u64> for Impatient {
 fn b21b_panic_of_on_timeout_skips_no_event<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (send, timeouts) = mpsc::channel();
-    let stage = Stage::new("impatient").timeout(Duration::from_micros(100)).on_panic(Action::Skip);
+    let stage =
+        Stage::new("impatient").timeout_after(Duration::from_micros(100)).on_panic(Action::Skip);
     let handler = Impatient { spy: Spy::default(), timeouts: send };
     let (mut producer, consumers) =
         setup.ring(4, || 0).stage(stage).read_handler(handler).build().unwrap();
@@ -142,7 +143,7 @@ fn b21b_panic_of_on_timeout_skips_no_event<K: Kind>(setup: Setup<K>) {
 fn b22a_event_does_not_wait_for_the_timeout_and_calls_none<K: Kind>(setup: Setup<K>) {
     let handled = Arc::new(AtomicU64::new(0));
     let counts = Arc::clone(&handled);
-    let stage = Stage::new("spy").timeout(HOUR);
+    let stage = Stage::new("spy").timeout_after(HOUR);
     let last = move |_: &u64, sequence: Sequence, _: bool| counts.store(sequence + 1, SeqCst);
     let (mut producer, consumers) = setup
         .ring(4, || 0)
@@ -191,7 +192,7 @@ fn b23_halt_ends_a_wait_in_its_first_phase<K: Kind>(setup: Setup<K>) {
     halt_ends_waits::<K>(setup.ring(4, || 0));
     for (spin, yielding) in [(HOUR, Duration::ZERO), (Duration::ZERO, HOUR)] {
         let strategy = PhasedBackoff::new(spin, yielding, Blocking { yields: 0 });
-        let ring = K::ring(4, || 0).wait(strategy).producer_wait(strategy);
+        let ring = K::ring(4, || 0).wait_strategy(strategy).producer_wait_strategy(strategy);
         halt_ends_waits::<K>(ring);
     }
 }

@@ -148,8 +148,8 @@ impl IdleArguments {
     /// setting of `entries`.
     fn waiters<'a>(&self, entries: &'a [Entry]) -> Vec<Waiter<'a>> {
         if let Some(readers) = self.consumers {
-            let side_by_side = |setting| Waiter::SideBySide(setting, readers.into());
-            return self.settings().into_iter().map(side_by_side).collect();
+            let parallel = |setting| Waiter::SideBySide(setting, readers.into());
+            return self.settings().into_iter().map(parallel).collect();
         }
         let contenders = entries.iter().flat_map(|entry| &entry.candidates);
         contenders.map(|contender| Waiter::Pipeline(contender.as_ref())).collect()

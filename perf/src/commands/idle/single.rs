@@ -5,7 +5,7 @@ use std::time::Instant;
 use lapwing_lab_stats::median;
 
 use super::{HALF, LAST, SINGLE_EVENT};
-use crate::contenders::{Setting, side_by_side};
+use crate::contenders::{Setting, parallel};
 use crate::load::lone::{Bare, Heard, Lone};
 use crate::measure::crew::RunError;
 use crate::measure::error::Error;
@@ -53,7 +53,7 @@ impl Carrier {
     fn run(self, lone: Lone) -> Result<Heard, RunError> {
         match self {
             Self::Bare(bare) => lone.bare(bare),
-            Self::Lapwing(setting) => side_by_side::lone(setting, lone),
+            Self::Lapwing(setting) => parallel::lone(setting, lone),
         }
     }
 }

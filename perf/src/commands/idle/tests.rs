@@ -101,8 +101,8 @@ fn a_rival_has_a_row_for_each_of_its_ways_to_wait() {
     assert_eq!(roster.missing.len(), 1);
     assert!(roster.missing[0].reason.starts_with("its sender never sleeps"));
 
-    let side_by_side = arguments(&format!("{flags} --consumers 2"));
-    assert_eq!(side_by_side.roster().missing.len(), 3);
+    let parallel = arguments(&format!("{flags} --consumers 2"));
+    assert_eq!(parallel.roster().missing.len(), 3);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::watch::{self, Bill, SETTLING};
 use super::{SENDER_CPU, WAITING_CPU, WAKES};
 use crate::commands::delays::OFFERED;
-use crate::contenders::{Contender, Setting, side_by_side};
+use crate::contenders::{Contender, Setting, parallel};
 use crate::load::paced::{Between, END_TO_END, Pace, Paced};
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, RunError};
@@ -85,7 +85,7 @@ impl Waiter<'_> {
     fn run(&self, pace: &Pace) -> Result<Paced, RunError> {
         match self {
             Self::Pipeline(contender) => contender.paced(pace),
-            Self::SideBySide(setting, readers) => side_by_side::paced(*setting, *readers, pace),
+            Self::SideBySide(setting, readers) => parallel::paced(*setting, *readers, pace),
         }
     }
 }

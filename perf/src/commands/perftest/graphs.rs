@@ -93,8 +93,9 @@ fn three_results(events: u32) -> Answers {
 fn one_to_three(load: Load) -> Result<Pass, RunError> {
     let [mut add, mut subtract, mut and] = [(); 3].map(|()| Tally::<Mutation>::new());
     let (producer, consumers) = ring(load, || 0)
-        .side_by_side(|side| {
-            side.stage("add")
+        .parallel(|parallel| {
+            parallel
+                .stage("add")
                 .read(|event, _, end_of_batch| {
                     add.answer.apply(|value| value.wrapping_add(*event));
                     add.count(end_of_batch);
@@ -165,8 +166,9 @@ fn diamond(load: Load) -> Result<Pass, RunError> {
     let (mut fizz, mut buzz) = (Tally::<()>::new(), Tally::<()>::new());
     let mut both = Tally::<u64>::new();
     let (producer, consumers) = ring(load, FizzBuzzEvent::default)
-        .side_by_side(|side| {
-            side.stage("fizz")
+        .parallel(|parallel| {
+            parallel
+                .stage("fizz")
                 .read(|event, _, end_of_batch| {
                     if event.value.is_multiple_of(3) {
                         event.fizz.store(true, order);

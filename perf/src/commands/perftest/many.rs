@@ -73,7 +73,7 @@ fn one_ring(
 ) -> Result<Pass, RunError> {
     let mut sum = Tally::<u64>::new();
     let (producer, consumers) = Disruptor::multi_producer(load.ring, || 0)
-        .wait(BusySpin)
+        .wait_strategy(BusySpin)
         .stage("consumer")
         .read(|value, _, end_of_batch| {
             sum.answer += value;

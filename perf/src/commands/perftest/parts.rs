@@ -15,7 +15,7 @@ pub(super) fn ring<'env, E: Send + 'env>(
     load: Load,
     factory: impl FnMut() -> E + 'env,
 ) -> Builder<'env, E, Single> {
-    Disruptor::single_producer(load.ring, factory).wait(Yielding::default())
+    Disruptor::single_producer(load.ring, factory).wait_strategy(Yielding::default())
 }
 
 /// Claims one event after the other, writes it by `write`, which also gets its number, and publishes it.

@@ -90,5 +90,5 @@ impl Queue for Multi {
 
 /// Returns `builder` with `strategy` at both ends.
 fn both<W: WaitStrategy + Clone>(builder: Builder, strategy: W) -> Builder<W, W> {
-    builder.receiver_wait(strategy.clone()).sender_wait(strategy)
+    builder.receiver_wait_strategy(strategy.clone()).sender_wait_strategy(strategy)
 }

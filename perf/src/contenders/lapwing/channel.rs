@@ -44,10 +44,12 @@ impl Channels {
         let builder = Builder::new(slots);
         let built = match self {
             Self::Adaptive => builder.spsc(), // the default, whatever the builder starts with
-            Self::BusySpin => builder.receiver_wait(BusySpin).sender_wait(BusySpin).spsc(),
+            Self::BusySpin => {
+                builder.receiver_wait_strategy(BusySpin).sender_wait_strategy(BusySpin).spsc()
+            }
             Self::Yielding => {
                 let yielding = Yielding::default();
-                builder.receiver_wait(yielding).sender_wait(yielding).spsc()
+                builder.receiver_wait_strategy(yielding).sender_wait_strategy(yielding).spsc()
             }
         };
         built.expect("the number of slots is a power of two")

@@ -4,9 +4,9 @@
 pub(super) mod bounded; // a channel under load
 pub(super) mod channel; // a channel for each arc
 mod one_ring; // one ring for the whole graph
+pub(crate) mod parallel; // readers of every event: timed events, single events
 pub(super) mod rings; // one ring per sending stage
 mod setting; // the wait of its threads, and the consumers that share one
-pub(crate) mod side_by_side; // readers of every event: timed events, single events
 mod together; // one ring per producer, one thread for the stages of all
 
 use lapwing as library;

@@ -77,7 +77,9 @@ impl Rings for OwnRings {
     ) -> (SendEnd<N>, [ReceiveEnd<N>; READERS]) {
         let readers = || (0..READERS).map(|reader| format!("reader-{reader}"));
         let built = Disruptor::single_producer(slots, || [0; N])
-            .side_by_side(|side| readers().fold(side, |side, reader| side.stage(reader).poller()))
+            .parallel(|parallel| {
+                readers().fold(parallel, |parallel, reader| parallel.stage(reader).poller())
+            })
             .build();
         let (producer, mut consumers) = built.expect("the number of slots is a power of two");
         let ends = array::from_fn(|reader| {

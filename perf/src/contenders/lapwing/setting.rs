@@ -90,9 +90,9 @@ impl Setting {
     /// computes it for a small ring, because the number depends on nothing else.
     pub(crate) fn threads(self, producers: usize, consumers: usize) -> usize {
         let builder = Disruptor::single_producer(1, u64::default);
-        let ring = one_ring::setting::applied(self, builder, producers).side_by_side(|side| {
+        let ring = one_ring::setting::applied(self, builder, producers).parallel(|parallel| {
             let names = (0..consumers).map(|number| format!("stage-{number}"));
-            names.fold(side, |side, name| side.stage(name).read(|_, _, _| {}))
+            names.fold(parallel, |parallel, name| parallel.stage(name).read(|_, _, _| {}))
         });
         let count = ring.build().map_or(consumers, |(_, consumers)| consumers.threads().count());
         producers + count

@@ -70,10 +70,7 @@ pub(crate) struct Paced {
 impl Paced {
     /// Returns the result of a run with this `finish` and parallel stages. Each stage ends the
     /// end-to-end path.
-    pub(crate) fn side_by_side(
-        finish: Finish,
-        stages: impl IntoIterator<Item = LastStage>,
-    ) -> Self {
+    pub(crate) fn parallel(finish: Finish, stages: impl IntoIterator<Item = LastStage>) -> Self {
         let Finish { elapsed, cpu_time, .. } = finish;
         let mut run = Self { elapsed, cpu_time, answers: Answers::new(), delays: Delays::new() };
         for stage in stages {

@@ -125,8 +125,8 @@ impl Run {
     fn live(self: &Arc<Self>, time: Duration) -> Checked {
         let Channel { kind, capacity, receiver_wait, sender_wait, receivers, .. } = &self.channel;
         let channel = Builder::new(*capacity);
-        let channel = channel.receiver_wait(receiver_wait.clone());
-        let channel = channel.sender_wait(sender_wait.clone());
+        let channel = channel.receiver_wait_strategy(receiver_wait.clone());
+        let channel = channel.sender_wait_strategy(sender_wait.clone());
         let valid = "the capacity and the number of receivers are allowed";
         match kind {
             Kind::Spsc => {

@@ -32,7 +32,7 @@ const ORCHESTRATOR: &str = "orchestrator";
 /// for parked threads.
 fn ring<const PAD: usize>(config: &Config) -> Builder<'static, Order<PAD>, Multi> {
     let ring = Disruptor::multi_producer(config.shared_cap, Order::default);
-    ring.wait(BusySpin).producer_wait(BusySpin)
+    ring.wait_strategy(BusySpin).producer_wait_strategy(BusySpin)
 }
 
 /// A ring with several producers and one poller, which receives available orders in batches.
@@ -84,8 +84,8 @@ impl<const PAD: usize> Technique<PAD> for LapwingGraphs {
         config: &Config,
     ) -> Result<Direction<PAD, Self, D>, RunError> {
         let name = |reader: usize| format!("reader {reader}");
-        let graph = ring(config).stage(ORCHESTRATOR).poller_mut().side_by_side(|side| {
-            (0..receivers).fold(side, |side, reader| side.stage(name(reader)).poller())
+        let graph = ring(config).stage(ORCHESTRATOR).poller_mut().parallel(|parallel| {
+            (0..receivers).fold(parallel, |parallel, reader| parallel.stage(name(reader)).poller())
         });
         let (producer, mut consumers) = graph.build().map_err(RunError::refused)?;
         let relay = consumers.take_poller_mut(ORCHESTRATOR).map_err(RunError::refused)?;

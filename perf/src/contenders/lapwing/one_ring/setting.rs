@@ -41,10 +41,18 @@ where
 {
     match wait {
         WaitName::Adaptive => builder, // the default, whatever the builder starts with
-        WaitName::BusySpin => builder.wait(BusySpin).producer_wait(BusySpin),
-        WaitName::Yielding => builder.wait(Yielding::default()).producer_wait(Yielding::default()),
-        WaitName::Sleeping => builder.wait(Sleeping::default()).producer_wait(Sleeping::default()),
-        WaitName::Blocking => builder.wait(Blocking::default()).producer_wait(Blocking::default()),
-        WaitName::PhasedBackoff => builder.wait(PHASED_BACKOFF).producer_wait(PHASED_BACKOFF),
+        WaitName::BusySpin => builder.wait_strategy(BusySpin).producer_wait_strategy(BusySpin),
+        WaitName::Yielding => {
+            builder.wait_strategy(Yielding::default()).producer_wait_strategy(Yielding::default())
+        }
+        WaitName::Sleeping => {
+            builder.wait_strategy(Sleeping::default()).producer_wait_strategy(Sleeping::default())
+        }
+        WaitName::Blocking => {
+            builder.wait_strategy(Blocking::default()).producer_wait_strategy(Blocking::default())
+        }
+        WaitName::PhasedBackoff => {
+            builder.wait_strategy(PHASED_BACKOFF).producer_wait_strategy(PHASED_BACKOFF)
+        }
     }
 }

@@ -140,9 +140,9 @@ impl Wiring<'_> {
         let mut sums = [(); CONSUMERS.len()].map(|()| Tally::<Fold>::new());
         let (producer, consumers) = self
             .ring::<Event<PAD>>()
-            .side_by_side(|side| {
-                CONSUMERS.iter().zip(&mut sums).fold(side, |side, (name, sum)| {
-                    side.stage(*name).read(|event, _, end_of_batch| {
+            .parallel(|parallel| {
+                CONSUMERS.iter().zip(&mut sums).fold(parallel, |parallel, (name, sum)| {
+                    parallel.stage(*name).read(|event, _, end_of_batch| {
                         sum.answer.add(event.digest());
                         sum.count(end_of_batch);
                     })
@@ -165,8 +165,9 @@ impl Wiring<'_> {
         let mut joined = Tally::<FizzBuzz>::new();
         let (producer, consumers) = self
             .ring::<SharedEvent<PAD>>()
-            .side_by_side(|side| {
-                side.stage("fizz")
+            .parallel(|parallel| {
+                parallel
+                    .stage("fizz")
                     .read(|event, _, end_of_batch| {
                         event.leave_left(diamond::fizz(event.digest()));
                         left.count(end_of_batch);

@@ -34,7 +34,7 @@ pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Pac
         })
     });
     let finish = crew::run(vec![feed], consumers, pace.placement)?;
-    Ok(Paced::side_by_side(finish, stages.into_iter().map(CachePadded::into_inner)))
+    Ok(Paced::parallel(finish, stages.into_iter().map(CachePadded::into_inner)))
 }
 
 /// Runs `lone` once.
@@ -69,9 +69,9 @@ where
 {
     let builder = Disruptor::single_producer(slots, E::default);
     setting::applied(setting, builder, 1)
-        .side_by_side(|side| {
-            (1..).zip(handlers).fold(side, |side, (number, mut handler)| {
-                side.stage(format!("stage-{number}")).read(move |event, _, _| handler(event))
+        .parallel(|parallel| {
+            (1..).zip(handlers).fold(parallel, |parallel, (number, mut handler)| {
+                parallel.stage(format!("stage-{number}")).read(move |event, _, _| handler(event))
             })
         })
         .build()

@@ -8,44 +8,44 @@ use super::settings::Settings;
 use super::stage::Stage;
 use super::stage_id::StageId;
 
-/// Stages side by side, within [`Builder::side_by_side`](crate::Builder::side_by_side). Each of
+/// Stages side by side, within [`Builder::parallel`](crate::Builder::parallel). Each of
 /// them reads every event.
 ///
 /// ```
-/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).side_by_side(|side| side
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).parallel(|parallel| parallel
 ///     .stage("left").read(|event, _, _| assert!(*event < 9))
 ///     .stage("right").poller());
 /// assert!(ring.build().is_ok());
 /// ```
 ///
-/// A side has no verb that changes events:
+/// Parallel stages have no verb that changes events:
 ///
 /// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
-///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
+///     .parallel(|parallel| parallel.stage("left").write(|event, _, _| *event += 1));
 /// ```
 ///
 /// A closure that reads gets `&E`:
 ///
 /// ```compile_fail,E0594
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
-///     .side_by_side(|side| side.stage("left").read(|event, _, _| *event += 1));
+///     .parallel(|parallel| parallel.stage("left").read(|event, _, _| *event += 1));
 /// ```
-#[must_use = "return the side from the closure"]
-pub struct Side<'graph, 'env, E> {
+#[must_use = "return it from the closure"]
+pub struct Parallel<'graph, 'env, E> {
     graph: &'graph mut Graph<'env, E>,
-    /// The stages that every stage of this side waits for.
+    /// The stages that each of these stages waits for.
     after: Vec<StageId>,
-    /// The stages that the stages after this side wait for.
+    /// The stages that the next stages wait for.
     last: Vec<StageId>,
 }
 
-impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
+impl<'graph, 'env, E: Send + Sync + 'env> Parallel<'graph, 'env, E> {
     pub(super) fn new(graph: &'graph mut Graph<'env, E>, after: Vec<StageId>) -> Self {
         Self { graph, after, last: Vec::new() }
     }
 
-    /// The stages that the stages after this side wait for. If the side is empty, those before it.
+    /// The stages that the next stages wait for. If there is no stage here, those before.
     pub(super) fn into_last(self) -> Vec<StageId> {
         if self.last.is_empty() { self.after } else { self.last }
     }
@@ -56,13 +56,13 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
         self
     }
 
-    /// Begins a stage beside the others. Its verb, such as [`read`](Stage::read), returns the side.
+    /// Begins a stage beside the others. Its verb, such as [`read`](Stage::read), returns `Self`.
     ///
     /// ```
     /// use lapwing::Disruptor;
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+    ///     .parallel(|parallel| parallel.stage("left").poller().stage("right").poller())
     ///     .build()?;
     /// let mut left = consumers.take_poller("left")?;
     /// let mut right = consumers.take_poller("right")?;
@@ -74,14 +74,14 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
         stage.into().at(self)
     }
 
-    /// Adds stages one after another, beside the others. The stage after the side waits for the end
+    /// Adds stages one after another, beside the others. The next stage waits for the end
     /// of the chain.
     ///
     /// ```
     /// use lapwing::Disruptor;
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| side
+    ///     .parallel(|parallel| parallel
     ///         .stage("journal").poller()
     ///         .chain(|chain| chain.stage("first").poller().stage("second").poller()))
     ///     .build()?;
@@ -105,24 +105,24 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     }
 }
 
-impl<E> fmt::Debug for Side<'_, '_, E> {
+impl<E> fmt::Debug for Parallel<'_, '_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Side").field("after", &self.after).field("last", &self.last).finish()
+        f.debug_struct("Parallel").field("after", &self.after).field("last", &self.last).finish()
     }
 }
 
-/// Stages one after another beside others, within [`Side::chain`]. They only read, since other
+/// Stages one after another beside others, within [`Parallel::chain`]. They only read, since other
 /// stages read the same events at the same time.
 ///
 /// ```
 /// use lapwing::Disruptor;
 ///
 /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .side_by_side(|side| side
+///     .parallel(|parallel| parallel
 ///         .stage("journal").read(|_, _, _| {})
 ///         .chain(|chain| chain
 ///             .stage("decode").read(|_, _, _| {})
-///             .side_by_side(|side| side
+///             .parallel(|parallel| parallel
 ///                 .stage("left").read(|_, _, _| {})
 ///                 .stage("right").read(|_, _, _| {}))))
 ///     .stage("zero").write(|event, _, _| *event = 0)
@@ -134,8 +134,8 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
 /// A chain has no verb that changes events either:
 ///
 /// ```compile_fail,E0277
-/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64).side_by_side(|side| {
-///     side.chain(|chain| chain.stage("decode").write(|event, _, _| *event += 1))
+/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64).parallel(|parallel| {
+///     parallel.chain(|chain| chain.stage("decode").write(|event, _, _| *event += 1))
 /// });
 /// ```
 #[must_use = "return the chain from the closure"]
@@ -153,8 +153,8 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// use lapwing::{Disruptor, error::PollError};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| {
-    ///         side.chain(|chain| chain.stage("first").poller().stage("second").poller())
+    ///     .parallel(|parallel| {
+    ///         parallel.chain(|chain| chain.stage("first").poller().stage("second").poller())
     ///     })
     ///     .build()?;
     /// let mut first = consumers.take_poller("first")?;
@@ -182,8 +182,8 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// use lapwing::Disruptor;
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| side.chain(|chain| chain
-    ///         .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+    ///     .parallel(|parallel| parallel.chain(|chain| chain
+    ///         .parallel(|parallel| parallel.stage("left").poller().stage("right").poller())
     ///         .stage("last").poller()))
     ///     .build()?;
     /// let mut left = consumers.take_poller("left")?;
@@ -196,11 +196,11 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// assert!(last.poll().is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn side_by_side(
+    pub fn parallel(
         mut self,
-        stages: impl for<'g> FnOnce(Side<'g, 'env, E>) -> Side<'g, 'env, E>,
+        stages: impl for<'g> FnOnce(Parallel<'g, 'env, E>) -> Parallel<'g, 'env, E>,
     ) -> Self {
-        self.last = stages(Side::new(self.graph, self.last)).into_last();
+        self.last = stages(Parallel::new(self.graph, self.last)).into_last();
         self
     }
 }

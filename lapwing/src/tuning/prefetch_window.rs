@@ -37,7 +37,7 @@ const BYTES_AHEAD: u64 = 1024;
 
 /// The claim window of one producer, and what it has prefetched.
 #[derive(Debug)]
-pub(super) struct ClaimWindow {
+pub(super) struct PrefetchWindow {
     /// First sequence whose slot is not prefetched yet.
     prefetched: Sequence,
     slots: Prefetch,
@@ -45,7 +45,7 @@ pub(super) struct ClaimWindow {
     stride: u64,
 }
 
-impl ClaimWindow {
+impl PrefetchWindow {
     /// Creates the window of a producer whose first claim begins at `first`.
     pub(super) fn new(slots: Addresses, is_multi: bool, first: Sequence) -> Self {
         let is_small = slots.slots() * slots.stride() as u64 <= SMALL_RING;
@@ -81,13 +81,13 @@ mod tests {
     use super::*;
 
     /// The window of the only producer of `capacity` slots of 8 bytes.
-    fn window(capacity: usize) -> ClaimWindow {
-        ClaimWindow::new(Addresses::at(64, capacity as u64, 8), false, 0)
+    fn window(capacity: usize) -> PrefetchWindow {
+        PrefetchWindow::new(Addresses::at(64, capacity as u64, 8), false, 0)
     }
 
     #[test]
     fn slots_are_prefetched_a_stride_ahead_and_once() {
-        let mut window = ClaimWindow { stride: 4, ..window(64) };
+        let mut window = PrefetchWindow { stride: 4, ..window(64) };
         let mut end = 0;
         let mut checks = vec![];
         for next in 0..64 {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_long_claim_is_prefetched_from_its_beginning() {
-        let mut window = ClaimWindow { stride: 4, ..window(64) };
+        let mut window = PrefetchWindow { stride: 4, ..window(64) };
         let mut wanted = |prefetched, claim| {
             window.prefetched = prefetched;
             window.wanted(&claim, 1_000)
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn nothing_is_prefetched_in_a_large_ring_or_by_several_producers() {
         let slots = Addresses::at(64, 64, 8);
-        for mut window in [window(1 << 13), ClaimWindow::new(slots, true, 0)] {
+        for mut window in [window(1 << 13), PrefetchWindow::new(slots, true, 0)] {
             assert_eq!((window.after(&(0..1), 64), window.prefetched), (64, 0));
         }
     }

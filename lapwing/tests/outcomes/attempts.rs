@@ -71,7 +71,7 @@ type Row<'a> = (u64, &'a [u64], &'a [Action], &'a [Range<u64>], &'a [(u64, u32)]
 
 fn c55_rewinds_and_attempts_in_one_batch<K: Kind>() {
     let rows: &[Row<'_>] = &[
-        (10, &[], &[AGAIN], &[0..10], &[]),
+        (10, &[], &[AGAIN], &[0..5, 5..10], &[]),
         // On any event of a batch.
         (4, &[0], &[AGAIN], &[0..1, 0..4], &[(0, 1)]),
         (4, &[1], &[AGAIN], &[0..2, 0..4], &[(1, 1)]),

@@ -26,14 +26,16 @@ fn stage() -> Stage {
     Stage::new("acts")
 }
 
-/// Each row has a stage, what it does at event 3, and the text of the ring's error.
+/// A stage, what it does at event 3, and the text of the ring's error.
+type Row = (Stage, fn() -> Said, Option<String>);
+
 fn the_report_says_how_each_stage_ended<K: Kind>() {
     quiet_panics();
     let err: fn() -> Said = || Err(ON_PURPOSE);
     let panic: fn() -> Said = || panic!("{ON_PURPOSE}");
     let at = |how| format!("a stage {how}: stage=\"acts\", sequence=3, message=\"on purpose\"");
     let halted = "the ring was halted before every event was handled".to_owned();
-    let rows: [(Stage, fn() -> Said, Option<String>); 8] = [
+    let rows: [Row; 8] = [
         (stage(), || Ok(Action::Continue), None),
         (stage(), || Ok(Action::Stop), None),
         (stage(), || Ok(Action::Halt), Some(halted)),

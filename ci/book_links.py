@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A preprocessor of mdBook for links that leave the book, such as ../perf/METHOD.md.
+"""A preprocessor of mdBook for links that leave the book, such as ../lab/METHOD.md.
 
 A code host shows such files, the HTML pages do not have them. With `git-repository-url` in docs/book.toml the links lead
 to the repository. Without it, they become text with the path.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the machine code that publishes an event and that passes one to a handler. Reads the instructions of each
-loop of `perf/hot_path/src/main.rs`, on the path where a slot is free and no thread is parked. x86-64 only.
+loop of `lab/hot_path/src/main.rs`, on the path where a slot is free and no thread is parked. x86-64 only.
 
 Usage: objdump -d --no-show-raw-insn lapwing-hot-path | ci/hot_path.py
 

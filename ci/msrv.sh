@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that the library, its core, the journal, the exchange, the examples and the quick evaluation compile with the
 # oldest compiler that Cargo.toml supports (`rust-version`).
-# The laboratory in perf/ and lapwing-aeron use the compilers that their dependencies need, as each Cargo.toml says.
+# The laboratory in lab/ and lapwing-aeron use the compilers that their dependencies need, as each Cargo.toml says.
 # Needs rustup and that toolchain. Exits with 77 if they are not available.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -7,10 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target="${CARGO_TARGET_DIR:-target}"
 cargo run --release
-cargo run --release --package lapwing-perf -- all --quick "$target/laboratory"
+cargo run --release --package lapwing-lab -- all --quick "$target/laboratory"
 cargo test --release --package lapwing-examples
 PROPTEST_CASES=20000 LAPWING_JOURNAL_KILLS=1000 cargo test --release --package lapwing-journal --tests
 cargo run --release --package lapwing-journal --example durable_ledger
-cargo run --release --package lapwing-journal-perf -- --cache "$target" --json "$target/journal.json"
+cargo run --release --package lapwing-lab-journal -- --cache "$target" --json "$target/journal.json"
 cargo run --release --package exchange
 exchange/rival/compare.py --program "$target/release/exchange" --rounds 3 --json "$target/exchange-compare.json"

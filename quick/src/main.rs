@@ -1,5 +1,5 @@
 //! A quick evaluation of Lapwing: seven rows, five libraries, one table. It takes about a minute and no arguments. The
-//! full laboratory is the package `lapwing-perf`.
+//! full laboratory is the package `lapwing-lab`.
 //!
 //! ```text
 //! main --> measure --> contenders --> crew      one run: threads that start together, and the clock

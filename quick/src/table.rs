@@ -16,7 +16,7 @@ use lapwing_lab_stats::median;
 use crate::measure::{Case, Figures, Row};
 
 /// The command of the full laboratory, without its arguments.
-pub(crate) const LABORATORY: &str = "cargo run --release -p lapwing-perf --";
+pub(crate) const LABORATORY: &str = "cargo run --release -p lapwing-lab --";
 
 /// Columns of a wide table, and of an output that is no terminal.
 const WIDE: usize = 100;

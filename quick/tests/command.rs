@@ -17,7 +17,7 @@ fn arguments_are_refused_with_the_command_of_the_laboratory() {
     let output = quick().arg("throughput").output().expect("the binary starts");
     assert_eq!(output.status.code(), Some(1));
     let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(complaint.contains("cargo run --release -p lapwing-perf -- throughput"), "{complaint}");
+    assert!(complaint.contains("cargo run --release -p lapwing-lab -- throughput"), "{complaint}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub const UNLIMITED: u64 = u64::MAX >> 1;
 ///
 /// It is aligned to a cache line. Without that, the fields that each event uses lie in two cache
 /// lines for one reader in four on a stack. A single event then takes up to 50 % longer
-/// (E65 in `perf/results/experiments.md`).
+/// (E65 in `lab/results/experiments.md`).
 #[repr(align(64))]
 pub struct Reader<E, A> {
     pub(super) ring: Ring<E>,

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// A patient thread writes so little at once that a sync hardly waits for it, and leaves the disk
-/// alone for half of the time: E70 in `perf/results/experiments.md`.
+/// alone for half of the time: E70 in `lab/results/experiments.md`.
 const PATIENT_PIECE: u64 = 256 << 10;
 const URGENT_PIECE: u64 = 1 << 20;
 

@@ -79,7 +79,7 @@ impl<T, A: Access> Inbox<T, A> {
     ///
     /// [`RecvError`] at the end of the channel.
     // A caller of `recv` has the loop of a stream in line, and not the wait. See E75 in
-    // `perf/results/experiments.md`.
+    // `lab/results/experiments.md`.
     #[inline(never)]
     pub(super) fn wait_known(&mut self) -> Result<(), RecvError> {
         self.poller.expect_one(true);

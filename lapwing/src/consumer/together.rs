@@ -36,7 +36,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 const TURN_BYTES: u64 = 16 << 10;
 
 /// Fewest events of the longest batch of a turn, however large they are. It keeps the fixed cost of
-/// a turn per event small. Measured: see E30 in `perf/results/experiments.md`.
+/// a turn per event small. Measured: see E30 in `lab/results/experiments.md`.
 const LEAST_TURN: u64 = 16;
 
 /// Runs `consumers` on this thread until all have ended. Passes each result to `deliver`, with the

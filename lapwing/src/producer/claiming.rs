@@ -176,7 +176,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next slot. If the ring refuses it, `decide` says what to do.
     // Otherwise a program with several calls of `publish` for one type calls this for each event.
-    // See E75 in `perf/results/experiments.md`.
+    // See E75 in `lab/results/experiments.md`.
     #[inline(always)]
     pub(super) fn claim_with<X>(
         &mut self,

@@ -1,6 +1,6 @@
 //! The default length of a batch: how many events a stage takes before it releases them, so that
 //! the threads that wait for them can go on. The numbers are measured: see E2 and E45 in
-//! `perf/results/experiments.md`.
+//! `lab/results/experiments.md`.
 
 use std::ops::RangeInclusive;
 

@@ -8,7 +8,7 @@
 //!
 //! The better choice depends on the CPU, on which cores run the threads, on the size of the ring and
 //! on other load. The difference can be several times, and can change within seconds when a host
-//! moves its virtual CPUs. See E22 and E42 in `perf/results/experiments.md`.
+//! moves its virtual CPUs. See E22 and E42 in `lab/results/experiments.md`.
 
 use std::time::Instant;
 

@@ -10,7 +10,7 @@
 //! in a row. Such runs occur in a stream, where producers back off from each other.
 //!
 //! Measured gain in throughput with three producers (E18 and E75 in
-//! `perf/results/experiments.md`):
+//! `lab/results/experiments.md`):
 //!
 //! - Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns: 1.24 to 1.53 times.
 //! - EPYC (Zen 4), where such a load costs little: 0.87 to 1.01 times.

@@ -20,7 +20,7 @@
 //!
 //! A *single event* is one that a consumer waits for; a *stream* is many events that are available
 //! together. Nothing here decides which events there are. The header of each file, or
-//! `perf/results/experiments.md`, gives the measured gain and the machines. A gain of 1.5 is 1.5
+//! `lab/results/experiments.md`, gives the measured gain and the machines. A gain of 1.5 is 1.5
 //! times the speed.
 
 // The plain build takes no advice from this module.

@@ -17,7 +17,7 @@
 //! ones.
 //!
 //! Measured gain in throughput with 1 Ki slots (E40, E42 and E52 in
-//! `perf/results/experiments.md`):
+//! `lab/results/experiments.md`):
 //!
 //! - EPYC (Zen 4), events of 8 bytes: 1.46 times on cores that share a cache, 1.9 times on others.
 //!   Events of 32 bytes: 1.14 and 1.37 times.

@@ -8,7 +8,7 @@
 //! The hardware prefetcher starts late. On some CPUs it does not run far enough ahead of cache
 //! lines that another core has written, or it pauses for milliseconds.
 //!
-//! Measured gain in throughput (E43 and E12 in `perf/results/experiments.md`):
+//! Measured gain in throughput (E43 and E12 in `lab/results/experiments.md`):
 //!
 //! - Xeon (Emerald Rapids), events of 32 bytes in batches of 64: 1.18 times.
 //! - EPYC (Zen 4), three stages, events of 24 bytes, 8 Ki slots: 1.7 times.

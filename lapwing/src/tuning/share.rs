@@ -7,7 +7,7 @@
 //! measurement at once and a quick one gradually: a claim that is too small only costs time, but
 //! one that is too large withholds work from idle workers.
 //!
-//! Measured gain in throughput (E68 and E29 in `perf/results/experiments.md`): 1.6 times with two workers on an EPYC (Zen 4).
+//! Measured gain in throughput (E68 and E29 in `lab/results/experiments.md`): 1.6 times with two workers on an EPYC (Zen 4).
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::sync::now;
 /// Least work of a claim in nanoseconds, if enough events are available: several times the cost of
 /// a claim.
 const LEAST_NS: u64 = 2_000;
-/// Most events of a claim that exceeds the fair share. See E29 in `perf/results/experiments.md`.
+/// Most events of a claim that exceeds the fair share. See E29 in `lab/results/experiments.md`.
 const MOST_OF_LEAST: u64 = 64;
 /// Inverse weight of the last claim in the estimate, if that claim was quicker: it counts one
 /// eighth.

@@ -27,7 +27,7 @@ const SHORTEST_GAP: u32 = 8;
 const LONG_GAP: u32 = 128;
 /// Longest gap while more than one event arrives for each pause hint, which is as fast as the ring
 /// allows: 15 to 40 microseconds. With a shorter gap, producers would wait for free slots. See
-/// E22 in `perf/results/experiments.md`.
+/// E22 in `lab/results/experiments.md`.
 const LONGEST_GAP: u32 = 1024;
 /// A consumer that finds fewer events than this in each poll, without a wait, polls too often.
 /// About the number of events that are published in the longest gap.

@@ -13,7 +13,7 @@
 //!
 //! So a step that did not pay is skipped in the next wait, then in the next 3, and so on up to 63.
 //! A spin after a failed one is a trial, and takes longer. See E69 in
-//! `perf/results/experiments.md`.
+//! `lab/results/experiments.md`.
 //!
 //! Not here: how a ring detects busy threads (`cpu_load`).
 

@@ -35,7 +35,7 @@ impl Default for Blocking {
     /// 10 yields: a few microseconds on an idle CPU, far less than a wake-up.
     ///
     /// In a multicast on two cores, this is a hundred times as fast as parking at once, or after
-    /// 100 polls without a yield; see E23 in `perf/results/experiments.md`.
+    /// 100 polls without a yield; see E23 in `lab/results/experiments.md`.
     fn default() -> Self {
         Self { yields: 10 }
     }

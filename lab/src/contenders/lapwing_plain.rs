@@ -1,5 +1,5 @@
 //! Lapwing without its tuning: the adapter of `lapwing` again, for the library with `--cfg
-//! lapwing_plain` (`perf/plain`). It takes the same settings, so the tuning is the only difference.
+//! lapwing_plain` (`lab/plain`). It takes the same settings, so the tuning is the only difference.
 
 #[path = "../rings/crew.rs"]
 mod crew; // threads for the ends of a ring

@@ -1,4 +1,4 @@
-// What is moved: the same bytes, the same words and the same digest as `perf/src/load/event.rs`.
+// What is moved: the same bytes, the same words and the same digest as `lab/src/load/event.rs`.
 #pragma once
 
 #include <cstddef>

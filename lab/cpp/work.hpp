@@ -1,4 +1,4 @@
-// What the stages compute: the same numbers as `perf/src/load/fold.rs` and `perf/src/load/topologies`.
+// What the stages compute: the same numbers as `lab/src/load/fold.rs` and `lab/src/load/topologies`.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 /**
- * What is moved: the fields and the digest of {@code perf/src/load/event.rs}. One process loads one size
+ * What is moved: the fields and the digest of {@code lab/src/load/event.rs}. One process loads one size
  * only, so that every call of {@code write} and {@code digest} has one target.
  */
 abstract class Event {

@@ -1,5 +1,5 @@
 //! What is in a journal: checks it, prints its frames or its sizes. It reads only. Not here: the
-//! benchmark of the journal, which is the package `perf/journal`.
+//! benchmark of the journal, which is the package `lab/journal`.
 
 use std::path::PathBuf;
 

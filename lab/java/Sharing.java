@@ -1,4 +1,4 @@
-/** Work that is shared: the numbers of {@code perf/src/load/sharing.rs}. */
+/** Work that is shared: the numbers of {@code lab/src/load/sharing.rs}. */
 final class Sharing {
     private static final int NUMBER_BITS = 32;
     private static final long SPREAD = 0x9E3779B97F4A7C15L;

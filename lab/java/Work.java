@@ -1,5 +1,5 @@
 /**
- * What the stages compute: the numbers of {@code perf/src/load/fold.rs} and {@code perf/src/load/topologies}.
+ * What the stages compute: the numbers of {@code lab/src/load/fold.rs} and {@code lab/src/load/topologies}.
  */
 final class Work {
     /** A fold over no digests. */

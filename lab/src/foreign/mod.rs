@@ -1,5 +1,5 @@
-//! Rivals in other languages. Each is a program of this repository around a library (`perf/java`,
-//! `perf/cpp`). It is compiled on first use and runs as a process that answers requests, so a JVM
+//! Rivals in other languages. Each is a program of this repository around a library (`lab/java`,
+//! `lab/cpp`). It is compiled on first use and runs as a process that answers requests, so a JVM
 //! stays warm between rounds. If a tool is missing, the table gives the reason, and the command
 //! continues.
 //!
@@ -22,8 +22,8 @@
 
 mod cache; // files that are made once and kept
 mod child; // a process, its requests and replies
-mod cpp; // `perf/cpp` compiled by g++
-mod java; // `perf/java` compiled by javac, and the Disruptor from Maven
+mod cpp; // `lab/cpp` compiled by g++
+mod java; // `lab/java` compiled by javac, and the Disruptor from Maven
 mod program; // a compiled program
 mod reply; // the contents of a reply
 mod rival; // requests of the benchmarks

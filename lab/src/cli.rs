@@ -146,7 +146,7 @@ pub(crate) enum Command {
     /// What is in a journal of `lapwing-journal`: checks it, prints its frames or its sizes
     ///
     /// It reads only, and needs no lock. Damage is an error with file and offset. The benchmark is
-    /// another program: `cargo run --release -p lapwing-journal-perf`.
+    /// another program: `cargo run --release -p lapwing-lab-journal`.
     #[cfg(unix)]
     Journal(JournalArguments),
 

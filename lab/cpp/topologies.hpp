@@ -1,5 +1,5 @@
 // The five configurations of the paper over queues: the shapes and answers of
-// `perf/src/load/topologies`. Placements and answers are in the order of enlistment: producers first.
+// `lab/src/load/topologies`. Placements and answers are in the order of enlistment: producers first.
 #pragma once
 
 #include <cstddef>

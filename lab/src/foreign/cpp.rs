@@ -22,7 +22,7 @@ pub(crate) enum CppRival {
     Moodycamel,
 }
 
-/// All files of `perf/cpp`. A program includes those that it needs.
+/// All files of `lab/cpp`. A program includes those that it needs.
 const SOURCES: &[Source] = &[
     ("arc.hpp", include_str!("../../cpp/arc.hpp")),
     ("bare.cpp", include_str!("../../cpp/bare.cpp")),

@@ -24,6 +24,7 @@ crate::common::for_both_producers! {
     stages_and_workers_are_spread_over_the_threads,
     stages_that_have_a_thread_are_not_spread,
     faults_of_a_placement_are_errors,
+    faults_of_pins_are_errors,
     the_last_poll_runs_on_the_thread_of_its_stage,
     automatic_leaves_a_cpu_to_each_producer_and_each_named_thread,
     names_derived_from_a_ring_are_valid_thread_names,
@@ -175,9 +176,11 @@ fn assert_errors<K: Kind>(message: &str, rows: impl IntoIterator<Item = Row>) {
     }
 }
 
+fn in_x(stages: &[&'static str]) -> Placement {
+    each().group("x", stages.iter().copied())
+}
+
 fn faults_of_a_placement_are_errors<K: Kind>() {
-    let no_stage = || <[&str; 0]>::default();
-    let in_x = |stages: &[&'static str]| each().group("x", stages.iter().copied());
     assert_errors::<K>(
         "a placement must have at least one thread",
         [(threads(0), "a", "threads=0")],
@@ -207,6 +210,15 @@ fn faults_of_a_placement_are_errors<K: Kind>() {
             (in_x(&["net"]), "a net!*2", "stage='net-0', thread='x'"),
         ],
     );
+    for name in ["", "with\0nul"] {
+        let message = BuildError::InvalidName { stage: name.to_owned() }.to_string();
+        for group in [each().group(name, ["a"]), each().group(name, <[&str; 0]>::default())] {
+            assert_eq!(threads_or_error::<K>(ring::<K>(group, "a")), message);
+        }
+    }
+}
+
+fn faults_of_pins_are_errors<K: Kind>() {
     assert_errors::<K>(
         "the ring does not have the thread to pin",
         [
@@ -226,12 +238,6 @@ fn faults_of_a_placement_are_errors<K: Kind>() {
         ],
     );
     assert_rows::<K>([(each().pin("a", 1).pin("a", 1), "a", "a: a")]);
-    for name in ["", "with\0nul"] {
-        let message = BuildError::InvalidName { stage: name.to_owned() }.to_string();
-        for group in [each().group(name, ["a"]), each().group(name, no_stage())] {
-            assert_eq!(threads_or_error::<K>(ring::<K>(group, "a")), message);
-        }
-    }
 }
 
 fn the_last_poll_runs_on_the_thread_of_its_stage<K: Kind>() {

@@ -229,7 +229,7 @@ struct Ends<K: Kind> {
 
 /// The end that waits.
 enum Waiter<K: Kind> {
-    ForEvent(Poller<u64>),
+    ForEvent(Box<Poller<u64>>),
     ForSlot(ProducerOf<u64, K>),
 }
 
@@ -255,8 +255,8 @@ impl<K: Kind> Ends<K> {
         meanwhile: impl FnOnce(&mut Self),
     ) -> (End, Instant) {
         let mut waiter = match place {
-            Place::FirstStage => Waiter::ForEvent(self.pollers[0].take().unwrap()),
-            Place::LaterStage => Waiter::ForEvent(self.pollers[1].take().unwrap()),
+            Place::FirstStage => Waiter::ForEvent(Box::new(self.pollers[0].take().unwrap())),
+            Place::LaterStage => Waiter::ForEvent(Box::new(self.pollers[1].take().unwrap())),
             Place::FullRing => Waiter::<K>::ForSlot(self.producer.take().unwrap()),
         };
         thread::scope(|scope| {

@@ -153,7 +153,9 @@ fn a_ring_that_begins_elsewhere_shows_its_own_sequences<K: Kind>() {
 
 /// What a handler answers at each event, and what it and a stage "behind" show at the end, after two
 /// events and a shutdown.
-const ENDED: [(fn(Sequence) -> Action, [&str; 3]); 4] = [
+type Ended = (fn(Sequence) -> Action, [&'static str; 3]);
+
+const ENDED: [Ended; 4] = [
     (
         |_| Action::Continue,
         [

@@ -33,7 +33,28 @@ impl Handled<'_> {
     }
 
     fn is_handled(&self) -> bool {
+        // A consumer that leaves gives up its acknowledgement before its own word. In between, the
+        // words look as if the event was acknowledged. Either the first check saw the acknowledgement
+        // before that, or the second one sees that the consumer has left.
+        self.is_finished() && !self.is_a_consumer_leaving() && self.is_finished()
+    }
+
+    fn is_finished(&self) -> bool {
         self.control().finished().is_some_and(|finished| finished > self.sequence)
+    }
+
+    /// Whether a consumer has given up its acknowledgement and is about to leave.
+    fn is_a_consumer_leaving(&self) -> bool {
+        let control = self.control();
+        let has_left = |word| control.sequence_of(word) == DETACHED;
+        self.stages().any(|stage| {
+            let acknowledgement = control.acknowledgement_of(stage);
+            acknowledgement.is_some_and(has_left) && !has_left(stage)
+        })
+    }
+
+    fn stages(&self) -> impl Iterator<Item = StageIndex> {
+        (0..).take_while(|&stage| self.shared.description.stage(stage).is_some())
     }
 
     /// Whether the ring is closed and has not accepted the event.
@@ -83,12 +104,11 @@ impl Handled<'_> {
         if !self.is_published() {
             return Vec::new();
         }
-        let stages = (0..).take_while(|&stage| self.shared.description.stage(stage).is_some());
         let is_culprit = |&stage: &StageIndex| {
             let mut upstream = control.ancestors_of(stage).iter();
             self.is_behind(stage) && !upstream.any(|&other| self.is_behind(other))
         };
-        let culprits = stages.chain(control.seats()).filter(is_culprit);
+        let culprits = self.stages().chain(control.seats()).filter(is_culprit);
         culprits.map(|stage| self.shared.description.consumer(stage).0).collect()
     }
 
@@ -140,5 +160,34 @@ pub(crate) fn wait(
         } else {
             shared.control.park(&wait);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Disruptor, Stage};
+
+    #[test]
+    fn an_event_that_nobody_acknowledged_is_not_handled_while_its_consumer_leaves() {
+        let stage = Stage::new("sends").acknowledged();
+        let ring = Disruptor::single_producer(8, || 0_u64).stage(stage).poller();
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let mut poller = consumers.take_poller("sends").unwrap();
+        let _acknowledger = consumers.take_acknowledger("sends").unwrap();
+        producer.publish(|_| {}).unwrap();
+        poller.poll().unwrap().consume_all();
+        let shared = &producer.shared;
+        let behind = vec!["sends".to_owned()];
+        let is_behind = Err(HandledError::TimedOut { behind });
+        assert_eq!(wait(shared, 0, Duration::ZERO), is_behind);
+
+        // As a consumer does that leaves, between its two words.
+        let acknowledgement = shared.control.acknowledgement_of(0).unwrap();
+        shared.control.acknowledge(acknowledgement, DETACHED);
+        assert!(matches!(wait(shared, 0, Duration::ZERO), Err(HandledError::TimedOut { .. })));
+
+        drop(poller);
+        assert!(matches!(wait(shared, 0, Duration::ZERO), Err(HandledError::Halted { .. })));
     }
 }

@@ -17,6 +17,7 @@ use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 crate::common::for_both_producers! {
     miri_a_panic_in_on_event_ends_every_stage,
     a_panic_while_events_come_ends_every_stage,
+    a_panic_of_another_kind_ends_every_stage,
     a_panic_at_the_end_is_reported,
     a_panic_of_a_producers_wait_strategy_claims_nothing,
     panics_of_two_stages_are_both_reported,
@@ -161,6 +162,10 @@ fn a_panic_while_events_come_ends_every_stage<K: Kind>() {
     for (add, at) in rows {
         assert_eq!(run::<K>(add, None), panicked_at(at));
     }
+}
+
+/// The payload is no text, or the stage panics in a wait, so that the message or the sequence is open.
+fn a_panic_of_another_kind_ends_every_stage<K: Kind>() {
     let rows: [(Add<K>, Option<Sequence>); 4] = [
         // Such a payload must not end the stage's thread before it has left its result, because
         // `join` waits for the result.

@@ -207,26 +207,20 @@ impl WaitStrategy for PanicsWaiting {
     }
 }
 
+fn stops_at_three(_: &u64, sequence: Sequence, _: bool) -> Action {
+    if sequence == 3 { Action::Stop } else { Action::Continue }
+}
+
 /// Each row has a stage that ends at event 3, at its start or in a wait, and whether that is a panic,
 /// which halts the other stage.
 fn stages_that_end_on_a_shared_thread_end_or_leave_the_others<K: Kind>() {
-    quiet_panics();
     let rows: [(Add<K>, bool, Option<Sequence>); 4] = [
         (
             |ring, stage| ring.stage(stage).read(|_, at, _| assert!(at != 3, "{ON_PURPOSE}")),
             true,
             Some(3),
         ),
-        (
-            |ring, stage| {
-                ring.stage(stage).read(|_, at, _| match at {
-                    3 => Action::Stop,
-                    _ => Action::Continue,
-                })
-            },
-            false,
-            None,
-        ),
+        (|ring, stage| ring.stage(stage).read(stops_at_three), false, None),
         (
             |ring, stage| ring.stage(stage).read_local::<Watchdog, ()>(|| panic!("{ON_PURPOSE}")),
             true,
@@ -238,6 +232,7 @@ fn stages_that_end_on_a_shared_thread_end_or_leave_the_others<K: Kind>() {
             None,
         ),
     ];
+    quiet_panics();
     for (add, panics, at) in rows {
         let ring = K::ring(4, || 0_u64).stage("other").on_thread("both").read(|_, _, _| {});
         let ring = add(ring, Stage::new("ends").on_thread("both"));

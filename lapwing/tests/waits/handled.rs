@@ -92,10 +92,15 @@ fn a_timeout_is_not_early<K: Kind>() {
 /// its result.
 type End = (u64, &'static str, fn() -> Result<(), HandledError>);
 
-const ENDS: [End; 5] = [
+const ENDS: [End; 6] = [
     (0, "all acked 1", || Ok(())),
     (1, "publish 1, all 1, all acked 2", || Ok(())),
     (1, "close", || Err(HandledError::Closed)),
+    // The stage has finished the event, and nobody has acknowledged it.
+    (0, "all leaves", || {
+        let (cause, behind) = (HaltCause::NoConsumers, Vec::new());
+        Err(HandledError::Halted { cause, behind })
+    }),
     (1, "publish 1, all leaves", || {
         let (cause, behind) = (HaltCause::NoConsumers, Vec::new());
         Err(HandledError::Halted { cause, behind })

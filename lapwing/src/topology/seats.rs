@@ -24,8 +24,8 @@ use crate::wait::AnyWaitStrategy;
 /// A consumer in a seat reads events after the last stage that writes, or directly after their
 /// publication if no stage writes. It reads beside the other stages.
 ///
-/// Producers wait for it as for any other consumer, from the moment that its seat is
-/// [taken](Self::take). It misses no event after its first, and no event is overwritten before it
+/// Producers wait for it as for any other consumer, from the moment that it
+/// [joins](Self::join). It misses no event after its first, and no event is overwritten before it
 /// has read it. When the consumer leaves, another one may take the seat. If the last consumer, in
 /// the graph or in a seat, leaves before it has drained the ring, the ring halts. A consumer in a
 /// seat has drained a closed ring once it has read the events from its first one on. If there are

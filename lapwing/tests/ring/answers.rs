@@ -14,7 +14,7 @@ use lapwing::error::{BatchError, HaltCause};
 use lapwing::producer::WhenFull;
 
 crate::common::for_both_producers! {
-    miri_each_call_answers_by_the_state_of_the_ring,
+    each_call_answers_by_the_state_of_the_ring,
     each_call_of_an_odd_size_answers_by_the_state_of_the_ring,
     each_call_answers_alike_at_every_capacity,
     a_call_that_waits_ends_with_the_ring,
@@ -178,7 +178,7 @@ fn check_all<K: Kind>(sizes: &[Size]) {
     }
 }
 
-fn miri_each_call_answers_by_the_state_of_the_ring<K: Kind>() {
+fn each_call_answers_by_the_state_of_the_ring<K: Kind>() {
     check_all::<K>(&[Size::One, Size::Batch(2), Size::UpTo(2)]);
 }
 

@@ -16,7 +16,7 @@ use lapwing::wait::BusySpin;
 use lapwing::{Disruptor, Poller, Sequence, Stage};
 
 crate::common::for_both_producers! {
-    miri_each_call_shows_what_the_state_of_the_ring_allows,
+    each_call_shows_what_the_state_of_the_ring_allows,
     each_call_that_waits_ends_with_an_event_or_with_the_ring,
     max_batch_of_the_stage_limits_each_call,
     miri_batch_releases_only_consumed_events,
@@ -171,7 +171,7 @@ fn shown<A: Access>(poller: &mut Poller<u64, A>) -> Result<Vec<u64>, PollError> 
     poller.poll().map(|batch| batch.as_slice().to_vec())
 }
 
-fn miri_each_call_shows_what_the_state_of_the_ring_allows<K: Kind>() {
+fn each_call_shows_what_the_state_of_the_ring_allows<K: Kind>() {
     for (state, read) in STATES.into_iter().flat_map(|state| READS.map(|read| (state, read))) {
         let Some(expected) = state.expected(read) else { continue };
         let (producer, mut poller) = state.build::<K>();

@@ -10,8 +10,8 @@ use crate::common::{MOMENT, repeats};
 use crate::ends::{Any, Call, Channels, ReceiveCall, SendCall, SenderOf, receives, sends};
 
 crate::common::for_both_producers! {
-    miri_each_call_of_a_sender_answers_by_the_state_of_the_channel,
-    miri_each_call_of_a_receiver_answers_by_the_state_of_the_channel,
+    each_call_of_a_sender_answers_by_the_state_of_the_channel,
+    each_call_of_a_receiver_answers_by_the_state_of_the_channel,
     a_blocked_sender_is_woken_when_the_slowest_receiver_goes,
     a_blocked_receiver_is_woken_by_a_value_and_when_the_sender_goes,
 }
@@ -130,7 +130,7 @@ fn check_send<K: Channels>(call: &Call<SendCall<K::Sequencer>>, state: State, is
     assert!(!is_timed || begin.elapsed() >= MOMENT, "{case}");
 }
 
-fn miri_each_call_of_a_sender_answers_by_the_state_of_the_channel<K: Channels>() {
+fn each_call_of_a_sender_answers_by_the_state_of_the_channel<K: Channels>() {
     for (state, is_shared) in states() {
         sends().iter().for_each(|call| check_send::<K>(call, state, is_shared));
     }
@@ -168,7 +168,7 @@ fn check_receive<K: Channels>(call: &Call<ReceiveCall>, state: State, is_shared:
     }
 }
 
-fn miri_each_call_of_a_receiver_answers_by_the_state_of_the_channel<K: Channels>() {
+fn each_call_of_a_receiver_answers_by_the_state_of_the_channel<K: Channels>() {
     for (state, is_shared) in states() {
         receives().iter().for_each(|call| check_receive::<K>(call, state, is_shared));
     }

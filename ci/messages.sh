@@ -64,7 +64,7 @@ RUST
 explains 'a stage beside others cannot change events' 'before or after the stages side by side' <<'RUST'
 fn main() {
     let _ = Disruptor::single_producer(8, || 0_u64)
-        .parallel(|side| side.stage("a").write(|event, _, _| *event += 1).stage("b").poller());
+        .parallel(|parallel| parallel.stage("a").write(|event, _, _| *event += 1).stage("b").poller());
 }
 RUST
 

@@ -205,7 +205,7 @@ def run(model, number, limit=LIMIT_S, preemptions=PREEMPTIONS):
         output, end = "", time.monotonic() + limit
         while process.poll() is None and time.monotonic() < end:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait_strategy(PAUSE_S)
+                process.wait(PAUSE_S)
             file.seek(0)
             output = file.read()
             if f"{FAILED}\n" in output:

@@ -10,8 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Together they claim, publish, read, poll, send, tap and share events by key, as the modules with unsafe code do.
 # A module of a test program is `program::module`.
-essential=(values::broadcast values::channel_drops values::tap workers::sharing workers::resizing workers::leaving
-    ring::claims ring::pollers)
+essential=(values::broadcast values::channel_drops values::tap workers::resizing ring::claims ring::pollers)
 seeds="${MIRI_SEEDS:-0..1}"
 limit_seconds="${MIRI_SECONDS:-1200}"
 

@@ -9,11 +9,12 @@ use crate::common::{
     Kind, MOMENT, PATIENCE, ProducerOf, repeats, threads_named, unique_prefix, wait_until,
     wait_until_no_thread_named,
 };
+use crate::start;
 use lapwing::consumer::{Exclusive, Outcome};
 use lapwing::error::{HaltCause, PollError, PublishError, RingError, StartError, TakeError};
 use lapwing::lifecycle::{Backlog, ShutdownError};
 use lapwing::producer::Sequencer;
-use lapwing::{Builder, Consumers, EventHandler, Producer, Running, Sequence};
+use lapwing::{Consumers, EventHandler, Producer, Running, Sequence};
 
 crate::common::for_both_producers! {
     miri_shutdown_at_once_loses_nothing,
@@ -67,12 +68,6 @@ impl EventHandler<u64, Exclusive> for Doubles {
         *event *= 2;
         self.0 += 1;
     }
-}
-
-/// Starts the stages of `ring` on their threads.
-fn start<S: Sequencer>(ring: Builder<'static, u64, S>) -> (Producer<u64, S>, Running<'static>) {
-    let (producer, consumers) = ring.build().unwrap();
-    (producer, consumers.start().unwrap())
 }
 
 /// Publishes `events` events, each equal to its number.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
+use crate::assert_pipeline_keeps_its_order;
 use crate::common::{
     Kind, Lcg, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, Turnstile, quiet_panics, repeats,
     threads_named, unique_prefix, wait_until, wait_until_no_thread_named,
@@ -406,34 +407,14 @@ fn failing_to_pin_a_thread_of_a_placement_leaves_no_thread<K: Kind>() {
 // ---- turns ----
 
 fn a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch<K: Kind>() {
-    let events = repeats(2_000);
-    let add = |more: u64| move |event: &mut u64, _: Sequence, _: bool| *event = *event * 10 + more;
     for (capacity, longest) in [(1, 1), (2, 3), (64, 1), (64, 7), (1024, 64)] {
-        let stage = |name: &str| Stage::new(name).max_batch(longest);
-        let mut count = 0;
-        let (mut producer, consumers) = K::ring(capacity, || 0_u64)
-            .placement(Placement::threads(1))
-            .stage("one")
-            .write(add(1))
-            .stage(stage("two"))
-            .write(add(2))
-            .stage("three")
-            .write(add(3))
-            .stage(stage("check"))
-            .read(|event, sequence, _| {
-                assert_eq!(*event, sequence * 1000 + 123);
-                count += 1;
-            })
-            .build()
-            .unwrap();
-        thread::scope(|scope| {
-            let running = consumers.start_scoped(scope).unwrap();
-            for value in 0..events {
-                producer.publish(|event| *event = value).unwrap();
-            }
-            running.shutdown().unwrap();
-        });
-        assert_eq!(count, events);
+        let ring = K::ring(capacity, || 0_u64).placement(Placement::threads(1));
+        // Two stages with that maximum, two without.
+        let stage = |name: &str| match name {
+            "two" | "check" => Stage::new(name).max_batch(longest),
+            _ => Stage::new(name),
+        };
+        assert_pipeline_keeps_its_order(ring, stage, repeats(2_000));
     }
 }
 

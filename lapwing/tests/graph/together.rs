@@ -10,13 +10,13 @@ use crate::common::{
     Kind, Ledger, MOMENT, ON_PURPOSE, quiet_panics, repeats, unique_prefix,
     wait_until_no_thread_named, watched,
 };
+use crate::{assert_pipeline_keeps_its_order, start};
 use lapwing::consumer::{Consumer, Outcome, Shared, StageReport};
 use lapwing::error::{BuildError, HaltCause, RingError, StartError};
-use lapwing::producer::Sequencer;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, Sleeping, Step, WaitStrategy, Waiting, Yielding,
 };
-use lapwing::{Action, Builder, EventHandler, Producer, Running, Sequence, Stage};
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
     miri_stages_of_one_thread_run_on_one_thread,
@@ -33,12 +33,6 @@ crate::common::for_both_producers! {
     shutdown_reports_every_stage_of_a_thread,
     events_are_cleared_after_the_last_stage,
     events_are_cleared_after_a_poller,
-}
-
-/// Starts the stages of `ring` on their threads.
-fn start<S: Sequencer>(ring: Builder<'static, u64, S>) -> (Producer<u64, S>, Running<'static>) {
-    let (producer, consumers) = ring.build().unwrap();
-    (producer, consumers.start().unwrap())
 }
 
 /// The thread on which each stage ran.
@@ -74,32 +68,8 @@ fn miri_stages_of_one_thread_run_on_one_thread<K: Kind>() {
 }
 
 fn pipeline_on_one_thread_keeps_its_order<K: Kind>() {
-    let events = repeats(50_000);
-    let add = |more: u64| move |event: &mut u64, _: Sequence, _: bool| *event = *event * 10 + more;
-    let mut sum = 0;
     let stage = |name: &str| Stage::new(name).on_thread("all");
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .stage(stage("one"))
-        .write(add(1))
-        .stage(stage("two"))
-        .write(add(2))
-        .stage(stage("three"))
-        .write(add(3))
-        .stage(stage("check"))
-        .read(|event, sequence, _| {
-            assert_eq!(*event, sequence * 1000 + 123);
-            sum += 1;
-        })
-        .build()
-        .unwrap();
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        for value in 0..events {
-            producer.publish(|event| *event = value).unwrap();
-        }
-        running.shutdown().unwrap();
-    });
-    assert_eq!(sum, events);
+    assert_pipeline_keeps_its_order(K::ring(8, || 0_u64), stage, repeats(50_000));
 }
 
 /// Like the risk engine of an exchange: it holds money before the match and frees it afterwards.

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use crate::common::{Kind, PATIENCE};
-use crate::group::{Call, Feed, Group, Ready, Sharing, Turn, does, notices};
+use crate::feed::Feed;
+use crate::group::{Group, Ready, Sharing, does, notices};
+use crate::handlers::{Call, Turn};
 use lapwing::error::PublishError::{self, WouldDeadlock};
 use lapwing::{Action, Sequence, Stage};
 

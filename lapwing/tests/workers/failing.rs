@@ -6,7 +6,8 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Kind, Lcg, ON_PURPOSE, quiet_panics, repeats, wait_until};
-use crate::group::{Call, End, Group, Sharing, Turn, does, notices};
+use crate::group::{End, Group, Sharing, does, notices};
+use crate::handlers::{Call, Turn};
 use lapwing::consumer::{Failure, FailurePolicy, Outcome, Retries};
 use lapwing::{Action, Stage};
 

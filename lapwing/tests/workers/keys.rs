@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Kind, ON_PURPOSE, quiet_panics, repeats, wait_until};
-use crate::group::{Call, Feed, Group, Ready, Run, Sharing, notices};
+use crate::feed::Feed;
+use crate::group::{Group, Ready, Run, Sharing, notices};
+use crate::handlers::Call;
 use lapwing::consumer::Outcome;
 use lapwing::error::PublishError;
 use lapwing::{Action, Stage};
@@ -49,7 +51,7 @@ fn a_panic_of_the_key_function_halts_the_ring_and_is_reported<K: Kind>() {
     for _ in 0..repeats(50) {
         // Nothing is useful here: the owner of the event is unknown.
         let stage = Stage::new("work").on_panic(Action::Skip);
-        let key = Arc::new(|trade: &crate::group::Trade| {
+        let key = Arc::new(|trade: &crate::feed::Trade| {
             assert!(trade.number != 5, "{ON_PURPOSE}: five");
             trade.number
         });
@@ -77,7 +79,7 @@ fn a_key_function_that_would_wait_for_the_ring_gets_an_error<K: Kind + 'static>(
     let (hand_over, feeds) = mpsc::channel::<Feed<K>>();
     let (tell, told) = mpsc::channel();
     let feeds = Mutex::new(feeds);
-    let key = Arc::new(move |trade: &crate::group::Trade| {
+    let key = Arc::new(move |trade: &crate::feed::Trade| {
         if trade.key == 1 {
             let mut feed = feeds.lock().unwrap().recv().unwrap();
             let results = [feed.publish(0).err(), feed.publish(0).err()];

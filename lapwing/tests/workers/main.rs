@@ -1,7 +1,7 @@
 //! Groups of workers: each event goes to one worker, whatever the workers do.
 //!
 //! A test describes a [`Group`](group::Group): how the workers share, how many there are, the ring,
-//! and what a worker says to an event. Each worker enters its events in a [`Book`](group::Book),
+//! and what a worker says to an event. Each worker enters its events in a [`Book`](book::Book),
 //! which checks in every test that each event was handled once, not early and not overwritten, and
 //! by key also that the events of a key came in their order, to one worker at a time.
 //! `for_each_group!` runs a test for both ways to share and both kinds of producer. A new case is a
@@ -31,9 +31,12 @@ macro_rules! for_each_group {
 }
 pub(crate) use for_each_group;
 
+mod book;
 mod deadlocks;
 mod failing;
+mod feed;
 mod group;
+mod handlers;
 mod keys;
 mod leaving;
 mod refused;

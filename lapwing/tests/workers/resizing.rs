@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use crate::common::{Kind, Lcg, MOMENT, repeats, wait_until};
-use crate::group::{Group, Sharing, Turn, Wait, does};
+use crate::group::{Group, Sharing, Wait, does};
+use crate::handlers::Turn;
 use lapwing::error::ResizeError;
 use lapwing::{Action, Stage};
 

@@ -4,7 +4,8 @@
 use std::thread;
 
 use crate::common::{Kind, Lcg, MOMENT, Many, repeats, watched};
-use crate::group::{Group, Sharing, Trade, Wait, publish_beside_others};
+use crate::feed::{Trade, publish_beside_others};
+use crate::group::{Group, Sharing, Wait};
 use lapwing::Stage;
 use lapwing::consumer::Outcome;
 use lapwing::error::TryPublishError;

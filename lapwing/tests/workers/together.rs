@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::common::{Kind, Lcg, repeats};
-use crate::group::{Check, Group, KEYS, Sharing};
+use crate::feed::KEYS;
+use crate::group::{Group, Sharing};
+use crate::handlers::Check;
 use lapwing::consumer::Outcome;
 use lapwing::graph::StartAt;
 use lapwing::{Disruptor, Sequence};

@@ -6,7 +6,8 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
 
 use crate::common::{Kind, PATIENCE, repeats, wait_until};
-use crate::group::{Before, Call, Does, Group, Sharing, Turn, Wait, does, notices};
+use crate::group::{Before, Group, Sharing, Wait, does, notices};
+use crate::handlers::{Call, Does, Turn};
 use lapwing::lifecycle::Backlog;
 use lapwing::monitor::StageState;
 use lapwing::{Action, Stage};

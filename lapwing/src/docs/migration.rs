@@ -55,7 +55,7 @@
 //! | `BatchEventProcessorBuilder.setMaxBatchSize` | [`Stage::max_batch`](crate::Stage::max_batch) | for every stage |
 //! | `AggregateEventHandler` | a pair or a `Vec` of [handlers](crate::EventHandler#several-handlers-in-one-stage) | every call is forwarded |
 //! | `EventPoller.poll(handler)` | [`Poller::poll`](crate::Poller::poll) returns a batch | can wait, and can release a part of a batch |
-//! | one `WaitStrategy` for a ring | [`Builder::wait_strategy`](crate::Builder::wait_strategy), [`Stage::wait_strategy`](crate::Stage::wait_strategy), [`producer_wait`](crate::Builder::producer_wait_strategy) | a stage parks on a slow stage and a producer on a full ring too; see [`wait`](crate::wait) |
+//! | one `WaitStrategy` for a ring | [`Builder::wait_strategy`](crate::Builder::wait_strategy), [`Stage::wait_strategy`](crate::Stage::wait_strategy), [`producer_wait_strategy`](crate::Builder::producer_wait_strategy) | a stage parks on a slow stage and a producer on a full ring too; see [`wait`](crate::wait) |
 //! | `waitFor` of your own strategy | [`WaitStrategy::next`](crate::wait::WaitStrategy::next) | answers one step; the library has the loop |
 //! | `TimeoutBlockingWaitStrategy`, `onTimeout` | [`Stage::timeout_after`](crate::Stage::timeout_after) with any strategy | |
 //! | `shutdown()` returns before the handlers have | [`Running::shutdown`](crate::Running::shutdown) | drains, joins, reports |
@@ -109,7 +109,7 @@
 //! | `build()` starts the threads | [`start`](crate::Consumers::start), [`start_scoped`](crate::Consumers::start_scoped), or your own threads | handlers may borrow |
 //! | handlers get `&E` | [`write`](crate::Stage::write) gives `&mut E` | no `UnsafeCell` in events |
 //! | `try_publish` returns `RingBufferFull` | [`TryPublishError`](crate::error::TryPublishError) | also `Closed` and `Halted` |
-//! | `publish` spins on a full ring | waits with [`producer_wait`](crate::Builder::producer_wait_strategy), or with a timeout | |
+//! | `publish` spins on a full ring | waits with [`producer_wait_strategy`](crate::Builder::producer_wait_strategy), or with a timeout | |
 //! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | the handler is dropped on its thread if its stage ends |
 //! | `handle_events_and_state_with` | [`read_local`](crate::Stage::read_local) | or a handler by value, which is returned at the end |
 //! | `new_event_poller()`, `poll()` | [`poller`](crate::Stage::poller), [`Poller`](crate::Poller) | can wait; releases the events that were consumed |

@@ -148,12 +148,12 @@ pub enum BuildError {
     },
     /// A stage has a setting that would have no effect:
     ///
-    /// - a [`timeout`](crate::Stage::timeout_after) for a closure or a poller, which have no
+    /// - a [`timeout_after`](crate::Stage::timeout_after) for a closure or a poller, which have no
     ///   `on_timeout`;
     /// - [`on_error`](crate::Stage::on_error) for a handler that returns no `Result`, or for a
     ///   poller;
     /// - [`on_panic`](crate::Stage::on_panic), [`pin`](crate::Stage::pin),
-    ///   [`on_thread`](crate::Stage::on_thread) or [`blocking`](crate::Stage::may_block) for a
+    ///   [`on_thread`](crate::Stage::on_thread) or [`may_block`](crate::Stage::may_block) for a
     ///   poller, which has neither a handler nor a thread.
     UnusedSetting {
         /// The stage.

@@ -244,7 +244,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// Sets how this producer waits on a full ring, instead of by the ring's
-    /// [`producer_wait`](crate::Builder::producer_wait_strategy).
+    /// [`producer_wait_strategy`](crate::Builder::producer_wait_strategy).
     ///
     /// Each of several producers has its own strategy. A clone starts with the strategy of the
     /// producer that it is cloned from.

@@ -61,7 +61,7 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
     // Each setting, whether it is set, whether the stage has what it needs, and what that is.
     let settings = [
         (
-            "timeout",
+            "timeout_after",
             stage.timeout.is_some(),
             abilities.hears_timeouts,
             "a handler with `on_timeout`",
@@ -71,7 +71,7 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
         ("with_failed_events", stage.takes_failed, has_handler, "a handler"),
         ("pin", stage.pin.is_some(), has_handler, "a thread"),
         ("on_thread", stage.thread.is_some(), has_handler, "a thread"),
-        ("blocking", stage.is_blocking, has_handler, "a thread"),
+        ("may_block", stage.is_blocking, has_handler, "a thread"),
     ];
     let unused = settings.into_iter().find(|&(_, is_set, is_followed, _)| is_set && !is_followed);
     unused.map_or(Ok(()), |(setting, _, _, needs)| {

@@ -112,11 +112,11 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// The call does not reject settings that have no effect:
     ///
-    /// - [`timeout`](Stage::timeout_after), except with [`Seat::read_handler`] and
+    /// - [`timeout_after`](Stage::timeout_after), except with [`Seat::read_handler`] and
     ///   [`Seat::read_batch_handler`].
     /// - [`on_error`](Stage::on_error), if the handler does not return a `Result`.
     /// - `on_error` and [`on_panic`](Stage::on_panic) with [`Seat::poller`].
-    /// - [`blocking`](Stage::may_block). The caller chooses the thread that runs the consumer, so
+    /// - [`may_block`](Stage::may_block). The caller chooses the thread that runs the consumer, so
     ///   `pin` and `on_thread` only set [`Consumer::pin`](crate::consumer::Consumer::pin) and
     ///   [`Consumer::thread`](crate::consumer::Consumer::thread).
     ///

@@ -118,7 +118,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// The call comes when the same end of the ring is about to wait or to [pace](Self::pace)
     /// itself again: a consumer first handles the event that it has waited for. The last wait of an
     /// end is therefore not reported, nor is a wait before
-    /// [`set_wait`](crate::Producer::set_wait_strategy). A clone that is made in between is not told.
+    /// [`set_wait_strategy`](crate::Producer::set_wait_strategy). A clone that is made in between is not told.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};

@@ -61,19 +61,21 @@ fn timeout_of_a_closure_is_an_error<K: Kind>() {
         ring().parallel(|parallel| parallel.stage(impatient()).read(|_, _, _| {})),
         ring().stage(impatient()).workers(2).read(|_| |_: &u64, _, _| {}),
     ];
-    rings.into_iter().for_each(|ring| refuses(ring, "timeout", "a handler with `on_timeout`"));
+    rings
+        .into_iter()
+        .for_each(|ring| refuses(ring, "timeout_after", "a handler with `on_timeout`"));
 }
 
 fn settings_that_a_poller_cannot_follow_are_errors<K: Kind>() {
     let stage = || Stage::new("stage");
     let settings = [
-        (impatient(), "timeout", "a handler with `on_timeout`"),
+        (impatient(), "timeout_after", "a handler with `on_timeout`"),
         (forgiving(), "on_error", "a handler that returns a `Result`"),
         (stage().on_panic(Action::Skip), "on_panic", "a handler"),
         (stage().with_failed_events(), "with_failed_events", "a handler"),
         (stage().pin(0), "pin", "a thread"),
         (stage().on_thread("stage"), "on_thread", "a thread"),
-        (stage().may_block(), "blocking", "a thread"),
+        (stage().may_block(), "may_block", "a thread"),
     ];
     for (stage, setting, needs) in settings {
         refuses(K::ring(8, || 0_u64).stage(stage).poller(), setting, needs);

@@ -1,4 +1,5 @@
-//! Tests which public types are `Send` and `Sync`. The checks run at compile time.
+//! Tests which public types are `Send` and `Sync`, and that a handler's type is inferred. The checks
+//! run at compile time.
 //!
 //! Types that a program shares by reference are both. A guard that borrows events is `Sync` only if
 //! the events are. A type that contains user closures, which need only be `Send`, and that building
@@ -208,4 +209,11 @@ fn a_handler_that_is_not_sync_comes_back_from_a_report_that_is_shared() {
         assert_eq!(stages.join().unwrap(), 1);
     });
     assert_eq!(report.take::<Sum>("sum").unwrap().0.get(), 7);
+}
+
+/// A generic handler needs no annotation where it is added: the access and the return type of its
+/// trait are inferred.
+#[allow(dead_code)]
+fn handlers_need_no_annotation<H: lapwing::EventHandler<u64, Shared> + Send + 'static>(handler: H) {
+    let _ = Disruptor::single_producer(8, || 0_u64).stage("h").read_handler(handler);
 }

@@ -1,25 +1,20 @@
 //! Which thread runs which stage, for a placement of the ring, its groups, and settings of the stages.
-//! Also tests that a ring does the same for every placement.
+//! Not here: what stages that share a thread do there (`turns`, `together`), and that a ring does the
+//! same for every placement (`every_placement`).
 //!
 //! A case is a row: a placement, the stages as text (see [`ring`]), and the threads as text, or the
 //! message of the error.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread::{self, available_parallelism};
-use std::time::Duration;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId, available_parallelism};
 
-use crate::assert_pipeline_keeps_its_order;
-use crate::common::{
-    Kind, Lcg, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, Turnstile, quiet_panics, repeats,
-    threads_named, unique_prefix, wait_until, wait_until_no_thread_named,
-};
-use lapwing::consumer::{Failure, Outcome, Retries};
+use crate::common::{Kind, repeats, unique_prefix, wait_until_no_thread_named};
+use crate::shapes::{nothing, ring, stage, threads, threads_of};
 use lapwing::error::{BuildError, HaltCause, PublishError, StartError};
-use lapwing::graph::{Graph, Placement, StartAt};
+use lapwing::graph::{Graph, Placement};
 use lapwing::monitor::StageState;
-use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
+use lapwing::{Builder, Sequence, Stage};
 
 crate::common::for_both_producers! {
     stages_and_workers_are_spread_over_the_threads,
@@ -31,66 +26,14 @@ crate::common::for_both_producers! {
     names_derived_from_a_ring_are_valid_thread_names,
     stages_of_a_graph_are_placed_too,
     consumers_that_are_run_one_by_one_know_their_thread_and_cpu,
-    miri_threads_are_those_that_were_announced,
-    failing_to_pin_a_thread_of_a_placement_leaves_no_thread,
-    a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch,
-    batches_of_a_shared_thread_fit_the_first_level_cache,
-    batches_of_a_shared_thread_respect_their_maximum,
-    the_next_stage_gets_what_the_one_before_has_just_handled,
-    a_panic_of_one_stage_halts_the_others_on_its_thread,
-    policies_are_those_of_each_stage,
-    a_stage_that_is_stopped_leaves_its_thread_to_the_others,
-    a_shutdown_that_times_out_names_the_stages_of_the_thread,
-    a_halt_ends_every_stage_of_a_thread,
-    acknowledgements_hold_back_the_next_stage_on_the_thread,
-    a_stage_that_publishes_to_its_own_full_ring_gets_an_error,
-    workers_by_key_keep_their_order_on_few_threads_through_resizes,
-    consumers_join_and_leave_beside_stages_that_share_a_thread,
     the_monitor_shows_the_threads,
-    a_worker_group_on_an_occupied_thread_is_not_the_culprit,
-    every_placement_loses_nothing,
+    miri_each_stage_runs_on_the_thread_that_was_announced,
+    failing_to_pin_a_shared_thread_leaves_no_thread,
 }
 
-fn nothing(_: &u64, _: Sequence, _: bool) {}
-
-// ---- which thread runs which stage ----
-
-/// A ring of 8 with these stages in a row: "a", "disk!" which is blocking, "ticks?" which is a poller,
-/// "e@x" on thread "x", "hot#1" pinned to CPU 1, "w*2" which are two workers, "w*1..3" which may become
-/// three, "w*2#4,5" whose pins are these.
-fn ring<'env, K: Kind>(placement: Placement, shape: &str) -> Builder<'env, u64, K::Sequencer> {
-    let cpus = |list: &str| list.split(',').map(|cpu| cpu.parse().unwrap()).collect::<Vec<usize>>();
-    shape.split(' ').fold(K::ring(8, || 0_u64).placement(placement), |ring, word| {
-        let (rest, pins) = word.split_once('#').unwrap_or((word, ""));
-        let (rest, thread) = rest.split_once('@').unwrap_or((rest, ""));
-        let (rest, workers) = rest.split_once('*').unwrap_or((rest, ""));
-        let stage = Stage::new(rest.trim_end_matches(['!', '?']));
-        let stage = if rest.ends_with('!') { stage.may_block() } else { stage };
-        let stage = if thread.is_empty() { stage } else { stage.on_thread(thread) };
-        if !workers.is_empty() {
-            let (count, most) = workers.split_once("..").unwrap_or((workers, workers));
-            let group = ring.stage(stage).workers(count.parse().unwrap());
-            let group = if count == most { group } else { group.up_to(most.parse().unwrap()) };
-            let group = if pins.is_empty() { group } else { group.pin(cpus(pins)) };
-            return group.read(|_| nothing);
-        }
-        let stage = if pins.is_empty() { stage } else { stage.pin(cpus(pins)[0]) };
-        if rest.ends_with('?') {
-            ring.stage(stage).poller()
-        } else {
-            ring.stage(stage).read(nothing)
-        }
-    })
-}
-
-/// Returns the threads as text, "ring-0: a b; c: c", or the message of the error.
+/// Returns the threads as text, or the message of the error.
 fn threads_or_error<K: Kind>(ring: Builder<'static, u64, K::Sequencer>) -> String {
     ring.build().map_or_else(|error| error.to_string(), |(_, consumers)| threads_of(&consumers))
-}
-
-fn threads_of(consumers: &Consumers<'_, u64>) -> String {
-    let of_thread = |(thread, stages): (&str, Vec<&str>)| format!("{thread}: {}", stages.join(" "));
-    consumers.threads().map(of_thread).collect::<Vec<_>>().join("; ")
 }
 
 /// A placement, a ring, and its threads.
@@ -104,13 +47,11 @@ fn assert_rows<K: Kind>(rows: impl IntoIterator<Item = Row>) {
     }
 }
 
-fn threads(count: usize) -> Placement {
-    Placement::threads(count)
-}
-
 fn each() -> Placement {
     Placement::thread_per_stage()
 }
+
+// ---- the plan ----
 
 fn stages_and_workers_are_spread_over_the_threads<K: Kind>() {
     let each_its_own = "a: a; b: b; w-0: w-0; w-1: w-1";
@@ -216,6 +157,9 @@ fn faults_of_a_placement_are_errors<K: Kind>() {
         for group in [each().group(name, ["a"]), each().group(name, <[&str; 0]>::default())] {
             assert_eq!(threads_or_error::<K>(ring::<K>(group, "a")), message);
         }
+        let stage = Stage::new("a").on_thread(name);
+        let ring = K::ring(8, || 0).stage(stage).read(nothing);
+        assert_eq!(threads_or_error::<K>(ring), message);
     }
 }
 
@@ -234,6 +178,7 @@ fn faults_of_pins_are_errors<K: Kind>() {
         [
             (each().pin("a", 0).pin("a", 1), "a", "thread='a', first=0, second=1"),
             (in_x(&["a", "b"]), "a#0 b#1", "thread='x', first=0, second=1"),
+            (each(), "a@x#0 b@x#1", "thread='x', first=0, second=1"),
             (each().pin("b", 2), "a b#1", "thread='b', first=1, second=2"),
             (in_x(&["w"]), "a w*2#4,5", "thread='x', first=4, second=5"),
         ],
@@ -313,422 +258,6 @@ fn consumers_that_are_run_one_by_one_know_their_thread_and_cpu<K: Kind>() {
     assert_eq!(places, expected);
 }
 
-#[test]
-fn messages_about_stages_name_the_stage() {
-    let stage = || "a".to_owned();
-    let messages = [
-        (BuildError::DuplicateName { stage: stage() }, "two stages share a name: stage=\"a\""),
-        (
-            BuildError::InvalidName { stage: stage() },
-            "the name of a stage or a thread must not be empty or contain a NUL: name=\"a\"",
-        ),
-        (
-            BuildError::UnknownStage { stage: stage() },
-            "a stage depends on a stage of another graph: stage=\"a\"",
-        ),
-        (
-            BuildError::Overlap { exclusive: stage(), other: "b".to_owned() },
-            "a stage with exclusive access must run before or after each other stage: exclusive=\"a\" and other=\"b\" could run at the same time",
-        ),
-        (BuildError::ZeroMaxBatch { stage: stage() }, "max_batch must be at least 1: stage=\"a\""),
-        (
-            BuildError::UnusedSetting { stage: stage(), setting: "pin", needs: "a handler" },
-            "the setting has no effect, because it needs a handler: stage=\"a\", setting=pin",
-        ),
-        (
-            BuildError::Workers { stage: stage(), requested: 9, max: 8 },
-            "a group must have 1..=8 workers: stage=\"a\", requested=9",
-        ),
-    ];
-    for (error, message) in messages {
-        assert_eq!(error.to_string(), message);
-    }
-}
-
-// ---- the threads themselves ----
-
-type Names = Arc<Mutex<HashMap<String, String>>>;
-
-fn miri_threads_are_those_that_were_announced<K: Kind>() {
-    let seen = Names::default();
-    let note = |stage: &str| {
-        let (seen, stage) = (Arc::clone(&seen), stage.to_owned());
-        move |_: &u64, _: Sequence, _: bool| {
-            let thread = thread::current().name().unwrap().to_owned();
-            let before = seen.lock().unwrap().insert(stage.clone(), thread.clone());
-            assert!(before.is_none_or(|before| before == thread), "it changes its thread");
-        }
-    };
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .name("market")
-        .placement(Placement::threads(2).group("cold", ["audit"]))
-        .stage("a")
-        .read(note("a"))
-        .stage("audit")
-        .read(note("audit"))
-        .stage("b")
-        .read(note("b"))
-        .stage("c")
-        .read(note("c"))
-        .stage("disk")
-        .may_block()
-        .read(note("disk"))
-        .build()
-        .unwrap();
-    let announced: Vec<(String, Vec<String>)> = consumers
-        .threads()
-        .map(|(thread, stages)| (thread.to_owned(), stages.into_iter().map(Into::into).collect()))
-        .collect();
-    assert_eq!(announced.len(), 4);
-    let running = consumers.start().unwrap();
-    for _ in 0..repeats(1_000) {
-        producer.publish(|_| {}).unwrap();
-    }
-    running.shutdown().unwrap();
-    let seen = seen.lock().unwrap();
-    assert_eq!(seen.len(), 5);
-    for (thread, stages) in announced {
-        assert!(stages.iter().all(|stage| seen[stage] == thread), "{seen:?}");
-    }
-}
-
-fn failing_to_pin_a_thread_of_a_placement_leaves_no_thread<K: Kind>() {
-    let prefix = unique_prefix();
-    let placement = Placement::threads(1).pin(format!("{prefix}-0"), usize::MAX);
-    let ring = ring::<K>(placement, "a b").name(&prefix);
-    let (mut producer, consumers) = ring.build().unwrap();
-    let error = consumers.start().unwrap_err();
-    assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }), "{error}");
-    wait_until_no_thread_named(&prefix);
-    assert_eq!(threads_named(&prefix), 0);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
-}
-
-// ---- turns ----
-
-fn a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch<K: Kind>() {
-    for (capacity, longest) in [(1, 1), (2, 3), (64, 1), (64, 7), (1024, 64)] {
-        let ring = K::ring(capacity, || 0_u64).placement(Placement::threads(1));
-        // Two stages with that maximum, two without.
-        let stage = |name: &str| match name {
-            "two" | "check" => Stage::new(name).max_batch(longest),
-            _ => Stage::new(name),
-        };
-        assert_pipeline_keeps_its_order(ring, stage, repeats(2_000));
-    }
-}
-
-/// Returns the lengths of the batches of two stages over a ring of `E` that was full before they
-/// began.
-fn batches_of<K: Kind, E: Clone + Default + Send + Sync + 'static>(
-    placement: Placement,
-    capacity: usize,
-    longest: usize,
-) -> Vec<(&'static str, usize)> {
-    let (tell, told) = mpsc::channel();
-    let note = |name: &'static str| {
-        let tell = tell.clone();
-        move |events: &[E], _: Sequence| tell.send((name, events.len())).unwrap()
-    };
-    let (mut producer, consumers) = K::ring(capacity, E::default)
-        .placement(placement)
-        .stage("a")
-        .max_batch(longest)
-        .read_batch(note("a"))
-        .stage("b")
-        .max_batch(longest)
-        .read_batch(note("b"))
-        .build()
-        .unwrap();
-    producer.publish_batch(capacity, |_| {}).unwrap();
-    drop((producer, tell));
-    consumers.start().unwrap().join().unwrap();
-    told.iter().collect()
-}
-
-fn batches_of_a_shared_thread_fit_the_first_level_cache<K: Kind>() {
-    let one = || Placement::threads(1);
-    let turns = |events: usize, count: usize| [("a", events), ("b", events)].repeat(count);
-    // 16 KiB of events at a time, at least 16 events.
-    assert_eq!(batches_of::<K, u64>(one(), 8192, 8192), turns(2048, 4));
-    assert_eq!(batches_of::<K, [u64; 16]>(one(), 512, 512), turns(128, 4));
-    assert_eq!(batches_of::<K, [[u64; 32]; 16]>(one(), 64, 64), turns(16, 4));
-    assert_eq!(batches_of::<K, ()>(one(), 1 << 15, 1 << 15), turns(1 << 14, 2));
-    // A stage alone on its thread passes nothing to another one through the cache.
-    let each = batches_of::<K, u64>(Placement::thread_per_stage(), 8192, 8192);
-    assert_eq!(each, [("a", 8192), ("b", 8192)]);
-}
-
-fn batches_of_a_shared_thread_respect_their_maximum<K: Kind>() {
-    let turns = batches_of::<K, u64>(Placement::threads(1), 64, 10);
-    assert!(turns.iter().all(|&(_, events)| events <= 10), "{turns:?}");
-    assert_eq!(turns.iter().map(|&(_, events)| events).sum::<usize>(), 128);
-}
-
-fn the_next_stage_gets_what_the_one_before_has_just_handled<K: Kind>() {
-    let order = Arc::new(Mutex::new(Vec::new()));
-    let note = |name: &'static str| {
-        let order = Arc::clone(&order);
-        move |_: &[u64], first: Sequence| order.lock().unwrap().push((name, first))
-    };
-    let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .placement(Placement::threads(1))
-        .stage("a")
-        .read_batch(note("a"))
-        .stage("b")
-        .read_batch(note("b"))
-        .stage("c")
-        .read_batch(note("c"))
-        .build()
-        .unwrap();
-    producer.publish_batch(48, |_| {}).unwrap();
-    drop(producer);
-    consumers.start().unwrap().join().unwrap();
-    let turn = |first| ["a", "b", "c"].map(|name| (name, first));
-    assert_eq!(*order.lock().unwrap(), [turn(0), turn(16), turn(32)].concat());
-}
-
-// ---- a ring does the same for every placement ----
-
-fn a_panic_of_one_stage_halts_the_others_on_its_thread<K: Kind>() {
-    quiet_panics();
-    let (mut producer, consumers) = ring::<K>(threads(1), "before")
-        .stage("bad")
-        .read(|_, sequence, _| assert!(sequence < 5, "{ON_PURPOSE}"))
-        .stage("after")
-        .read(nothing)
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    while producer.publish(|_| {}).is_ok() {}
-    let failed = running.join().unwrap_err();
-    let outcomes: Vec<_> = failed.report().stages().map(|stage| stage.outcome().clone()).collect();
-    let panicked = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 5 };
-    assert_eq!(outcomes, [Outcome::Halted, panicked, Outcome::Halted]);
-    assert!(
-        failed.report().stages().last().unwrap().processed() <= 5,
-        "what came before the panic"
-    );
-}
-
-/// Records which events came as failed.
-#[derive(Default)]
-struct Failures(Vec<Sequence>);
-
-impl EventHandler<u64> for Failures {
-    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
-
-    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool, _: &Failure<'_>) {
-        self.0.push(sequence);
-    }
-}
-
-fn policies_are_those_of_each_stage<K: Kind>() {
-    quiet_panics();
-    let mut tries = 0;
-    let mut rewound = false;
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .placement(Placement::threads(1))
-        .stage("skips")
-        .on_error(Action::Skip)
-        .read(|_, sequence, _| if sequence % 7 == 3 { Err("no") } else { Ok(()) })
-        .stage("retries")
-        .on_panic(Retries::with_restart().attempts(3))
-        .read(|_, sequence, _| {
-            tries += u64::from(sequence == 9);
-            assert!(sequence != 9 || tries == 3, "{ON_PURPOSE}");
-        })
-        .stage("rewinds")
-        .read(|_, sequence, _| {
-            if sequence == 11 && !rewound {
-                rewound = true;
-                return Action::Rewind(Duration::from_micros(10));
-            }
-            Action::Continue
-        })
-        .stage("hears")
-        .read_handler(Failures::default())
-        .build()
-        .unwrap();
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        for _ in 0..20 {
-            producer.publish(|_| {}).unwrap();
-        }
-        let mut report = running.shutdown().unwrap();
-        let skipped: Vec<_> = report.stages().map(|stage| stage.skipped()).collect();
-        assert_eq!(skipped, [3, 0, 0, 0]);
-        assert_eq!(report.take::<Failures>("hears").unwrap().0, [3, 10, 17]);
-    });
-    assert!(tries == 3 && rewound);
-}
-
-fn a_stage_that_is_stopped_leaves_its_thread_to_the_others<K: Kind>() {
-    let handled = Arc::new(AtomicU64::new(0));
-    let count = Arc::clone(&handled);
-    let (mut producer, consumers) = ring::<K>(threads(1), "first leaves")
-        .stage("last")
-        .read(move |_, sequence, _| count.store(sequence + 1, SeqCst))
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    let stop = running.stop_handle("leaves").unwrap();
-    producer.publish_batch(4, |_| {}).unwrap();
-    wait_until(|| handled.load(SeqCst) == 4);
-    stop.stop();
-    for _ in 0..100 {
-        producer.publish(|_| {}).unwrap();
-    }
-    let report = running.shutdown().unwrap();
-    let outcomes: Vec<_> = report.stages().map(|stage| stage.outcome().clone()).collect();
-    assert_eq!(outcomes, [Outcome::Drained, Outcome::Stopped, Outcome::Drained]);
-    assert_eq!(handled.load(SeqCst), 104);
-}
-
-fn a_shutdown_that_times_out_names_the_stages_of_the_thread<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
-    let (mut producer, consumers) = ring::<K>(threads(1), "a")
-        .stage("stuck")
-        .read(move |_, sequence, _| pass(sequence))
-        .build()
-        .unwrap();
-    let mut running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    turnstile.wait_for(0);
-    let error = running.shutdown_timeout(MOMENT).unwrap_err();
-    assert!(error.to_string().contains("stuck"), "{error}");
-    drop(turnstile);
-    let report = running.shutdown_timeout(PATIENCE).unwrap();
-    assert!(report.stages().all(|stage| stage.processed() == 1));
-}
-
-fn a_halt_ends_every_stage_of_a_thread<K: Kind>() {
-    let (_producer, consumers) = ring::<K>(threads(1), "a b c").build().unwrap();
-    let running = consumers.start().unwrap();
-    running.halt();
-    let failed = running.join().unwrap_err();
-    assert!(failed.report().stages().all(|stage| *stage.outcome() == Outcome::Halted));
-}
-
-fn acknowledgements_hold_back_the_next_stage_on_the_thread<K: Kind>() {
-    let (tell, told) = mpsc::channel();
-    let tell_too = tell.clone();
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .placement(Placement::threads(1))
-        .stage("journal")
-        .acknowledged()
-        .read(move |_, sequence, _| {
-            tell.send(("journal", sequence)).unwrap();
-        })
-        .stage("reply")
-        .read(move |_, sequence, _| tell_too.send(("reply", sequence)).unwrap())
-        .build()
-        .unwrap();
-    let disk = consumers.take_acknowledger("journal").unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish_batch(2, |_| {}).unwrap();
-    for expected in [("journal", 0), ("journal", 1)] {
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(expected));
-    }
-    for sequence in 0..2 {
-        assert!(told.try_recv().is_err(), "nothing is on disk yet");
-        disk.acknowledge(sequence + 1).unwrap(); // wakes the thread
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(("reply", sequence)));
-    }
-    running.shutdown().unwrap();
-}
-
-fn a_stage_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
-    let (give, gift) = mpsc::channel();
-    let (tell, told) = mpsc::channel();
-    let mut own = None;
-    let (mut producer, consumers) = ring::<K>(threads(1), "a")
-        .stage("echo")
-        .read(move |_, _, _| {
-            let producer: &mut ProducerOf<u64, K> = own.get_or_insert_with(|| gift.recv().unwrap());
-            let refused = (0..9).find_map(|_| producer.publish(|_| {}).err());
-            tell.send(refused).unwrap();
-            Action::Halt
-        })
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    give.send(producer).unwrap();
-    assert_eq!(told.recv_timeout(PATIENCE), Ok(Some(PublishError::WouldDeadlock)));
-    assert!(running.join().is_err());
-}
-
-#[derive(Default)]
-struct Keyed {
-    key: u64,
-    number: u64,
-}
-
-fn workers_by_key_keep_their_order_on_few_threads_through_resizes<K: Kind>() {
-    let events = repeats(4_000);
-    let last: Arc<[AtomicU64; 8]> = Arc::default();
-    let (mut producer, consumers) = K::ring(32, Keyed::default)
-        .placement(Placement::threads(2))
-        .stage("work")
-        .workers(2)
-        .up_to(4)
-        .by_key(|event| event.key)
-        .read(|_| {
-            let last = Arc::clone(&last);
-            move |event: &Keyed, _: Sequence, _: bool| {
-                let before = last[event.key as usize].swap(event.number + 1, SeqCst);
-                assert!(before <= event.number, "the order of a key");
-            }
-        })
-        .stage("after")
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    let group = running.workers("work").unwrap();
-    for number in 0..events {
-        producer.publish(|event| (event.key, event.number) = (number % 8, number)).unwrap();
-        if number % 50 == 0 {
-            group.resize(1 + (number / 50) as usize % 4).unwrap();
-        }
-    }
-    let report = running.shutdown().unwrap();
-    let of_workers = report.stages().filter(|stage| stage.name().starts_with("work-"));
-    assert_eq!(of_workers.map(|worker| worker.processed()).sum::<u64>(), events);
-}
-
-fn consumers_join_and_leave_beside_stages_that_share_a_thread<K: Kind>() {
-    let is_done = AtomicBool::new(false);
-    let (producer, consumers) = ring::<K>(threads(1), "a b").seats(2).build().unwrap();
-    let seats = consumers.seats();
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        let is_done = &is_done;
-        let mut producer = producer;
-        scope.spawn(move || {
-            while !is_done.load(SeqCst) {
-                producer.publish(|event| *event = 7).unwrap();
-            }
-        });
-        for round in 0..repeats(30) {
-            let mut poller = seats.join(format!("late {round}"), StartAt::Now).unwrap().poller();
-            let (mut next, count) = (poller.sequence(), repeats(100));
-            let end = next + count;
-            while next < end {
-                let mut batch = poller.wait().unwrap();
-                for (sequence, event) in batch.iter() {
-                    assert_eq!((sequence, *event), (next, 7));
-                    next += 1;
-                }
-            }
-        }
-        is_done.store(true, SeqCst);
-        let report = running.join().unwrap();
-        assert!(report.stages().all(|stage| *stage.outcome() == Outcome::Drained));
-    });
-}
-
 fn the_monitor_shows_the_threads<K: Kind>() {
     let placement = Placement::threads(2).group("cold", ["audit"]);
     let (producer, _consumers) = ring::<K>(placement, "a audit b ticks? w*2").build().unwrap();
@@ -739,131 +268,73 @@ fn the_monitor_shows_the_threads<K: Kind>() {
     assert_eq!(snapshot.stages[3].state, StageState::NotAsked);
 }
 
-fn a_worker_group_on_an_occupied_thread_is_not_the_culprit<K: Kind>() {
-    let (turnstile, mut pass) = Turnstile::new();
-    let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .placement(Placement::threads(1))
-        .parallel(|parallel| {
-            parallel
-                .stage("stuck")
-                .read(move |_, sequence, _| pass(sequence))
-                .stage("work")
-                .workers(2)
-                .read(|_| nothing)
-        })
-        .build()
-        .unwrap();
-    let monitor = producer.monitor();
-    let running = consumers.start().unwrap();
-    producer.publish_batch(3, |_| {}).unwrap();
-    turnstile.wait_for(0);
-    let is_seen = || monitor.snapshot().stages.iter().all(|stage| stage.available > 0);
-    wait_until(is_seen);
-    let _ = monitor.snapshot();
-    let stall = monitor.stalled_for(Duration::ZERO).expect("it is held up");
-    assert!(stall.to_string().contains("stage \"stuck\""), "{stall}");
-    assert_eq!(stall.others, 0);
-    drop(turnstile);
-    running.shutdown().unwrap();
+// ---- the threads themselves ----
+
+/// The thread of each stage, with its name.
+type Seen = Arc<Mutex<HashMap<String, (String, ThreadId)>>>;
+
+fn note(seen: &Seen, stage: &str) -> impl FnMut(&u64, Sequence, bool) + use<> {
+    let (seen, stage) = (Arc::clone(seen), stage.to_owned());
+    move |_, _, _| {
+        let thread = thread::current();
+        let place = (thread.name().unwrap().to_owned(), thread.id());
+        let before = seen.lock().unwrap().insert(stage.clone(), place.clone());
+        assert!(before.is_none_or(|before| before == place), "it changes its thread");
+    }
 }
 
-/// A graph of stages that read, write, share, block and leave, on random threads.
-fn every_placement_loses_nothing<K: Kind>() {
-    let events = repeats(2_000);
-    let mut random = Lcg(7);
-    let placements: [fn(usize) -> Placement; 5] = [
-        |_| Placement::thread_per_stage(),
-        |random| Placement::threads(1 + random % 6),
-        |random| Placement::automatic().producers(random % 3),
-        |random| Placement::threads(1 + random % 2).group("x", ["enrich", "work", "last"]),
-        |_| Placement::thread_per_stage().group("x", ["left", "right"]).group("y", ["work-1"]),
-    ];
-    for round in 0..repeats(20) as usize {
-        let placement = placements[round % placements.len()](random.below(100) as usize);
-        let (sums, leaves_at) = (<[AtomicU64; 4]>::default(), random.below(events));
-        let add = |to: usize| {
-            let sums = &sums;
-            move |event: &u64, _: Sequence, _: bool| _ = sums[to].fetch_add(*event, SeqCst)
-        };
-        let right = Stage::new("right");
-        let right = if random.below(2) == 0 { right.may_block() } else { right };
-        let leaves = |sequence| if sequence == leaves_at { Action::Stop } else { Action::Continue };
-        let placement = match round % placements.len() {
-            4 => Placement::threads(2), // "right" may be blocking, so it is in no group
-            _ => placement,
-        };
-        let ring = K::ring(1 << random.below(8), || 0_u64)
-            .placement(placement)
-            .stage("enrich")
-            .write(|event, _, _| *event += 1)
-            .parallel(|parallel| {
-                let parallel = parallel.stage("left").read(add(0)).stage(right).read(add(1));
-                parallel.stage("leaves").read(|_, sequence, _| leaves(sequence))
-            })
-            .stage("work")
-            .workers(1 + random.below(3) as usize)
-            .read(|_| add(2));
-        let (mut producer, consumers) = ring.stage("last").read(add(3)).build().unwrap();
-        let threads = threads_of(&consumers);
-        thread::scope(|scope| {
-            let running = consumers.start_scoped(scope).unwrap();
-            for value in 0..events {
-                producer.publish(|event| *event = value).unwrap();
-            }
-            running.shutdown().unwrap();
+fn miri_each_stage_runs_on_the_thread_that_was_announced<K: Kind>() {
+    for (placement, shape, expected) in [
+        (
+            threads(2).group("cold", ["audit"]),
+            "a audit b c disk!",
+            "market-0: a b; cold: audit; c: c; disk: disk",
+        ),
+        (each(), "a@shared alone b@shared", "shared: a b; alone: alone"),
+        // A thread may have the name of one of its stages.
+        (each(), "a alone b@a", "a: a b; alone: alone"),
+    ] {
+        let seen = Seen::default();
+        let ring = K::ring(4, || 0_u64).name("market").placement(placement);
+        let ring = shape.split(' ').fold(ring, |ring, word| {
+            let name = word.split(['!', '@']).next().unwrap();
+            ring.stage(stage(word)).read(note(&seen, name))
         });
-        let expected = (1..=events).sum::<u64>();
-        for (at, sum) in sums.iter().enumerate() {
-            assert_eq!(sum.load(SeqCst), expected, "{at}: {threads}");
+        let (mut producer, consumers) = ring.build().unwrap();
+        assert_eq!(threads_of(&consumers), expected);
+        let running = consumers.start().unwrap();
+        for _ in 0..repeats(1_000) {
+            producer.publish(|_| {}).unwrap();
         }
+        running.shutdown().unwrap();
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.len(), shape.split(' ').count());
+        for thread in expected.split("; ") {
+            let (name, stages) = thread.split_once(": ").unwrap();
+            assert!(stages.split(' ').all(|stage| seen[stage].0 == name), "{seen:?}");
+        }
+        let ids: HashSet<_> = seen.values().map(|(_, id)| id).collect();
+        assert_eq!(ids.len(), expected.split("; ").count(), "{seen:?}");
     }
 }
 
-/// All threads run on one CPU, including the producer: none waits for a thread that waits for the
-/// CPU.
-#[cfg(all(target_os = "linux", not(miri)))]
-mod one_cpu {
-    use super::*;
-
-    crate::common::for_both_producers! {
-        everything_moves_on_one_cpu,
-    }
-
-    /// Runs `body` on a thread of its own. That thread and all that it starts use one of the
-    /// available CPUs.
-    fn on_one_cpu<R: Send>(body: impl FnOnce() -> R + Send) -> R {
-        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
-        let pinned = || {
-            let mine = sched_getaffinity(None).unwrap();
-            let first = (0..CpuSet::MAX_CPU).find(|&cpu| mine.is_set(cpu)).unwrap();
-            let mut one = CpuSet::new();
-            one.set(first);
-            sched_setaffinity(None, &one).unwrap();
-            body()
+/// The pin is that of a thread of the placement, or of one of the stages.
+fn failing_to_pin_a_shared_thread_leaves_no_thread<K: Kind>() {
+    for is_of_the_stage in [false, true] {
+        let prefix = unique_prefix();
+        let ring: Builder<'_, u64, K::Sequencer> = if is_of_the_stage {
+            let stage = |name| Stage::new(name).on_thread(format!("{prefix}both"));
+            let ring = K::ring(8, || 0_u64).stage(stage("a")).read(nothing);
+            ring.stage(stage("b").pin(usize::MAX)).read(nothing)
+        } else {
+            let placement = threads(1).pin(format!("{prefix}-0"), usize::MAX);
+            ring::<K>(placement, "a b").name(&prefix)
         };
-        thread::scope(|scope| scope.spawn(pinned).join().unwrap())
-    }
-
-    fn everything_moves_on_one_cpu<K: Kind>() {
-        on_one_cpu(|| {
-            assert_eq!(available_parallelism().unwrap().get(), 1);
-            for placement in
-                [Placement::automatic(), Placement::threads(2), Placement::thread_per_stage()]
-            {
-                let is_automatic = format!("{placement:?}").contains("Automatic");
-                let ring = ring::<K>(placement, "a b c d");
-                let (mut producer, consumers) = ring.build().unwrap();
-                if is_automatic {
-                    assert_eq!(threads_of(&consumers), "ring-0: a b c d");
-                }
-                let running = consumers.start().unwrap();
-                for _ in 0..400 {
-                    producer.publish(|_| {}).unwrap();
-                }
-                let report = running.shutdown().unwrap();
-                assert!(report.stages().all(|stage| stage.processed() == 400));
-            }
-        });
+        let (mut producer, consumers) = ring.build().unwrap();
+        assert_eq!(consumers.threads().count(), 1);
+        let error = consumers.start().unwrap_err();
+        assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }), "{error}");
+        wait_until_no_thread_named(&prefix);
+        assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
     }
 }

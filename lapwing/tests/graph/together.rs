@@ -1,105 +1,40 @@
-//! Tests stages that share a thread: turns, waits, timeouts, ends. Also tests when a ring clears
-//! events after its last stage.
+//! How stages that share a thread wait and end, with those of one ring or of several. Not here: the
+//! order of their events (`turns`), and which thread it is (`placement`).
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread::{self, ThreadId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use crate::common::{
-    Kind, Ledger, MOMENT, ON_PURPOSE, quiet_panics, repeats, unique_prefix,
-    wait_until_no_thread_named, watched,
+    Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, Turnstile, quiet_panics, repeats, wait_until,
 };
-use crate::{assert_pipeline_keeps_its_order, start};
-use lapwing::consumer::{Consumer, Outcome, Shared, StageReport};
-use lapwing::error::{BuildError, HaltCause, RingError, StartError};
+use crate::shapes::{nothing, ring, threads};
+use crate::start;
+use lapwing::consumer::{Consumer, Failure, Outcome, Retries, StageReport};
+use lapwing::error::PublishError;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, Sleeping, Step, WaitStrategy, Waiting, Yielding,
 };
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 crate::common::for_both_producers! {
-    miri_stages_of_one_thread_run_on_one_thread,
-    pipeline_on_one_thread_keeps_its_order,
-    stages_around_one_on_another_thread_share_their_state,
     thread_of_several_stages_wakes_with_every_strategy,
     timeouts_come_to_each_stage_of_a_thread,
+    a_stage_that_publishes_to_its_own_full_ring_gets_an_error,
     stages_that_end_on_a_shared_thread_end_or_leave_the_others,
+    policies_are_those_of_each_stage,
+    a_stage_that_is_stopped_leaves_its_thread_to_the_others,
+    a_shutdown_that_times_out_names_the_stage_and_the_next_one_reports_all,
+    a_halt_ends_every_stage_of_a_thread,
     stages_of_several_rings_run_together,
     a_thread_of_two_rings_wakes_for_each,
     one_thread_of_no_stage_ends_at_once,
-    threads_that_cannot_be_are_errors,
-    failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread,
-    shutdown_reports_every_stage_of_a_thread,
-    events_are_cleared_after_the_last_stage,
-    events_are_cleared_after_a_poller,
 }
 
-/// The thread on which each stage ran.
-type Places = Arc<Mutex<HashSet<ThreadId>>>;
-
-fn note(places: &Places) -> impl FnMut(&u64, Sequence, bool) + use<> {
-    let places = Arc::clone(places);
-    move |_, _, _| {
-        places.lock().unwrap().insert(thread::current().id());
-    }
-}
-
-/// The thread has a name of its own, or that of one of the stages.
-fn miri_stages_of_one_thread_run_on_one_thread<K: Kind>() {
-    for thread in ["shared", "a"] {
-        let (shared, alone) = (Places::default(), Places::default());
-        let first = Stage::new("a");
-        let ring = K::ring(4, || 0_u64)
-            .stage(if thread == "a" { first } else { first.on_thread(thread) })
-            .read(note(&shared))
-            .stage("alone")
-            .read(note(&alone))
-            .stage(Stage::new("b").on_thread(thread))
-            .read(note(&shared));
-        let (mut producer, running) = start(ring);
-        for _ in 0..repeats(1000) {
-            producer.publish(|_| {}).unwrap();
-        }
-        running.shutdown().unwrap();
-        assert_eq!((shared.lock().unwrap().len(), alone.lock().unwrap().len()), (1, 1));
-        assert!(shared.lock().unwrap().is_disjoint(&alone.lock().unwrap()));
-    }
-}
-
-fn pipeline_on_one_thread_keeps_its_order<K: Kind>() {
-    let stage = |name: &str| Stage::new(name).on_thread("all");
-    assert_pipeline_keeps_its_order(K::ring(8, || 0_u64), stage, repeats(50_000));
-}
-
-/// Like the risk engine of an exchange: it holds money before the match and frees it afterwards.
-fn stages_around_one_on_another_thread_share_their_state<K: Kind>() {
-    let events = repeats(50_000);
-    let risk = Arc::new(Mutex::new((0_u64, 0_u64)));
-    let (before, after) = (Arc::clone(&risk), Arc::clone(&risk));
-    let (mut producer, running) = start(
-        K::ring(64, || 0_u64)
-            .stage("hold")
-            .on_thread("risk")
-            .read_batch(move |orders, _| {
-                before.lock().unwrap().0 += orders.len() as u64;
-            })
-            .stage("match")
-            .write(|order, _, _| *order += 1)
-            .stage("free")
-            .on_thread("risk")
-            .read_batch(move |orders, first| {
-                let mut risk = after.lock().unwrap();
-                risk.1 += orders.len() as u64;
-                assert!(risk.0 >= first + orders.len() as u64, "held before it is freed");
-            }),
-    );
-    for _ in 0..events {
-        producer.publish(|order| *order = 1).unwrap();
-    }
-    running.shutdown().unwrap();
-    assert_eq!(*risk.lock().unwrap(), (events, events));
-}
+// ---- waits ----
 
 fn thread_of_several_stages_wakes_with_every_strategy<K: Kind>() {
     one_by_one::<K>(&BusySpin);
@@ -117,9 +52,9 @@ fn one_by_one<K: Kind>(strategy: &impl WaitStrategy) {
             .wait_strategy(strategy.clone())
             .stage("a")
             .on_thread("both")
-            .read(|_, _, _| {})
+            .read(nothing)
             .stage("between")
-            .read(|_, _, _| {})
+            .read(nothing)
             .stage("b")
             .on_thread("both")
             .read(move |_, sequence, _| {
@@ -128,7 +63,7 @@ fn one_by_one<K: Kind>(strategy: &impl WaitStrategy) {
     );
     for sequence in 0..repeats(1000) {
         producer.publish(|_| {}).unwrap();
-        assert_eq!(is_done.recv_timeout(crate::common::PATIENCE), Ok(sequence));
+        assert_eq!(is_done.recv_timeout(PATIENCE), Ok(sequence));
     }
     running.shutdown().unwrap();
 }
@@ -156,10 +91,33 @@ fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
     );
     let mut heard = HashSet::new();
     while heard.len() < 2 {
-        heard.insert(alarms.recv_timeout(crate::common::PATIENCE).unwrap());
+        heard.insert(alarms.recv_timeout(PATIENCE).unwrap());
     }
     running.shutdown().unwrap();
 }
+
+fn a_stage_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
+    let (give, gift) = mpsc::channel();
+    let (tell, told) = mpsc::channel();
+    let mut own = None;
+    let (mut producer, consumers) = ring::<K>(threads(1), "a")
+        .stage("echo")
+        .read(move |_, _, _| {
+            let producer: &mut ProducerOf<u64, K> = own.get_or_insert_with(|| gift.recv().unwrap());
+            let refused = (0..9).find_map(|_| producer.publish(|_| {}).err());
+            tell.send(refused).unwrap();
+            Action::Halt
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    give.send(producer).unwrap();
+    assert_eq!(told.recv_timeout(PATIENCE), Ok(Some(PublishError::WouldDeadlock)));
+    assert!(running.join().is_err());
+}
+
+// ---- ends ----
 
 /// Adds a stage that ends.
 type Add<K> = fn(Ring<K>, Stage) -> Ring<K>;
@@ -182,7 +140,7 @@ fn stops_at_three(_: &u64, sequence: Sequence, _: bool) -> Action {
 }
 
 /// Each row has a stage that ends at event 3, at its start or in a wait, and whether that is a panic,
-/// which halts the other stage.
+/// which halts the stages before and after it.
 fn stages_that_end_on_a_shared_thread_end_or_leave_the_others<K: Kind>() {
     let rows: [(Add<K>, bool, Option<Sequence>); 4] = [
         (
@@ -196,41 +154,144 @@ fn stages_that_end_on_a_shared_thread_end_or_leave_the_others<K: Kind>() {
             true,
             Some(0),
         ),
-        (
-            |ring, stage| ring.wait_strategy(PanicsWaiting).stage(stage).read(|_, _, _| {}),
-            true,
-            None,
-        ),
+        (|ring, stage| ring.wait_strategy(PanicsWaiting).stage(stage).read(nothing), true, None),
     ];
     quiet_panics();
     for (add, panics, at) in rows {
-        let ring = K::ring(4, || 0_u64).stage("other").on_thread("both").read(|_, _, _| {});
-        let ring = add(ring, Stage::new("ends").on_thread("both"));
+        let stage = |name| Stage::new(name).on_thread("all");
+        let ring = K::ring(4, || 0_u64).stage(stage("before")).read(nothing);
+        let ring = add(ring, stage("ends")).stage(stage("after")).read(nothing);
         let (mut producer, running) = start(ring);
         if !panics {
             (0..100).for_each(|_| _ = producer.publish(|_| {}).unwrap());
             let report = running.shutdown().unwrap();
             let ends: Vec<_> =
                 report.stages().map(|stage| (stage.outcome().clone(), stage.processed())).collect();
-            assert_eq!(ends, [(Outcome::Drained, 100), (Outcome::Stopped, 3)]);
+            let drained = || (Outcome::Drained, 100);
+            assert_eq!(ends, [drained(), (Outcome::Stopped, 3), drained()]);
             continue;
         }
         while producer.publish(|_| {}).is_ok() {}
         let failed = running.join().unwrap_err();
         assert!(failed.to_string().contains(ON_PURPOSE), "{failed}");
-        assert_eq!(failed.report().stages().count(), 2);
+        assert_eq!(failed.report().stages().count(), 3);
         if let Some(sequence) = at {
             let ends: Vec<_> =
                 failed.report().stages().map(StageReport::outcome).cloned().collect();
-            let message = ON_PURPOSE.to_owned();
-            assert_eq!(ends, [Outcome::Halted, Outcome::Panicked { message, sequence }]);
+            let panicked = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence };
+            assert_eq!(ends, [Outcome::Halted, panicked, Outcome::Halted]);
+            let after = failed.report().stages().last().unwrap();
+            assert!(after.processed() <= sequence, "what came before the panic");
         }
     }
 }
 
+/// Records which events came as failed.
+#[derive(Default)]
+struct Failures(Vec<Sequence>);
+
+impl EventHandler<u64> for Failures {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+
+    fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool, _: &Failure<'_>) {
+        self.0.push(sequence);
+    }
+}
+
+fn policies_are_those_of_each_stage<K: Kind>() {
+    quiet_panics();
+    let mut tries = 0;
+    let mut rewound = false;
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .placement(threads(1))
+        .stage("skips")
+        .on_error(Action::Skip)
+        .read(|_, sequence, _| if sequence % 7 == 3 { Err("no") } else { Ok(()) })
+        .stage("retries")
+        .on_panic(Retries::with_restart().attempts(3))
+        .read(|_, sequence, _| {
+            tries += u64::from(sequence == 9);
+            assert!(sequence != 9 || tries == 3, "{ON_PURPOSE}");
+        })
+        .stage("rewinds")
+        .read(|_, sequence, _| {
+            if sequence == 11 && !rewound {
+                rewound = true;
+                return Action::Rewind(Duration::from_micros(10));
+            }
+            Action::Continue
+        })
+        .stage("hears")
+        .read_handler(Failures::default())
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for _ in 0..20 {
+            producer.publish(|_| {}).unwrap();
+        }
+        let mut report = running.shutdown().unwrap();
+        let skipped: Vec<_> = report.stages().map(|stage| stage.skipped()).collect();
+        assert_eq!(skipped, [3, 0, 0, 0]);
+        assert_eq!(report.take::<Failures>("hears").unwrap().0, [3, 10, 17]);
+    });
+    assert!(tries == 3 && rewound);
+}
+
+fn a_stage_that_is_stopped_leaves_its_thread_to_the_others<K: Kind>() {
+    let handled = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&handled);
+    let (mut producer, consumers) = ring::<K>(threads(1), "first leaves")
+        .stage("last")
+        .read(move |_, sequence, _| count.store(sequence + 1, SeqCst))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let stop = running.stop_handle("leaves").unwrap();
+    producer.publish_batch(4, |_| {}).unwrap();
+    wait_until(|| handled.load(SeqCst) == 4);
+    stop.stop();
+    for _ in 0..100 {
+        producer.publish(|_| {}).unwrap();
+    }
+    let report = running.shutdown().unwrap();
+    let outcomes: Vec<_> = report.stages().map(|stage| stage.outcome().clone()).collect();
+    assert_eq!(outcomes, [Outcome::Drained, Outcome::Stopped, Outcome::Drained]);
+    assert_eq!(handled.load(SeqCst), 104);
+}
+
+fn a_shutdown_that_times_out_names_the_stage_and_the_next_one_reports_all<K: Kind>() {
+    let (turnstile, mut pass) = Turnstile::new();
+    let (mut producer, consumers) = ring::<K>(threads(1), "a")
+        .stage("stuck")
+        .read(move |_, sequence, _| pass(sequence))
+        .build()
+        .unwrap();
+    let mut running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    turnstile.wait_for(0);
+    let error = running.shutdown_timeout(MOMENT).unwrap_err();
+    assert!(error.to_string().contains("stuck"), "{error}");
+    assert!(!running.is_finished());
+    drop(turnstile);
+    let report = running.shutdown_timeout(PATIENCE).unwrap();
+    let ends: Vec<_> = report.stages().map(|stage| (stage.name(), stage.processed())).collect();
+    assert_eq!(ends, [("a", 1), ("stuck", 1)]);
+}
+
+fn a_halt_ends_every_stage_of_a_thread<K: Kind>() {
+    let (_producer, consumers) = ring::<K>(threads(1), "a b c").build().unwrap();
+    let running = consumers.start().unwrap();
+    running.halt();
+    let failed = running.join().unwrap_err();
+    assert!(failed.report().stages().all(|stage| *stage.outcome() == Outcome::Halted));
+}
+
+// ---- several rings ----
+
 fn stages_of_several_rings_run_together<K: Kind>() {
     let events = repeats(10_000);
-    let ring = || K::ring(8, || 0_u64).stage("count").read(|_, _, _| {}).build().unwrap();
+    let ring = || K::ring(8, || 0_u64).stage("count").read(nothing).build().unwrap();
     let rings: Vec<_> = (0..3).map(|_| ring()).collect();
     let (mut producers, consumers): (Vec<_>, Vec<_>) = rings.into_iter().unzip();
     let all = thread::spawn(move || Consumer::run_together(consumers.into_iter().flatten()));
@@ -252,7 +313,7 @@ fn a_thread_of_two_rings_wakes_for_each<K: Kind>() {
             .wait_strategy(Blocking { yields: 0 })
             .stage("first")
             .on_thread("both")
-            .read(|_, _, _| {})
+            .read(nothing)
             .stage("second")
             .on_thread("both")
             .read(move |_, sequence, _| done.send((number, sequence)).unwrap())
@@ -265,7 +326,7 @@ fn a_thread_of_two_rings_wakes_for_each<K: Kind>() {
         for (number, producer) in producers.iter_mut().enumerate() {
             thread::sleep(MOMENT); // the thread parks
             producer.publish(|_| {}).unwrap();
-            assert_eq!(is_done.recv_timeout(crate::common::PATIENCE), Ok((number, sequence)));
+            assert_eq!(is_done.recv_timeout(PATIENCE), Ok((number, sequence)));
         }
     }
     drop(producers);
@@ -274,107 +335,4 @@ fn a_thread_of_two_rings_wakes_for_each<K: Kind>() {
 
 fn one_thread_of_no_stage_ends_at_once<K: Kind>() {
     assert!(Consumer::run_together([]).is_empty());
-}
-
-fn threads_that_cannot_be_are_errors<K: Kind>() {
-    let stage = |name: &str, cpu| Stage::new(name).on_thread("both").pin(cpu);
-    let ring = K::ring(4, || 0_u64).stage(stage("a", 0)).read(|_, _, _| {});
-    let result = ring.stage(stage("b", 1)).read(|_, _, _| {}).build();
-    let error = BuildError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
-    assert_eq!(result.err(), Some(error));
-    for name in ["", "with\0nul"] {
-        let stage = Stage::new("a").on_thread(name);
-        let result = K::ring(4, || 0_u64).stage(stage).read(|_, _, _| {}).build();
-        assert_eq!(result.err(), Some(BuildError::InvalidName { stage: name.to_owned() }));
-    }
-}
-
-fn failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread<K: Kind>() {
-    let prefix = unique_prefix();
-    let thread = format!("{prefix}both");
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .stage("a")
-        .on_thread(&thread)
-        .read(|_, _, _| {})
-        .stage("b")
-        .on_thread(&thread)
-        .pin(usize::MAX)
-        .read(|_, _, _| {})
-        .build()
-        .unwrap();
-    let error = consumers.start().unwrap_err();
-    assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }), "{error}");
-    wait_until_no_thread_named(&prefix);
-    assert_eq!(
-        producer.publish(|_| {}).unwrap_err().to_string(),
-        RingError::Halted(HaltCause::StageDropped).to_string()
-    );
-}
-
-fn shutdown_reports_every_stage_of_a_thread<K: Kind>() {
-    watched(|| {
-        let (go_on, gate) = mpsc::channel::<()>();
-        let (mut producer, mut running) = start(
-            K::ring(4, || 0_u64)
-                .stage("a")
-                .on_thread("both")
-                .read(|_, _, _| {})
-                .stage("b")
-                .on_thread("both")
-                .read(move |_, _, _| _ = gate.recv()),
-        );
-        producer.publish(|_| {}).unwrap();
-        assert!(running.shutdown_timeout(MOMENT).is_err());
-        assert!(!running.is_finished());
-        drop(go_on);
-        let report = running.shutdown_timeout(crate::common::PATIENCE).unwrap();
-        assert_eq!(report.stages().map(|stage| stage.name()).collect::<Vec<_>>(), ["a", "b"]);
-    });
-}
-
-fn events_are_cleared_after_the_last_stage<K: Kind>() {
-    let ledger = Ledger::default();
-    let events = repeats(1000);
-    let mut seen = 0;
-    let (mut producer, consumers) = K::ring(16, || None)
-        .parallel(|parallel| {
-            parallel.stage("left").read(|_, _, _| {}).stage("right").read(
-                |event: &Option<_>, _, _| {
-                    seen += u64::from(event.is_some());
-                },
-            )
-        })
-        .clear(|event| *event = None)
-        .build()
-        .unwrap();
-    thread::scope(|scope| {
-        let running = consumers.start_scoped(scope).unwrap();
-        for _ in 0..events {
-            producer.publish(|event| *event = Some(Mutex::new(ledger.token()))).unwrap();
-        }
-        running.shutdown().unwrap();
-    });
-    assert_eq!((seen, ledger.made(), ledger.dropped()), (events, events, events));
-}
-
-fn events_are_cleared_after_a_poller<K: Kind>() {
-    let ledger = Ledger::default();
-    let (mut producer, mut consumers) = K::ring(16, || None)
-        .stage("poller")
-        .poller_mut()
-        .clear(|event| *event = None)
-        .build()
-        .unwrap();
-    let mut poller = consumers.take_poller_mut("poller").unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|event| *event = Some(ledger.token())).unwrap();
-    poller.poll().unwrap().consume_all();
-    running.shutdown().unwrap();
-    assert_eq!((ledger.made(), ledger.dropped()), (1, 1));
-}
-
-/// Handlers with an explicit return type still work if their type has to be inferred.
-#[allow(dead_code)]
-fn handlers_need_no_annotation<H: EventHandler<u64, Shared> + Send + 'static>(handler: H) {
-    let _ = lapwing::Disruptor::single_producer(8, || 0).stage("h").read_handler(handler);
 }

@@ -1,4 +1,5 @@
-//! Tests which rings are refused by `build`, and that nothing of them remains.
+//! Tests which rings are refused by `build`, what the messages say, and that nothing of such a ring
+//! remains.
 
 use crate::common::{Kind, Ledger};
 use lapwing::error::BuildError;
@@ -87,4 +88,36 @@ fn a_refused_ring_has_made_no_event<K: Kind>() {
     assert_eq!(ledger.made(), 0);
     drop(ring().stage("a").write(|_, _, _| {}).build().unwrap());
     assert_eq!((ledger.made(), ledger.dropped()), (4, 4));
+}
+
+#[test]
+fn messages_about_stages_name_the_stage() {
+    let stage = || "a".to_owned();
+    let messages = [
+        (BuildError::DuplicateName { stage: stage() }, "two stages share a name: stage=\"a\""),
+        (
+            BuildError::InvalidName { stage: stage() },
+            "the name of a stage or a thread must not be empty or contain a NUL: name=\"a\"",
+        ),
+        (
+            BuildError::UnknownStage { stage: stage() },
+            "a stage depends on a stage of another graph: stage=\"a\"",
+        ),
+        (
+            BuildError::Overlap { exclusive: stage(), other: "b".to_owned() },
+            "a stage with exclusive access must run before or after each other stage: exclusive=\"a\" and other=\"b\" could run at the same time",
+        ),
+        (BuildError::ZeroMaxBatch { stage: stage() }, "max_batch must be at least 1: stage=\"a\""),
+        (
+            BuildError::UnusedSetting { stage: stage(), setting: "pin", needs: "a handler" },
+            "the setting has no effect, because it needs a handler: stage=\"a\", setting=pin",
+        ),
+        (
+            BuildError::Workers { stage: stage(), requested: 9, max: 8 },
+            "a group must have 1..=8 workers: stage=\"a\", requested=9",
+        ),
+    ];
+    for (error, message) in messages {
+        assert_eq!(error.to_string(), message);
+    }
 }

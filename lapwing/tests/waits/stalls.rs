@@ -235,20 +235,28 @@ fn a_strategy_that_never_wakes_is_named<K: Kind>() {
     running.shutdown().unwrap();
 }
 
+/// The others on its thread are a stage that has had its turn, or workers that have had none.
 fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
-    let (turnstile, handler) = gated();
-    let on_thread = |name| Stage::new(name).on_thread("both").max_batch(1);
-    let mut rig = Rig::<K>::of(orders::<K>(8).parallel(|parallel| {
-        let parallel = parallel.stage(on_thread("waits for its turn")).read_handler(nothing());
-        parallel.stage(on_thread("stuck")).read_handler(handler)
-    }));
-    rig.does("publish 3");
-    let running = rig.start();
-    turnstile.wait_for(0);
-    assert!(rig.monitor.snapshot().stages.iter().all(|stage| stage.available > 0));
-    assert_eq!(rig.said(), "held up: stuck is in its handler, at 0, 3 events behind; 3 of 8");
-    drop(turnstile);
-    running.shutdown().unwrap();
+    for beside_workers in [false, true] {
+        let (turnstile, handler) = gated();
+        let on_thread = |name| Stage::new(name).on_thread("both").max_batch(1);
+        let mut rig = Rig::<K>::of(orders::<K>(8).parallel(|parallel| {
+            if beside_workers {
+                let parallel = parallel.stage(on_thread("stuck")).read_handler(handler);
+                parallel.stage(on_thread("work")).workers(2).read_handlers(|_| nothing())
+            } else {
+                let parallel = parallel.stage(on_thread("had a turn")).read_handler(nothing());
+                parallel.stage(on_thread("stuck")).read_handler(handler)
+            }
+        }));
+        rig.does("publish 3");
+        let running = rig.start();
+        turnstile.wait_for(0);
+        assert!(rig.monitor.snapshot().stages.iter().all(|stage| stage.available > 0));
+        assert_eq!(rig.said(), "held up: stuck is in its handler, at 0, 3 events behind; 3 of 8");
+        drop(turnstile);
+        running.shutdown().unwrap();
+    }
 }
 
 fn a_stage_that_pauses_before_it_tries_again_is_named<K: Kind>() {

@@ -9,7 +9,7 @@ use lapwing::wait::{Blocking, Step, WaitStrategy, Waiting};
 use lapwing::{Action, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, PATIENCE, quiet_panics};
-use crate::{Book, Call, Form, Log, Spy, counts, drain_together};
+use crate::{Book, Call, Form, Log, SURVIVALS, Spy, counts, drain_together};
 
 common::for_both_producers! {
     c53_a_panic_in_on_timeout_skips_no_event,
@@ -22,16 +22,6 @@ common::for_both_producers! {
 
 const ZERO: Duration = Duration::ZERO;
 const SOON: Duration = Duration::from_micros(100);
-
-/// The actions that let a stage survive.
-const SURVIVALS: [Action; 6] = [
-    Action::Continue,
-    Action::ReleaseNow,
-    Action::Skip,
-    Action::Retry(ZERO),
-    Action::Rewind(ZERO),
-    Action::Restart(ZERO),
-];
 
 /// Panics in some of the steps that it is asked for, and otherwise blocks.
 #[derive(Clone)]
@@ -71,7 +61,7 @@ fn run_idle<K: Kind>(stage: Stage, log: &Log, spy: Spy) {
 }
 
 fn c53_a_panic_in_on_timeout_skips_no_event<K: Kind>() {
-    for action in SURVIVALS {
+    for &action in SURVIVALS {
         let log = Log::default();
         let mut left = 2;
         let spy = Spy::new(&log, move |call| {
@@ -113,7 +103,7 @@ fn c53_a_panic_in_on_timeout_after_events_is_not_theirs<K: Kind>() {
 }
 
 fn c53_a_panic_in_a_wait_strategy_skips_no_event<K: Kind>() {
-    for action in SURVIVALS {
+    for &action in SURVIVALS {
         let log = Log::default();
         let shaky = Shaky::new(|asked| asked == 1 || asked == 3);
         let spy = Spy::new(&log, |_| Ok(Action::Continue));
@@ -137,7 +127,7 @@ impl WaitStrategy for NeverWaits {
 /// The stage polls again after each panic, so it sees new events and the close of the ring.
 fn c53_panics_while_idle_do_not_delay_a_close<K: Kind>() {
     quiet_panics();
-    for action in SURVIVALS {
+    for &action in SURVIVALS {
         let stage = Stage::new("book").wait_strategy(NeverWaits).on_panic(action);
         let ring = K::ring(8, || 0_u64).stage(stage).read_handler(Book::default());
         let (mut producer, consumers) = ring.build().unwrap();

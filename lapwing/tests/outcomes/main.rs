@@ -26,6 +26,7 @@ mod user_code;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use common::{Kind, ON_PURPOSE};
 use lapwing::consumer::{
@@ -40,6 +41,22 @@ use lapwing::{Action, Builder, Consumers, EventHandler, Report, Sequence, Stage}
 type Said = Result<Action, &'static str>;
 
 type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
+
+/// Every action, first those that let the stage go on.
+const ACTIONS: [Action; 9] = [
+    Action::Continue,
+    Action::ReleaseNow,
+    Action::Skip,
+    Action::Retry(Duration::ZERO),
+    Action::Rewind(Duration::ZERO),
+    Action::Restart(Duration::ZERO),
+    Action::Stop,
+    Action::SkipAndStop,
+    Action::Halt,
+];
+
+/// The actions that let the stage go on.
+const SURVIVALS: &[Action] = ACTIONS.split_at(6).0;
 
 /// A call of the code of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, quiet_panics};
 use crate::scenario::{Act, On, Scenario, Script};
-use crate::{Book, Form, Log, Spy, counts, drain};
+use crate::{ACTIONS, Book, Form, Log, Spy, counts, drain};
 
 common::for_both_producers! {
     c50_each_action_does_what_it_says,
@@ -25,18 +25,6 @@ common::for_both_producers! {
 }
 
 const ZERO: Duration = Duration::ZERO;
-
-const ACTIONS: [Action; 9] = [
-    Action::Continue,
-    Action::ReleaseNow,
-    Action::Skip,
-    Action::Retry(ZERO),
-    Action::Rewind(ZERO),
-    Action::Restart(ZERO),
-    Action::Stop,
-    Action::SkipAndStop,
-    Action::Halt,
-];
 
 /// The sources of an action: the handler, or its policy.
 const SOURCES: [fn(Action) -> Act; 3] = [Act::Says, |_| Act::Errs, |_| Act::Panics];

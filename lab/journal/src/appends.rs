@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use lapwing_lab_stats::{median, quartiles};
 use serde_json::{Value, json};
 
+use crate::arguments::Arguments;
 use crate::chronicle::Chronicle;
+use crate::failure::Failure;
 use crate::logs::{EVENT_BYTES, Event, LOGS, Log, Open};
-use crate::{Arguments, Failure};
-use lapwing_lab_stats::{median, quartiles};
 
 const BATCHES: [usize; 3] = [1, 64, 1024];
 /// `LOGS`, and Chronicle Queue after them.

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use lapwing_lab_stats::histogram;
 
-use crate::Failure;
-use crate::delays::histogram;
+use crate::failure::Failure;
 use crate::java::{Java, Sources};
 
 const SOURCES: Sources = [
@@ -76,10 +76,10 @@ impl Chronicle {
 
 /// Reads `VALUE:COUNT,VALUE:COUNT,...`.
 fn parse_delays(text: &str) -> Result<Histogram<u64>, Failure> {
-    let mut delays = histogram()?;
+    let mut delays = histogram();
     for part in text.split(',') {
         let (value, count) = part.split_once(':').ok_or_else(|| format!("no delay: {part:?}"))?;
-        delays.record_n(value.parse()?, count.parse()?)?;
+        delays.saturating_record_n(value.parse()?, count.parse()?);
     }
     Ok(delays)
 }

@@ -10,15 +10,21 @@ use hdrhistogram::Histogram;
 use lapwing::{Action, Disruptor};
 use lapwing_journal::error::SyncError;
 use lapwing_journal::{Options, SyncPolicy};
+use lapwing_lab_stats::histogram;
 
-use crate::delays::{due, histogram};
+use crate::arguments::Arguments;
+use crate::failure::Failure;
 use crate::logs::{Event, prepared};
-use crate::{Arguments, Failure};
 
 /// Begin and end of each sync, from the start.
 pub(crate) type Syncs = Vec<(Duration, Duration)>;
 
 const FILE_BYTES: u64 = 64 << 20;
+
+/// When the event `number` is due, from the start.
+pub(crate) fn due(number: u64, rate: u64) -> Duration {
+    Duration::from_nanos(number * 1_000_000_000 / rate)
+}
 
 /// One event after the other: write, sync.
 pub(crate) fn syncs(folder: &Path, time: Duration) -> Result<Syncs, Failure> {
@@ -48,7 +54,7 @@ pub(crate) fn by_one_thread(
     time: Duration,
 ) -> Result<Histogram<u64>, Failure> {
     let file = prepared(folder, 0)?;
-    let (mut delays, mut next, mut bytes) = (histogram()?, 0, Vec::new());
+    let (mut delays, mut next, mut bytes) = (histogram(), 0, Vec::new());
     let begun = Instant::now();
     while begun.elapsed() < time {
         let due_until = begun.elapsed().as_nanos() as u64 * rate / 1_000_000_000;
@@ -60,7 +66,7 @@ pub(crate) fn by_one_thread(
         commit(&file, next, &bytes)?;
         let now = begun.elapsed();
         for number in next..due_until {
-            delays.record((now - due(number, rate)).as_nanos() as u64)?;
+            delays.saturating_record((now - due(number, rate)).as_nanos() as u64);
         }
         next = due_until;
     }
@@ -76,7 +82,7 @@ pub(crate) fn through_graph(
     let rate = arguments.rate;
     let options = Options::new().segment_bytes(arguments.segment_mib << 20);
     let journal = Arc::new(options.open::<Event>(folder)?);
-    let (delays, syncs) = (Arc::new(Mutex::new(histogram()?)), Arc::new(Mutex::new(Vec::new())));
+    let (delays, syncs) = (Arc::new(Mutex::new(histogram())), Arc::new(Mutex::new(Vec::new())));
     let (notes, times) = (Arc::clone(&delays), Arc::clone(&syncs));
     let (mut syncer, synced) = (journal.syncer(SyncPolicy::EachBatch), Arc::clone(&journal));
     // The first segments are prepared before the clock runs.
@@ -100,7 +106,7 @@ pub(crate) fn through_graph(
             let now = clock.elapsed().as_nanos() as u64;
             let mut notes = lock(&notes);
             for [_, due_ns, ..] in events {
-                let _ = notes.record(now - due_ns);
+                notes.saturating_record(now - due_ns);
             }
         })
         .build()?;

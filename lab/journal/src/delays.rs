@@ -10,12 +10,13 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use lapwing_lab_stats::{histogram, median, quartiles};
 use serde_json::json;
 
+use crate::arguments::Arguments;
 use crate::chronicle::Chronicle;
-use crate::commits::{by_one_thread, syncs, through_graph};
-use crate::{Arguments, Failure};
-use lapwing_lab_stats::{median, quartiles};
+use crate::commits::{by_one_thread, due, syncs, through_graph};
+use crate::failure::Failure;
 
 const BARE: usize = 0;
 const IDEAL: usize = 1;
@@ -74,13 +75,13 @@ fn measure(
     Ok(match row {
         BARE => {
             let found = syncs(folder.path(), time)?;
-            vec![(BARE, lengths(&found)?), (IDEAL, ideal(&found, rate)?)]
+            vec![(BARE, lengths(&found)), (IDEAL, ideal(&found, rate))]
         }
         ONE_THREAD => vec![(ONE_THREAD, by_one_thread(folder.path(), rate, time)?)],
         JOURNAL => {
             let (delays, found) = through_graph(folder.path(), arguments, time)?;
-            let ideal = ideal(&found, rate)?;
-            vec![(JOURNAL, delays), (JOURNAL + 1, lengths(&found)?), (JOURNAL + 2, ideal)]
+            let ideal = ideal(&found, rate);
+            vec![(JOURNAL, delays), (JOURNAL + 1, lengths(&found)), (JOURNAL + 2, ideal)]
         }
         _ => match chronicle {
             Some(chronicle) => vec![(CHRONICLE, chronicle.delays(folder.path(), rate, time)?)],
@@ -90,35 +91,26 @@ fn measure(
 }
 
 /// How long the syncs take.
-fn lengths(syncs: &[(Duration, Duration)]) -> Result<Histogram<u64>, Failure> {
-    let mut lengths = histogram()?;
+fn lengths(syncs: &[(Duration, Duration)]) -> Histogram<u64> {
+    let mut lengths = histogram();
     for (begun, end) in syncs {
-        lengths.record((*end - *begun).as_nanos() as u64)?;
+        lengths.saturating_record((*end - *begun).as_nanos() as u64);
     }
-    Ok(lengths)
+    lengths
 }
 
 /// The delays of a group commit with these syncs, if an event that is due during a sync is
 /// acknowledged at the end of the next one. Times are from the start, when the first event is due.
-fn ideal(syncs: &[(Duration, Duration)], rate: u64) -> Result<Histogram<u64>, Failure> {
-    let mut delays = histogram()?;
+fn ideal(syncs: &[(Duration, Duration)], rate: u64) -> Histogram<u64> {
+    let mut delays = histogram();
     let mut number = 0;
     for (begun, end) in syncs {
         while due(number, rate) < *begun {
-            delays.record((*end - due(number, rate)).as_nanos() as u64)?;
+            delays.saturating_record((*end - due(number, rate)).as_nanos() as u64);
             number += 1;
         }
     }
-    Ok(delays)
-}
-
-/// When the event `number` is due, from the start.
-pub(crate) fn due(number: u64, rate: u64) -> Duration {
-    Duration::from_nanos(number * 1_000_000_000 / rate)
-}
-
-pub(crate) fn histogram() -> Result<Histogram<u64>, Failure> {
-    Ok(Histogram::new(3)?)
+    delays
 }
 
 /// The ratios of a quantile to that of another row in the same round.
@@ -164,7 +156,7 @@ mod tests {
         let us = Duration::from_micros;
         let syncs = [(us(0), us(150)), (us(150), us(250)), (us(250), us(400))];
         // Events are due at 0, 100 and 200 us. The first sync has none of them.
-        let delays = ideal(&syncs, 10_000).unwrap();
+        let delays = ideal(&syncs, 10_000);
         let rounded = |ns: u64| (ns as f64 / 1e3).round();
         let found = (delays.len(), rounded(delays.min()), rounded(delays.max()));
         assert_eq!(found, (3, 150.0, 250.0));

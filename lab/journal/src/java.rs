@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The files that a rival is made from: name and text. The first has `main`, in the class of its
 /// name. `pom.xml` names the libraries.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use lapwing_journal::{Journal, Options, Plain, Writer};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 pub(crate) const EVENT_BYTES: usize = 64;
 pub(crate) type Event = [u64; EVENT_BYTES / 8];

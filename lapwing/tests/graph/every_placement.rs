@@ -29,19 +29,20 @@ fn every_placement_loses_nothing<K: Kind>() {
         |_| Placement::thread_per_stage().group("x", ["left", "right"]).group("y", ["work-1"]),
     ];
     for round in 0..repeats(20) as usize {
-        let placement = placements[round % placements.len()](random.below(100) as usize);
+        let which = round % placements.len();
+        let placement = placements[which](random.below(100) as usize);
         let (sums, leaves_at) = (<[AtomicU64; 4]>::default(), random.below(events));
         let add = |to: usize| {
             let sums = &sums;
             move |event: &u64, _: Sequence, _: bool| _ = sums[to].fetch_add(*event, SeqCst)
         };
+        // The last placement names "right", which then must not block, and a second worker.
+        let names_them = which == placements.len() - 1;
         let right = Stage::new("right");
-        let right = if random.below(2) == 0 { right.may_block() } else { right };
+        let may_block = random.below(2) == 0 && !names_them;
+        let right = if may_block { right.may_block() } else { right };
+        let workers = 1 + usize::from(names_them) + random.below(3) as usize;
         let leaves = |sequence| if sequence == leaves_at { Action::Stop } else { Action::Continue };
-        let placement = match round % placements.len() {
-            4 => Placement::threads(2), // "right" may be blocking, so it is in no group
-            _ => placement,
-        };
         let ring = K::ring(1 << random.below(8), || 0_u64)
             .placement(placement)
             .stage("enrich")
@@ -51,7 +52,7 @@ fn every_placement_loses_nothing<K: Kind>() {
                 parallel.stage("leaves").read(|_, sequence, _| leaves(sequence))
             })
             .stage("work")
-            .workers(1 + random.below(3) as usize)
+            .workers(workers)
             .read(|_| add(2));
         let (mut producer, consumers) = ring.stage("last").read(add(3)).build().unwrap();
         let threads = threads_of(&consumers);

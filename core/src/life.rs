@@ -143,6 +143,12 @@ impl Life {
         }
     }
 
+    /// Returns the number of producers; a snapshot.
+    pub(crate) fn producers(&self) -> u64 {
+        // O13, Relaxed: a figure.
+        self.producers.load(Ordering::Relaxed)
+    }
+
     /// Counts one more producer; returns how many there are.
     pub(crate) fn add_producer(&self) -> u64 {
         // O11, Relaxed: the caller holds a producer, so the count cannot reach zero meanwhile.

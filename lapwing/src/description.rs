@@ -1,7 +1,7 @@
 //! What monitors show of a ring in addition to its words: the names of the ring and its stages,
 //! which never change, and the names of consumers that join and leave. Not here: the dependencies between stages (`control`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 // Always the standard library's types: no model depends on a name.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -62,6 +62,20 @@ impl Description {
     /// Returns the name of the ring.
     pub(crate) fn ring(&self) -> &str {
         &self.0.ring
+    }
+
+    /// Returns the number of stages that the ring was built with.
+    pub(crate) fn stages(&self) -> usize {
+        self.0.stages.len()
+    }
+
+    /// Returns the number of threads that run the stages which the ring was built with. Each poller
+    /// counts as one.
+    pub(crate) fn threads(&self) -> usize {
+        let names: BTreeSet<&String> =
+            self.0.stages.iter().flat_map(|stage| &stage.threads).collect();
+        let pollers = self.0.stages.iter().filter(|stage| stage.threads.is_empty());
+        names.len() + pollers.count()
     }
 
     /// Returns the stage at `index`; `None` beyond the stages that the ring was built with.

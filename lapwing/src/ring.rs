@@ -21,6 +21,11 @@ pub(crate) struct Shared {
     /// The words of the protocol.
     pub(crate) control: Arc<Control>,
     pub(crate) description: Description,
+    /// Number of threads that run the stages of the graph.
+    stage_threads: u64,
+    /// Whether several consumers of the graph wait for the same event: stages side by side, or
+    /// workers.
+    has_siblings: bool,
     /// When the ring was created.
     pub(crate) made_at: Instant,
     /// Number of events that producers dropped because the ring was full. It has its own cache
@@ -29,7 +34,7 @@ pub(crate) struct Shared {
     /// Number of producers that currently wait for a free slot.
     pub(crate) waiting_producers: Padded<Figure>,
     /// What waiting threads record about their yields (`wait`). Advice only.
-    pub(crate) cpu_load: Padded<[Figure; 2]>,
+    pub(crate) cpu_load: Padded<[Figure; 3]>,
     /// How several producers take turns on a full ring. Advice only.
     pub(crate) turns: Padded<Turns>,
     /// For each of several producers, its last claim and the thread that made it.
@@ -50,8 +55,12 @@ impl Shared {
     ) -> Self {
         let turns = Turns::new(control.places().len());
         let activities = (0..control.words()).map(|_| SharedArc::default()).collect();
+        let stage_threads = description.threads() as u64;
+        let has_siblings = has_siblings(&control, description.stages());
         Self {
             control,
+            stage_threads,
+            has_siblings,
             description,
             made_at: now(),
             dropped: Padded::default(),
@@ -96,6 +105,23 @@ impl Shared {
         self.control.is_multi().then(|| self.open_claims.oldest_of_this_thread(is_held))?
     }
 
+    /// Returns the number of threads that work at the ring: a snapshot, in which each producer, each
+    /// poller and each consumer in a seat counts as a thread.
+    pub(crate) fn threads(&self) -> u64 {
+        self.control.producers() + self.stage_threads + self.guests()
+    }
+
+    /// Returns the number of consumers in seats; a snapshot.
+    fn guests(&self) -> u64 {
+        (self.control.seats().len() - self.control.free_seats()) as u64
+    }
+
+    /// Whether an event may wake several consumers at once: stages side by side, workers, or a
+    /// consumer in a seat beside others.
+    pub(crate) fn has_siblings(&self) -> bool {
+        self.has_siblings || self.guests() > 0
+    }
+
     /// Returns the record of what the consumer of `stage` is doing.
     pub(crate) fn activity(&self, stage: StageIndex) -> &SharedArc<Padded<Activity>> {
         &self.activities[stage]
@@ -105,6 +131,15 @@ impl Shared {
     pub(crate) fn failures(&self, stage: StageIndex) -> Option<&Failures> {
         self.failures.get(stage)?.as_ref()
     }
+}
+
+/// Whether two of the first `stages` wait for the same stages, or one of them is a group of workers.
+fn has_siblings(control: &Control, stages: usize) -> bool {
+    let upstream = |stage| control.upstream_of(stage);
+    (0..stages).any(|stage| {
+        let has_twin = (0..stage).any(|other| upstream(other) == upstream(stage));
+        has_twin || control.workers_of(stage).len() > 1
+    })
 }
 
 /// The events of a ring and what its ends share. A clone is the same ring.
@@ -132,5 +167,48 @@ impl<E> Clone for Ring<E> {
 impl<E> fmt::Debug for Ring<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ring").field("core", &self.core).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Disruptor;
+    use crate::graph::Placement;
+
+    #[test]
+    fn consumers_of_one_event_are_siblings() {
+        let are_siblings = |upstream: &[&[StageIndex]]| {
+            has_siblings(&Shared::of_graph(8, upstream).control, upstream.len())
+        };
+        assert!(!are_siblings(&[&[]]));
+        assert!(!are_siblings(&[&[], &[0], &[1]]));
+        assert!(are_siblings(&[&[], &[]]));
+        assert!(are_siblings(&[&[], &[0], &[0]]));
+    }
+
+    #[test]
+    fn threads_are_those_of_producers_stages_and_pollers() {
+        let ring = || Disruptor::multi_producer(8, || 0_u64).stage("a").read(|_, _, _| {});
+        let (one, _consumers) = ring().stage("b").poller().build().unwrap();
+        assert_eq!(one.shared.threads(), 3);
+        let other = one.clone();
+        assert_eq!(other.shared.threads(), 4);
+        drop(one);
+        assert_eq!(other.shared.threads(), 3);
+
+        let shared = ring().stage("b").read(|_, _, _| {}).placement(Placement::threads(1));
+        let (producer, _consumers) = shared.build().unwrap();
+        assert_eq!(producer.shared.threads(), 2);
+    }
+
+    #[test]
+    fn workers_are_siblings() {
+        let ring = |workers| {
+            let ring = Disruptor::single_producer(8, || 0_u64).stage("a").workers(workers);
+            ring.read(|_| |_: &u64, _, _| {}).build().unwrap()
+        };
+        assert!(!ring(1).0.shared.has_siblings());
+        assert!(ring(2).0.shared.has_siblings());
     }
 }

@@ -59,7 +59,27 @@ macro_rules! constant_thread_local {
         $crate::sync::thread_local! { $(#[$doc])* static $name: $type = $value; }
     };
 }
-pub(crate) use constant_thread_local;
+
+constant_thread_local! {
+    /// Its address identifies the thread.
+    static HERE: u8 = 0;
+}
+
+/// Returns a number that no other living thread has; never 0.
+#[inline]
+pub(crate) fn this_thread() -> u64 {
+    HERE.with(|here| std::ptr::from_ref(here).addr() as u64)
+}
+
+/// Returns the CPU on which the calling thread runs; `None` where the system does not say, and under
+/// a checker, whose schedules must not depend on the machine.
+pub(crate) fn this_cpu() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    let cpu = Some(rustix::thread::sched_getcpu() as u64);
+    #[cfg(not(target_os = "linux"))]
+    let cpu = None;
+    cpu.filter(|_| !IS_CHECKED)
+}
 
 /// Whether producers record their claims (`open_claim`).
 #[cfg(not(loom))]

@@ -77,6 +77,12 @@ impl Control {
         self.life.halt_cause()
     }
 
+    /// Returns the number of producers; a snapshot.
+    #[must_use]
+    pub fn producers(&self) -> u64 {
+        self.life.producers()
+    }
+
     /// Returns the first sequence that the ring does not accept, once it is closed or halted.
     #[must_use]
     pub fn end(&self) -> Option<Sequence> {

@@ -93,9 +93,9 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// quarter of the ring, and after every second single event.
 ///
 /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time slice
-/// of some milliseconds, so the thread does not yield. It polls for up to 50 µs if a CPU is spare,
-/// or up to 100 µs if the last such polls found nothing. Then it sleeps once, for about 65 µs, and
-/// parks. It skips the polls and the sleep, more and more often, while they do not pay.
+/// of some milliseconds, so the thread does not yield. It polls for up to 50 µs if the process has a
+/// CPU for each thread of the ring. Then it sleeps once, for about 65 µs, and parks. If the waiting
+/// threads of the ring share one CPU, it parks at once.
 ///
 /// ```
 /// use lapwing::{Disruptor, wait::{Adaptive, BusySpin}};
@@ -218,6 +218,10 @@ impl Adaptive {
 
     /// The first step of a wait.
     fn begin(&mut self, waiting: &Waiting<'_>) -> Step {
+        if waiting.load.keeps_the_other_side_from_its_cpu() {
+            (self.gap, self.pace) = (0, 0);
+            return self.stay(waiting);
+        }
         if waiting.takes && self.expects_one(waiting) {
             self.waits = self.waits.wrapping_add(1);
             return self.enter(Phase::Lone, Step::Poll(LONE_POLLS));
@@ -242,7 +246,7 @@ impl Adaptive {
     }
 
     fn poll_near(&mut self, waiting: &Waiting<'_>) -> Step {
-        if waiting.is_oversubscribed() {
+        if waiting.is_oversubscribed() || waiting.load.keeps_the_other_side_from_its_cpu() {
             return self.stay(waiting);
         }
         self.enter(Phase::Near, Step::Poll(NEAR_POLLS))
@@ -252,7 +256,7 @@ impl Adaptive {
     fn stay(&mut self, waiting: &Waiting<'_>) -> Step {
         let load = waiting.load;
         if load.is_beside_busy_threads() {
-            let step = self.beside.begin();
+            let step = self.beside.begin(load);
             return self.enter(Phase::Beside, step);
         }
         self.spent_ns = 0;
@@ -364,9 +368,8 @@ impl WaitStrategy for Adaptive {
         match self.phase {
             Phase::Parked => self.usual.learn_parked(waited.slept()),
             _ if waited.is_expired() => {}
-            Phase::Gap => {}
+            Phase::Gap | Phase::Beside => {}
             Phase::Probe | Phase::Near | Phase::Lone => self.usual.learn_near(),
-            Phase::Beside => self.beside.ended(waited),
             Phase::Glance | Phase::Awake | Phase::Leaving => {
                 let last_ns = waited.last_yield.map_or(0, cost_of);
                 self.usual.learn_awake(self.spent_ns.saturating_add(last_ns));

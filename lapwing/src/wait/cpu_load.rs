@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | let no other thread run | alone | spin |
 //! | let other threads run, and return soon | oversubscribed | yield at once: the threads of the ring take turns |
-//! | take a time slice | beside busy threads | do not yield: they spin, sleep once, and park |
+//! | take a time slice | beside busy threads | do not yield: they spin, sleep once, and park (`beside_busy_threads`) |
 //!
 //! A yield beside a thread that never yields gives it a time slice, which is 4 ms on Linux at 250
 //! Hz. A thread that sleeps is scheduled within microseconds of its wake-up instead, as long as it
@@ -20,7 +20,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::spinner::Spinner;
+use super::meeting;
+use super::spinner::{Spinner, cpus};
 use crate::Sequence;
 use crate::ring::Shared;
 use crate::sync::{Figure, Ordering, now, yield_now};
@@ -77,13 +78,15 @@ pub(crate) struct CpuLoad<'a> {
     yields_left: &'a Figure,
     /// Until when no thread yields, as a [`Ban`]; 0 if yields are allowed.
     ban: &'a Figure,
+    /// The last wait beside busy threads, as a [`Meeting`].
+    meeting: &'a Figure,
 }
 
 impl<'a> CpuLoad<'a> {
     /// The load of the ring of `shared`.
     pub(crate) fn of(shared: &'a Shared) -> Self {
-        let [yields_left, ban] = &*shared.cpu_load;
-        Self { shared, yields_left, ban }
+        let [yields_left, ban, meeting] = &*shared.cpu_load;
+        Self { shared, yields_left, ban, meeting }
     }
 
     /// Whether the threads of the ring take turns on their CPUs: yields let another thread run and
@@ -97,6 +100,29 @@ impl<'a> CpuLoad<'a> {
     /// Whether the ring has several producers.
     pub(super) fn has_several_producers(self) -> bool {
         self.shared.control.is_multi()
+    }
+
+    /// Whether the process has a CPU for each thread of the ring.
+    pub(super) fn has_a_cpu_for_each_thread(self) -> bool {
+        self.shared.threads() <= cpus()
+    }
+
+    /// Records the CPU of a thread that begins to wait beside busy threads.
+    pub(super) fn record_cpu(self) {
+        meeting::record(self.meeting);
+    }
+
+    /// Whether the thread that the caller waits for runs on the same CPU, beside a busy thread: it
+    /// cannot run while the caller polls or pauses.
+    pub(super) fn keeps_the_other_side_from_its_cpu(self) -> bool {
+        self.is_beside_busy_threads() && meeting::is_on_one_cpu(self.meeting)
+    }
+
+    /// Whether a thread that parks hands its CPU to the one that it waits for. A consumer that waits
+    /// for the same event as others does not: the first event of a batch would wake all of them, and
+    /// each would find that event only.
+    pub(super) fn hands_over_its_cpu(self) -> bool {
+        meeting::is_on_one_cpu(self.meeting) && !self.shared.has_siblings()
     }
 
     /// Whether a yield would take a time slice.
@@ -169,6 +195,12 @@ impl<'a> CpuLoad<'a> {
     pub(super) fn forbid_yields(self) {
         let until_ms = self.now_ms() + 3_600_000;
         Ban { until_ms, level: Ban::HIGHEST }.store(self.ban);
+    }
+
+    /// Pretends that the threads of the ring wait on one CPU.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn run_on_one_cpu(self) {
+        meeting::tests::pretend_one_cpu(self.meeting);
     }
 
     /// Records that another thread ran.

@@ -98,10 +98,14 @@
 //!
 //! During a ban:
 //!
-//! - [`Adaptive`] polls for up to 50 µs if a CPU is spare, or up to 100 µs if the last such polls
-//!   found nothing. Then it sleeps once, for about 65 µs, and parks. After a sleep, a thread often
-//!   finds a batch; after a wake-up, it finds one event. A step that does not pay is skipped, more
-//!   and more often, in up to 63 of 64 waits.
+//! - [`Adaptive`] polls for up to 50 µs, sleeps once, for about 65 µs, and parks. It does not poll
+//!   if the ring has more threads than the process has CPUs, because the thread that it waits for
+//!   may need this CPU. After a sleep, a thread often finds a batch; after a wake-up, it finds one
+//!   event.
+//! - If the scheduler runs all waiting threads of the ring on one CPU, `Adaptive` parks at once. The
+//!   other side runs then, and a wake-up on the same CPU takes only a few microseconds. Consumers
+//!   that wait for the same event as others sleep first nevertheless, since the first event of a
+//!   batch would wake all of them. The ring learns this on Linux only.
 //! - [`Blocking`] parks at once.
 //! - [`Yielding`] and [`Sleeping`] sleep instead of yielding.
 //! - [`PhasedBackoff`] sleeps for about 65 µs instead of each yield of its second phase but the
@@ -147,6 +151,7 @@ pub(crate) mod spinner;
 
 pub(crate) mod cpu_load;
 
+mod meeting;
 mod pacing;
 mod usual_wait;
 mod waiting;

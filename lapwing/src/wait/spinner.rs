@@ -61,6 +61,11 @@ pub(crate) fn count_cpus() {
     }
 }
 
+/// CPUs that the process may use.
+pub(super) fn cpus() -> u64 {
+    spare_cpus() + 1
+}
+
 /// CPUs that are available for spinning threads.
 fn spare_cpus() -> u64 {
     // O13, Relaxed: a figure.

@@ -542,6 +542,46 @@ fn no_strategy_yields_beside_busy_threads() {
     assert_eq!(yields, [0; 5]);
 }
 
+/// The steps of a wait by `Adaptive` in `ring`, which polls until then.
+fn steps_until_parked(ring: &Shared) -> Vec<Step> {
+    #[derive(Clone, Default)]
+    struct Recorded(Adaptive, Arc<Mutex<Vec<Step>>>);
+
+    impl WaitStrategy for Recorded {
+        const PARKS: bool = true;
+
+        fn next(&mut self, waiting: &Waiting<'_>) -> Step {
+            let step = self.0.next(waiting);
+            self.1.lock().unwrap().push(step);
+            step
+        }
+    }
+
+    let strategy = Recorded::default();
+    let (steps, awaited) = (Arc::clone(&strategy.1), There::never());
+    wait_in(ring, &mut waiter(strategy), (&awaited, &awaited), Some(5 * MS));
+    let steps = steps.lock().unwrap();
+    let parked = steps.iter().position(|step| *step == Step::Park).unwrap();
+    steps[..=parked].to_vec()
+}
+
+#[test]
+fn default_sleeps_once_and_parks_beside_busy_threads() {
+    let steps = steps_until_parked(&beside_busy_threads());
+    let sleeps = steps.iter().filter(|step| matches!(step, Step::Sleep(_))).count();
+    assert_eq!(sleeps, 1, "{steps:?}");
+    assert!(matches!(steps[steps.len() - 2..], [Step::Sleep(_), Step::Park]), "{steps:?}");
+}
+
+/// A poll or a sleep would keep the other side from its CPU.
+#[test]
+#[cfg(target_os = "linux")]
+fn default_parks_at_once_beside_busy_threads_if_the_ring_has_one_cpu() {
+    let ring = beside_busy_threads();
+    CpuLoad::of(&ring).run_on_one_cpu();
+    assert_eq!(steps_until_parked(&ring), [Step::Yield, Step::Park]);
+}
+
 #[test]
 fn yields_beside_busy_threads_are_sleeps() {
     let (ring, awaited) = (&beside_busy_threads(), There::at_look(u64::from(u32::MAX)));

@@ -71,16 +71,6 @@ pub(crate) fn this_thread() -> u64 {
     HERE.with(|here| std::ptr::from_ref(here).addr() as u64)
 }
 
-/// Returns the CPU on which the calling thread runs; `None` where the system does not say, and under
-/// a checker, whose schedules must not depend on the machine.
-pub(crate) fn this_cpu() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    let cpu = Some(rustix::thread::sched_getcpu() as u64);
-    #[cfg(not(target_os = "linux"))]
-    let cpu = None;
-    cpu.filter(|_| !IS_CHECKED)
-}
-
 /// Whether producers record their claims (`open_claim`).
 #[cfg(not(loom))]
 #[inline]
@@ -98,12 +88,4 @@ std::thread_local! {
 #[cfg(loom)]
 pub(crate) fn notes_claims() -> bool {
     NOTES_CLAIMS.get()
-}
-
-/// Returns the number of CPUs that the calling thread may use, by its affinity mask and the quota
-/// of its cgroup. Returns one under a checker: in a model, which calls this often, and under
-/// shuttle, whose schedules must not depend on the machine.
-pub(crate) fn available_cpus() -> u64 {
-    let asked = || std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
-    if IS_CHECKED { 1 } else { asked() }
 }

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::affinity::pin_current_thread;
 use super::completion::{Completion, ThreadEnd};
 use super::running::Handle;
 use crate::consumer::{Consumer, run_together};
+use crate::cpu::pin_current_thread;
 use crate::error::StartError;
 use crate::sync::Arc;
 use crate::sync::threads::mpsc;

@@ -7,7 +7,6 @@
 //!             └─ into_iter: run them yourself            └ stages: outcomes
 //! ```
 
-mod affinity;
 mod completion;
 mod report;
 mod worker_group;

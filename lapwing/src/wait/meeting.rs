@@ -8,7 +8,8 @@
 
 use lapwing_core::Padded;
 
-use crate::sync::{Figure, Ordering, this_cpu, this_thread};
+use crate::cpu::this_cpu;
+use crate::sync::{Figure, Ordering, this_thread};
 
 /// After this many waits of different threads on one CPU, all threads of the ring share it. With
 /// four threads on two CPUs, so many waits on one of them in a row are unlikely.

@@ -4,7 +4,8 @@
 
 use lapwing_core::Padded;
 
-use crate::sync::{Figure, Ordering, available_cpus};
+use crate::cpu::available_cpus;
+use crate::sync::{Figure, Ordering};
 
 /// Threads that spin at present.
 static SPINNERS: Padded<Figure> = Padded(Figure::new(0));

@@ -255,10 +255,7 @@ mod tests {
         .unwrap();
 
         assert_eq!(arguments.topology, [Topology::Unicast, Topology::Diamond]);
-        assert_eq!(
-            arguments.contender,
-            [ContenderName::Lapwing, ContenderName::CrossbeamArrayQueue]
-        );
+        assert_eq!(arguments.contender, ["lapwing", "crossbeam-arrayqueue"].map(ContenderName::of));
         assert_eq!(arguments.wait, [WaitName::BusySpin, WaitName::Blocking]);
         let placements = arguments.setting.placement.iter().map(ToString::to_string);
         assert!(placements.eq(["own", "auto", "1"]));

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn programs_in_other_languages_do_not_take_part() {
-        let names = [ContenderName::Lmax];
+        let names = [ContenderName::of("lmax")];
         let refused = |name: ContenderName| name.is_process().then_some(IS_PROCESS);
         let roster = Roster::admitting(&names, &[Setting::default()], refused);
         assert_eq!(roster.missing[0].reason, IS_PROCESS);

@@ -52,9 +52,7 @@ pub(crate) struct OversubscribedArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=64))]
     consumers: Vec<u32>,
 
-    /// Contenders to run, separated by commas; if absent, all that can share events, or with `--quick` lapwing,
-    /// bounded-queue, std-mpsc, crossbeam-channel and crossbeam-arrayqueue
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST", help = contender_help())]
     contender: Vec<ContenderName>,
 
     /// Wait strategies of Lapwing, separated by commas; each adds a column. Each rival runs with
@@ -91,8 +89,9 @@ impl OversubscribedArguments {
 
     /// Returns the requested contenders that share events over a ring of this many slots, each once.
     fn roster(&self) -> Roster {
-        let all = if self.schedule.is_quick() { ContenderName::FEW } else { &ContenderName::ALL };
-        let names = values::each_once(&self.contender, all);
+        let is_quick = self.schedule.is_quick();
+        let all = if is_quick { ContenderName::few() } else { ContenderName::all() };
+        let names = values::each_once(&self.contender, &all);
         let settings = self.setting.with(&values::each_once(&self.wait, &[]));
         let mut roster = Roster::of(&names, &settings);
         let refusals = roster.entries.iter().filter_map(|entry| refusal(entry, self.ring));
@@ -119,6 +118,16 @@ impl OversubscribedArguments {
         };
         self.crowds().into_iter().flat_map(of_cell).collect()
     }
+}
+
+/// Returns the help of `--contender`.
+fn contender_help() -> String {
+    let few = ContenderName::few().into_iter().map(ContenderName::name).collect::<Vec<_>>();
+    let (last, others) = few.split_last().expect("Lapwing is one of them");
+    format!(
+        "Contenders to run, separated by commas; if absent, all that can share events, or with `--quick` {} and {last}",
+        others.join(", ")
+    )
 }
 
 /// Returns the reason why `entry` does not take part, if there is one.
@@ -389,6 +398,7 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::contenders::Setting;
     use crate::machine::Machine;
     use crate::record::figure;
     use crate::view::terminal;
@@ -413,21 +423,27 @@ mod tests {
     }
 
     #[test]
-    fn every_contender_of_this_process_hands_each_event_to_one_consumer() {
-        let contenders = "--contender lapwing,bounded-queue,std-mpsc,crossbeam-channel,crossbeam-arrayqueue,flume,kanal";
-        let records = records(&format!("--producers 1,8 --consumers 1,5,8 {contenders}")).unwrap();
-        assert_eq!(records.len(), 7 * 6);
-        let text = rendered(&records);
-        assert!(
-            text.contains("8P-5C") && text.contains("all verified: 42 rows, 84 runs"),
-            "{text}"
-        );
+    fn every_contender_with_one_setting_hands_each_event_to_one_consumer() {
+        let shares = |entry: &Entry| match &entry.candidates[..] {
+            [only] => only.sharing().is_some(),
+            _ => false,
+        };
+        let names = ContenderName::all().into_iter().filter(|name| {
+            !name.is_process() && name.enlist(&[Setting::default()]).unwrap().iter().all(shares)
+        });
+        let names = names.map(ContenderName::name).collect::<Vec<_>>();
+        let flags = format!("--producers 1,8 --consumers 1,5,8 --contender {}", names.join(","));
+        let records = records(&flags).unwrap();
+        assert_eq!(records.len(), names.len() * 6);
+        let (text, rows) = (rendered(&records), records.len());
+        let verified = format!("all verified: {rows} rows, {} runs", 2 * rows);
+        assert!(text.contains("8P-5C") && text.contains(&verified), "{text}");
         assert!(text.contains("std-mpsc: each consumer has a channel of its own"), "{text}");
     }
 
     #[test]
     fn a_handler_of_a_rival_disruptor_handles_its_own_events() {
-        for name in [ContenderName::Disruptor, ContenderName::Lmax] {
+        for name in ["disruptor", "lmax"].map(ContenderName::of) {
             let roster = Roster::of(&[name], &[]);
             for candidate in roster.entries.iter().flat_map(|entry| &entry.candidates) {
                 for crowd in [ONE_TO_ONE, Crowd { producers: 3, consumers: 5 }] {

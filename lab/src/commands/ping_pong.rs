@@ -66,7 +66,7 @@ impl PingPongArguments {
     fn roster(&self) -> Roster {
         let waits = values::each_once(&self.wait, &WaitName::ALL);
         let settings = Setting::each(&waits, &[PlacementName::Own]); // pollers have no thread
-        let names = values::each_once(&self.contender, &ContenderName::ALL);
+        let names = values::each_once(&self.contender, &ContenderName::all());
         Roster::admitting(&names, &settings, |name| {
             (self.pause > 0 && name.is_process()).then_some("its program sends without a pause")
         })

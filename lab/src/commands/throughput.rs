@@ -102,7 +102,7 @@ impl ThroughputArguments {
     /// Returns the requested contenders, each once.
     fn roster(&self) -> Roster {
         let settings = self.setting.with(&each_once(&self.wait, &[]));
-        Roster::of(&each_once(&self.contender, &ContenderName::ALL), &settings)
+        Roster::of(&each_once(&self.contender, &ContenderName::all()), &settings)
     }
 
     /// Returns a row for each of `entries` in each configuration that it supports.
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_ring_that_is_too_small_for_a_rival_is_said() {
         let roster =
-            Roster::of(&[ContenderName::Disruptor], &[crate::contenders::Setting::default()]);
+            Roster::of(&[ContenderName::of("disruptor")], &[crate::contenders::Setting::default()]);
         let refusals = graph::refusals(&[Topology::Sequencer], &[8], &roster.entries);
         assert_eq!(refusals[0].contender, "disruptor in sequencer");
         assert_eq!(refusals[0].reason, "its ring has at least 64 slots: slots=8");

@@ -54,7 +54,7 @@ impl PacedArguments {
     /// Returns the requested contenders, each once.
     pub(crate) fn roster(&self) -> Roster {
         let settings = self.setting.with(&values::each_once(&self.wait, &[]));
-        let names = values::each_once(&self.contender, &ContenderName::ALL);
+        let names = values::each_once(&self.contender, &ContenderName::all());
         let roster = Roster::of(&names, &settings);
         roster.fitting(Topology::Pipeline, self.ring)
     }

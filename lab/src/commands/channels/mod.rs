@@ -7,8 +7,8 @@ mod tables; // a line for each cell, or for each contender if each send was time
 use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::session::Session;
-use crate::contenders::WaitName;
-use crate::contenders::channels::{Channel, ChannelName, Load, Payload, Shape};
+use crate::contenders::channels::{Load, Payload, Shape};
+use crate::contenders::{Channel, ChannelName, WaitName};
 use crate::flags::{TimedArguments, values};
 use crate::load::traffic::{Timing, Traffic};
 use crate::measure::error::Error;
@@ -124,11 +124,11 @@ impl ChannelsArguments {
     /// Returns the requested contenders, each once; Lapwing once for each strategy.
     fn channels(&self) -> Vec<Channel> {
         let waits = values::each_once(&self.wait, &[]);
-        let with = |name| {
-            let waits = if name == ChannelName::Lapwing { &waits[..] } else { &waits[..1] };
+        let with = |name: ChannelName| {
+            let waits = if name.is_own() { &waits[..] } else { &waits[..1] };
             waits.iter().map(move |&wait| Channel { name, wait })
         };
-        values::each_once(&self.contender, &ChannelName::ALL).into_iter().flat_map(with).collect()
+        values::each_once(&self.contender, &ChannelName::all()).into_iter().flat_map(with).collect()
     }
 
     /// Returns what is sent, each load once.

@@ -140,8 +140,8 @@ impl IdleArguments {
                 "its sender never sleeps, so the cost of its consumers cannot be measured",
             );
         }
-        let is_rival = name != ContenderName::Lapwing;
-        (is_rival && self.consumers.is_some()).then_some("only Lapwing runs with parallel readers")
+        (!name.is_own() && self.consumers.is_some())
+            .then_some("only Lapwing runs with parallel readers")
     }
 
     /// Returns the threads that wait under each load: parallel readers if there is a number of them, otherwise each

@@ -1,0 +1,262 @@
+//! The registry: which contenders exist, how each takes part in graphs and as a channel under load, and in which
+//! comparisons. A further rival has one entry in [`CONTENDERS`]. The command line, the tables and the tests follow.
+//!
+//! Not here: the names on the command line, which are in `name`, and the adapters, one file each.
+
+use super::bounded_queue::BoundedQueue;
+use super::channels::{ChannelKind, Refusal, Shape, wrong_answer::WrongAnswer};
+use super::contender::{Contender, Entry};
+use super::crossbeam_array_queue::CrossbeamArrayQueue;
+use super::queues::{
+    CrossbeamChannel, Crossfire, CrossfireSingle, Flume, Gil, GilSingle, Kanal, StdMpsc, Thingbuf,
+};
+use super::{
+    Setting, disruptor, foreign, lapwing, lapwing_plain, over_queues, photon_ring, rtrb,
+    wrong_answer,
+};
+use crate::load::queue::Queue;
+
+/// Every contender, in the order of the columns of a table.
+///
+/// `queue` is a queue in graphs and under load, `arcs` one in graphs only, and `channel` one under load only. `own`,
+/// `rival` and `process` are contenders in graphs that are more than a queue.
+pub(super) static CONTENDERS: &[Registered] = &[
+    Registered::own("lapwing", "Lapwing: one ring for the whole graph", lapwing::contender)
+        .under_load(ChannelKind::lapwing("This project: `lapwing::channel`"))
+        .with_role(Role::Short),
+    Registered::arcs::<BoundedQueue>(
+        "The baseline: a ring in a mutex with two condition variables, on each arc",
+    )
+    .with_role(Role::Short),
+    Registered::queue::<StdMpsc>("`std::sync::mpsc::sync_channel`").with_role(Role::Short),
+    Registered::queue::<CrossbeamChannel>("`crossbeam_channel::bounded`").with_role(Role::Short),
+    Registered::arcs::<CrossbeamArrayQueue>(
+        "`crossbeam_queue::ArrayQueue` on each arc; yields if it is full or empty",
+    )
+    .with_role(Role::Short),
+    Registered::queue::<Flume>("`flume::bounded`"),
+    Registered::queue::<Kanal>("`kanal::bounded`"),
+    // These three are channels only. A graph over `gil` or `thingbuf` would hang if one of its threads failed, because
+    // an end does not always report that the other one is gone. `crossfire` has one kind of channel for a single
+    // sender and another one for several, and a graph takes one kind for all of its arcs.
+    Registered::channel::<CrossfireSingle, Crossfire>(
+        "`crossfire::spsc::bounded_blocking` and `crossfire::mpsc::bounded_blocking`",
+    ),
+    Registered::channel::<GilSingle, Gil>(
+        "`gil::spsc::channel` and `gil::mpsc::channel`, which spin and yield",
+    )
+    .refusing(several_senders_to_one_slot),
+    Registered::channel::<Thingbuf, Thingbuf>("`thingbuf::mpsc::blocking::channel`"),
+    Registered::rival(
+        "disruptor",
+        "The crate `disruptor`: one ring for the whole graph",
+        disruptor::entry,
+    ),
+    Registered::rival(
+        "photon-ring",
+        "The crate `photon-ring`: one ring per sending stage",
+        photon_ring::entry,
+    ),
+    Registered::rival("rtrb", "`rtrb::RingBuffer` for each arc", rtrb::entry),
+    Registered::rival(
+        "lapwing-rings",
+        "Lapwing with one ring per sending stage, and so one per producer",
+        lapwing::rings::entry,
+    ),
+    Registered::rival(
+        "lapwing-channel",
+        "Lapwing's channel on each arc. Values are moved through it",
+        lapwing::channel::entry,
+    ),
+    Registered::own(
+        "lapwing-plain",
+        "Lapwing without its tuning, as `--cfg lapwing_plain` builds it. Runs only if it is named",
+        lapwing_plain::contender,
+    )
+    .with_role(Role::IfNamed),
+    Registered::process(
+        "lmax",
+        "The LMAX Disruptor 4, in Java: one ring for the whole graph",
+        foreign::lmax,
+    ),
+    Registered::process(
+        "array-blocking-queue",
+        "Java's `ArrayBlockingQueue` for each arc",
+        foreign::array_blocking_queue,
+    ),
+    Registered::process(
+        "cpp-mutex-queue",
+        "A ring in a mutex with two condition variables on each arc, in C++",
+        foreign::cpp_mutex_queue,
+    ),
+    Registered::process(
+        "boost-lockfree",
+        "Boost.Lockfree for each arc, in C++",
+        foreign::boost_lockfree,
+    ),
+    Registered::process(
+        "moodycamel",
+        "moodycamel's queues on each arc, in C++",
+        foreign::moodycamel,
+    ),
+    Registered::rival(
+        "wrong-answer",
+        "Computes a wrong answer, to test that the error is found",
+        wrong_answer::entry,
+    )
+    .under_load(ChannelKind::of::<WrongAnswer, WrongAnswer>(
+        "Loses a value, to test that the error is found",
+    ))
+    .refusing(round_trips)
+    .with_role(Role::Hidden),
+];
+
+/// One contender.
+#[derive(Clone, Copy)]
+pub(crate) struct Registered {
+    /// The name on the command line and in every report.
+    pub(super) name: &'static str,
+    /// The comparisons in which it takes part.
+    pub(super) role: Role,
+    /// How it carries the events of graphs, if it does.
+    pub(super) graphs: Option<Graphs>,
+    /// How it carries values under load, if it does.
+    pub(super) channel: Option<ChannelKind>,
+    /// Asserts that an end of its queue reports that the other one is gone.
+    #[cfg(test)]
+    pub(super) assert_ends: Option<fn()>,
+}
+
+/// The comparisons in which a contender takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// All, also a short comparison of many cells.
+    Short,
+    /// Full ones.
+    Full,
+    /// Those for which it is named.
+    IfNamed,
+    /// Those for which it is named. The help does not show it.
+    Hidden,
+}
+
+/// A contender in graphs.
+#[derive(Clone, Copy)]
+pub(crate) struct Graphs {
+    /// What it is, in two parts that follow each other.
+    pub(super) help: [&'static str; 2],
+    /// How it is created.
+    pub(super) kind: Kind,
+}
+
+/// How a contender in graphs is created.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// Lapwing, tuned or plain, once for each setting that the command line asks for.
+    Own(fn(Setting) -> Box<dyn Contender>),
+    /// A contender with its own settings. The fastest of them is measured.
+    Rival(fn() -> Entry),
+    /// A program in another language. The error is the tool that is missing, in a few words.
+    Process(fn() -> Result<Entry, String>),
+}
+
+impl Registered {
+    /// Creates a rival that is a queue: on each arc of a graph, and under load.
+    const fn queue<Q: Queue + Default>(help: &'static str) -> Self {
+        Self::on_each_arc::<Q>([help, " for each arc"]).under_load(ChannelKind::of::<Q, Q>(help))
+    }
+
+    /// Creates a rival that is a queue, on each arc of a graph.
+    const fn arcs<Q: Queue + Default>(help: &'static str) -> Self {
+        Self::on_each_arc::<Q>([help, ""])
+    }
+
+    const fn on_each_arc<Q: Queue + Default>(help: [&'static str; 2]) -> Self {
+        const { assert!(Q::REPORTS_ENDS, "a graph would hang if one of its threads failed") };
+        let graphs = Graphs { help, kind: Kind::Rival(over_queues::entry::<Q>) };
+        Self { graphs: Some(graphs), ..Self::with_ends_of::<Q, Q>() }
+    }
+
+    /// Creates a rival that is a channel under load, of one kind for a single sender and of another one for several.
+    const fn channel<Single: Queue + Default, Multi: Queue + Default>(help: &'static str) -> Self {
+        Self::with_ends_of::<Single, Multi>().under_load(ChannelKind::of::<Single, Multi>(help))
+    }
+
+    /// Creates Lapwing, tuned or plain.
+    const fn own(
+        name: &'static str,
+        help: &'static str,
+        contender: fn(Setting) -> Box<dyn Contender>,
+    ) -> Self {
+        Self::in_graphs(name, help, Kind::Own(contender))
+    }
+
+    /// Creates a contender in graphs that is more than a queue.
+    const fn rival(name: &'static str, help: &'static str, entry: fn() -> Entry) -> Self {
+        Self::in_graphs(name, help, Kind::Rival(entry))
+    }
+
+    /// Creates a rival that is a program in another language.
+    const fn process(
+        name: &'static str,
+        help: &'static str,
+        entry: fn() -> Result<Entry, String>,
+    ) -> Self {
+        Self::in_graphs(name, help, Kind::Process(entry))
+    }
+
+    const fn in_graphs(name: &'static str, help: &'static str, kind: Kind) -> Self {
+        Self { graphs: Some(Graphs { help: [help, ""], kind }), ..Self::new(name) }
+    }
+
+    /// Creates a contender that takes part in nothing yet. A test asserts what its ends report.
+    const fn with_ends_of<Single: Queue + Default, Multi: Queue + Default>() -> Self {
+        Self {
+            #[cfg(test)]
+            assert_ends: Some(super::tests::assert_ends::<Single, Multi>),
+            ..Self::new(Multi::NAME)
+        }
+    }
+
+    /// Creates a contender that takes part in nothing yet.
+    const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            role: Role::Full,
+            graphs: None,
+            channel: None,
+            #[cfg(test)]
+            assert_ends: None,
+        }
+    }
+
+    /// Adds a channel under load.
+    const fn under_load(self, channel: ChannelKind) -> Self {
+        Self { channel: Some(channel), ..self }
+    }
+
+    /// Excludes its channel from the loads for which `refusal` returns a reason.
+    const fn refusing(self, refusal: Refusal) -> Self {
+        match self.channel {
+            Some(channel) => self.under_load(ChannelKind { refusal, ..channel }),
+            None => panic!("it is no channel"),
+        }
+    }
+
+    /// Sets the comparisons in which it takes part; full ones unless it is set.
+    const fn with_role(self, role: Role) -> Self {
+        Self { role, ..self }
+    }
+}
+
+/// Refuses several senders to a channel of one slot.
+fn several_senders_to_one_slot(shape: Shape, capacity: usize) -> Option<&'static str> {
+    let has_several = matches!(shape, Shape::OneWay(2..));
+    (has_several && capacity == 1)
+        .then_some("its channel of one slot loses values of several senders")
+}
+
+/// Refuses round trips.
+fn round_trips(shape: Shape, _capacity: usize) -> Option<&'static str> {
+    (shape == Shape::RoundTrips).then_some("both ends would wait for a value that is lost")
+}

@@ -255,9 +255,12 @@ mod tests {
         .unwrap();
 
         assert_eq!(arguments.topology, [Topology::Unicast, Topology::Diamond]);
-        assert_eq!(arguments.contender, ["lapwing", "crossbeam-arrayqueue"].map(ContenderName::of));
-        assert_eq!(arguments.wait, [WaitName::BusySpin, WaitName::Blocking]);
-        let placements = arguments.setting.placement.iter().map(ToString::to_string);
+        assert_eq!(
+            arguments.contenders.contender,
+            ["lapwing", "crossbeam-arrayqueue"].map(ContenderName::of)
+        );
+        assert_eq!(arguments.contenders.wait, [WaitName::BusySpin, WaitName::Blocking]);
+        let placements = arguments.contenders.setting.placement.iter().map(ToString::to_string);
         assert!(placements.eq(["own", "auto", "1"]));
     }
 

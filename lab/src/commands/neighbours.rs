@@ -4,9 +4,9 @@ use clap::{Args, value_parser};
 
 use super::graph::{self, GraphRun};
 use super::session::Session;
-use crate::contenders::{ContenderName, Entry, PlacementName, Roster, Setting, WaitName};
-use crate::flags::TimedArguments;
+use crate::contenders::{Entry, Roster};
 use crate::flags::values::{self, each_once};
+use crate::flags::{ContenderArguments, TimedArguments};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::machine::placement::Placement;
@@ -33,8 +33,14 @@ const RUN_MS: u32 = 150;
 /// The reason why a program in another language does not take part.
 const IS_PROCESS: &str = "the cost of its threads cannot be measured";
 
+/// The help of `--contender`.
+const CONTENDER_HELP: &str =
+    "Contenders to run, separated by commas. Each rival runs with its fastest wait in each cell";
+
 /// The flags of `lapwing neighbours`.
 #[derive(Args, Debug)]
+#[command(mut_arg("contender", |contender| contender.help(CONTENDER_HELP).default_value("lapwing,disruptor")))]
+#[command(mut_arg("placement", |placement| placement.default_value("own,auto")))]
 pub(crate) struct NeighboursArguments {
     /// Configurations to run, separated by commas. Default: all five
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
@@ -50,31 +56,8 @@ pub(crate) struct NeighboursArguments {
     #[arg(value_parser = value_parser!(u32).range(0..=64))]
     busy: Vec<u32>,
 
-    /// Contenders to run, separated by commas. Each rival runs with its fastest wait in each cell
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "lapwing,disruptor"
-    )]
-    contender: Vec<ContenderName>,
-
-    /// Wait strategies of Lapwing, separated by commas; each adds a row
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    wait: Vec<WaitName>,
-
-    /// Threads of Lapwing's consumers, separated by commas; each value adds a row. `own`: one
-    /// thread per consumer. `auto`: as many threads as there are CPUs without those of the
-    /// producers. N: N threads
-    #[arg(long, value_delimiter = ',', value_name = "own|auto|N,..", default_value = "own,auto")]
-    placement: Vec<PlacementName>,
+    #[command(flatten)]
+    contenders: ContenderArguments,
 
     #[command(flatten)]
     timed: TimedArguments,
@@ -83,8 +66,7 @@ pub(crate) struct NeighboursArguments {
 impl NeighboursArguments {
     /// Returns the requested contenders, each once.
     fn roster(&self) -> Roster {
-        let names = each_once(&self.contender, &[]);
-        let settings = Setting::each(&each_once(&self.wait, &[]), &each_once(&self.placement, &[]));
+        let (names, settings) = (self.contenders.names(&[]), self.contenders.settings());
         Roster::admitting(&names, &settings, |name| name.is_process().then_some(IS_PROCESS))
     }
 
@@ -158,6 +140,7 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::contenders::{ContenderName, Setting};
     use crate::machine::Machine;
     use crate::record::figure;
     use crate::view::terminal;

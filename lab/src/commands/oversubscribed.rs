@@ -7,8 +7,8 @@ use clap::{Args, value_parser};
 use lapwing_lab_stats::median;
 
 use super::session::Session;
-use crate::contenders::{Contender, ContenderName, Entry, Roster, Shares, WaitName};
-use crate::flags::{ScheduleArguments, SettingArguments, values};
+use crate::contenders::{Contender, ContenderName, Entry, Roster, Shares};
+use crate::flags::{ContenderArguments, ScheduleArguments, values};
 use crate::load::sharing::{Crowd, Sharing};
 use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
@@ -39,8 +39,14 @@ const WAITS_TRIED: &str = "waits_tried";
 /// The cell that others are compared with.
 const ONE_TO_ONE: Crowd = Crowd { producers: 1, consumers: 1 };
 
+/// The help of `--wait`.
+const WAIT_HELP: &str = "Wait strategies of Lapwing, separated by commas; each adds a column. Each rival runs with the \
+                         fastest of its own in each cell";
+
 /// The flags of `lapwing oversubscribed`.
 #[derive(Args, Debug)]
+#[command(mut_arg("contender", |contender| contender.help(contender_help())))]
+#[command(mut_arg("wait", |wait| wait.help(WAIT_HELP)))]
 pub(crate) struct OversubscribedArguments {
     /// Numbers of producers, separated by commas; each is combined with each number of consumers
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "1,2,4,8")]
@@ -52,22 +58,8 @@ pub(crate) struct OversubscribedArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=64))]
     consumers: Vec<u32>,
 
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST", help = contender_help())]
-    contender: Vec<ContenderName>,
-
-    /// Wait strategies of Lapwing, separated by commas; each adds a column. Each rival runs with
-    /// the fastest of its own in each cell
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    wait: Vec<WaitName>,
-
     #[command(flatten)]
-    setting: SettingArguments,
+    contenders: ContenderArguments,
 
     /// Slots of the ring and of the queue; a power of two
     #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = values::ring)]
@@ -91,9 +83,8 @@ impl OversubscribedArguments {
     fn roster(&self) -> Roster {
         let is_quick = self.schedule.is_quick();
         let all = if is_quick { ContenderName::few() } else { ContenderName::all() };
-        let names = values::each_once(&self.contender, &all);
-        let settings = self.setting.with(&values::each_once(&self.wait, &[]));
-        let mut roster = Roster::of(&names, &settings);
+        let names = self.contenders.names(&all);
+        let mut roster = Roster::of(&names, &self.contenders.settings());
         let refusals = roster.entries.iter().filter_map(|entry| refusal(entry, self.ring));
         roster.missing.extend(refusals);
         roster.entries.retain(|entry| refusal(entry, self.ring).is_none());

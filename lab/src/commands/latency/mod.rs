@@ -11,7 +11,7 @@ use clap::{Args, value_parser};
 use super::delays::{self, Carrier, PacedRun};
 use super::session::Session;
 use crate::contenders::{Entry, Roster};
-use crate::flags::{PacedArguments, values};
+use crate::flags::{LengthArguments, PacedArguments, values};
 use crate::load::paced::{Clock, END_TO_END, Pace};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
@@ -46,13 +46,8 @@ pub(crate) struct LatencyArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=i64::from(values::MAX_RATE)))]
     rate: u32,
 
-    /// Length of one run, in seconds
-    #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
-    seconds_per_run: Duration,
-
-    /// Runs a fifth of a second each
-    #[arg(long, conflicts_with = "seconds_per_run")]
-    quick: bool,
+    #[command(flatten)]
+    length: LengthArguments,
 
     #[command(flatten)]
     paced: PacedArguments,
@@ -66,8 +61,7 @@ pub(crate) struct LatencyArguments {
 impl LatencyArguments {
     /// Returns the load of each run.
     fn pace(&self) -> Pace {
-        let time = if self.quick { QUICK_RUN } else { self.seconds_per_run };
-        self.paced.pace(self.rate, time)
+        self.paced.pace(self.rate, self.length.run_time(QUICK_RUN))
     }
 }
 

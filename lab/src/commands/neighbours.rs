@@ -13,7 +13,7 @@ use crate::machine::placement::Placement;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Length, Row};
-use crate::record::{Record, by_cell, compare, fastest};
+use crate::record::{Key, Record, by_cell, compare, fastest};
 use crate::view::{Table, View, column, no_charts, notes};
 
 /// How its records are shown.
@@ -119,9 +119,9 @@ fn tables(records: &[&Record]) -> Vec<Table> {
         cell.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
     }
     let columns = vec![
-        column::label("busy threads", "busy_threads"),
+        column::label("busy threads", Key::BUSY_THREADS),
         graph::topology_column(),
-        column::number("slots", "ring").leaves(6),
+        column::number("slots", Key::RING).leaves(6),
         column::contender(),
         column::setting().leaves(5),
         column::rate(),
@@ -159,7 +159,7 @@ mod tests {
         let mut records = runner::measure(rows, 3, |_| Progress::Silent).unwrap();
         compare(&mut records, fastest);
         assert_eq!(
-            records.iter().filter(|record| record.number("busy_threads") == Some(1.0)).count(),
+            records.iter().filter(|record| record.number(Key::BUSY_THREADS) == Some(1.0)).count(),
             4
         );
         assert!(records.iter().all(|record| record.runs.len() == 3 && record.rate() > 0.0));

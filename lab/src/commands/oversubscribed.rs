@@ -15,7 +15,7 @@ use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Measured, Row, Subject};
 use crate::measure::schedule::Schedule;
-use crate::record::{Missing, OWN, Record, by, by_cell, compare, fastest, in_rounds};
+use crate::record::{Key, Missing, OWN, Record, by, by_cell, compare, fastest, in_rounds};
 use crate::view::{Bar, Bars, Chart, Table, View, column, text};
 
 /// How its records are shown.
@@ -34,8 +34,10 @@ pub(super) const VIEW: View = View {
 const QUICK_RUN: Duration = Duration::from_millis(50);
 /// The reason why a contender does not take part.
 const CANNOT: &str = "events shared among its consumers are not measured";
+/// The label of the number of producers.
+const PRODUCERS: Key = Key::new("producers");
 /// The fact with the number of waits of which the fastest was measured, if there are several.
-const WAITS_TRIED: &str = "waits_tried";
+const WAITS_TRIED: Key = Key::new("waits_tried");
 /// The cell that others are compared with.
 const ONE_TO_ONE: Crowd = Crowd { producers: 1, consumers: 1 };
 
@@ -163,10 +165,10 @@ impl Subject for SharedRun<'_> {
         let mut record = self
             .contender()
             .record(VIEW.experiment, threads)
-            .in_cell("producers", producers)
-            .in_cell("consumers", consumers)
-            .in_cell("ring", ring)
-            .in_cell("event_bytes", size_of::<u64>())
+            .in_cell(PRODUCERS, producers)
+            .in_cell(Key::CONSUMERS, consumers)
+            .in_cell(Key::RING, ring)
+            .in_cell(Key::EVENT_BYTES, size_of::<u64>())
             .with_fact(WAITS_TRIED, (tried > 1).then_some(tried));
         record.pinned = placement.pins(threads);
         record
@@ -267,14 +269,14 @@ impl Runner {
 
 /// Returns the numbers of producers and consumers.
 fn crowd(record: &Record) -> String {
-    format!("{}P-{}C", record.text("producers"), record.text("consumers"))
+    format!("{}P-{}C", record.text(PRODUCERS), record.text(Key::CONSUMERS))
 }
 
 /// Returns the row of `runner` with one producer and one consumer over as many slots as in `record`.
 fn alone<'a>(records: &[&'a Record], runner: &Runner, record: &Record) -> Option<&'a Record> {
     let is_alone = |other: &&&Record| {
         let fits = crowd(other) == ONE_TO_ONE.to_string();
-        fits && other.label("ring") == record.label("ring") && runner.has(other)
+        fits && other.label(Key::RING) == record.label(Key::RING) && runner.has(other)
     };
     records.iter().find(is_alone).copied()
 }
@@ -309,7 +311,7 @@ fn line(
     own: Option<&Runner>,
 ) -> Vec<String> {
     let or_none = |text: Option<String>| text.unwrap_or_else(|| text::NONE.to_owned());
-    let mut line = vec![crowd(cell[0]), cell[0].text("ring")];
+    let mut line = vec![crowd(cell[0]), cell[0].text(Key::RING)];
     line.extend(runners.iter().map(|runner| or_none(runner.find(cell).map(nanoseconds))));
 
     let first = fastest(cell).and_then(|first| runners.iter().find(|one| one.has(cell[first])));
@@ -466,9 +468,9 @@ mod tests {
     fn a_line_compares_with_the_first_of_the_cell_and_with_one_to_one() {
         let rates = |contender: &str, consumers: u32, per_second: f64| {
             let mut record = Record::new(VIEW.experiment, contender, 2)
-                .in_cell("producers", 1_u32)
-                .in_cell("consumers", consumers)
-                .in_cell("ring", 64_u32);
+                .in_cell(PRODUCERS, 1_u32)
+                .in_cell(Key::CONSUMERS, consumers)
+                .in_cell(Key::RING, 64_u32);
             record.wait = Some("spin".to_owned());
             record.runs = vec![[(figure::PER_SECOND.to_owned(), per_second)].into()];
             record

@@ -235,6 +235,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use crate::machine::Machine;
+    use crate::record::Key;
     use crate::view::terminal;
 
     /// Returns the records of one round with these flags.
@@ -278,7 +279,7 @@ mod tests {
         for record in &records {
             let [way] = &*record.delays else { panic!("one part: {record:?}") };
             assert_eq!((&*way.name, way.curve.len()), (END_TO_END, 0));
-            assert_eq!(Some(way.count as f64), record.number("events"));
+            assert_eq!(Some(way.count as f64), record.number(Key::EVENTS));
         }
         let text = render(&records);
         assert!(text.contains("| lapwing "), "{text}");

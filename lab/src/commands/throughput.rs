@@ -12,7 +12,7 @@ use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Row};
-use crate::record::{Record, by_cell, compare, figure, named_or_last};
+use crate::record::{Key, Record, by_cell, compare, figure, named_or_last};
 use crate::view::{Bar, Bars, Chart, Table, View, column, notes};
 
 /// How its records are shown.
@@ -164,7 +164,7 @@ fn charts(records: &[&Record]) -> Vec<Chart> {
     let bar = |record: &&Record| Bar::of(record, column::millions);
     let group = |cell: &Vec<&Record>| {
         let pinned = if cell[0].pinned { ", pinned" } else { "" };
-        (graph::heading(&cell[0].text("topology")) + pinned, cell.iter().map(bar).collect())
+        (graph::heading(&cell[0].text(Key::TOPOLOGY)) + pinned, cell.iter().map(bar).collect())
     };
     let caption = "Million events per second. The bar is the median run, the thin line spans the slowest and the \
                    fastest run.";
@@ -202,9 +202,12 @@ mod tests {
         );
         assert_eq!(records.len(), 4);
         let first = &records[0];
-        assert_eq!((first.text("topology"), &*first.contender), ("unicast".to_owned(), "std-mpsc"));
         assert_eq!(
-            ["ring", "event_bytes", "events"].map(|key| first.number(key)),
+            (first.text(Key::TOPOLOGY), &*first.contender),
+            ("unicast".to_owned(), "std-mpsc")
+        );
+        assert_eq!(
+            [Key::RING, Key::EVENT_BYTES, Key::EVENTS].map(|key| first.number(key)),
             [64.0, 32.0, 100.0].map(Some)
         );
         assert_eq!((first.runs.len(), first.threads, first.wait.as_deref()), (3, 2, Some("park")));

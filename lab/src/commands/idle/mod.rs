@@ -25,7 +25,7 @@ use crate::load::topologies::Topology;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Row};
-use crate::record::{OWN, Record, figure};
+use crate::record::{Key, OWN, Record, figure};
 use crate::view::{Bar, Bars, Chart, Column, Table, View, column, text};
 
 /// How its records are shown.
@@ -222,13 +222,13 @@ fn own_record(experiment: &str, setting: Setting, consumers: usize) -> Record {
 
 /// Returns the records of loads, and those of single events.
 fn parts<'a>(records: &[&'a Record]) -> (Vec<&'a Record>, Vec<&'a Record>) {
-    records.iter().partition(|record| record.text("topology") != SINGLE_EVENT)
+    records.iter().partition(|record| record.text(Key::TOPOLOGY) != SINGLE_EVENT)
 }
 
 /// Returns the number of waiting consumers and their graph.
 fn graph(record: &Record) -> String {
-    let how = if record.text("topology") == "pipeline" { "in a row" } else { "side by side" };
-    format!("{} {how}", record.text("consumers"))
+    let how = if record.text(Key::TOPOLOGY) == "pipeline" { "in a row" } else { "side by side" };
+    format!("{} {how}", record.text(Key::CONSUMERS))
 }
 
 fn tables(records: &[&Record]) -> Vec<Table> {
@@ -262,7 +262,7 @@ fn of_events(records: &[&Record]) -> Table {
     let columns = vec![
         Column::words("through", |record| record.contender.clone()),
         column::setting().leaves(1),
-        column::number("consumers", "consumers"),
+        column::number("consumers", Key::CONSUMERS),
         column::median("half, ns", HALF, column::same),
         times(HALF),
         column::median("last, ns", LAST, column::same),

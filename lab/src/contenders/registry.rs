@@ -3,16 +3,11 @@
 //!
 //! Not here: the names on the command line, which are in `name`, and the adapters, one file each.
 
-use super::bounded_queue::BoundedQueue;
 use super::channels::{ChannelKind, Refusal, Shape, wrong_answer::WrongAnswer};
 use super::contender::{Contender, Entry};
-use super::crossbeam_array_queue::CrossbeamArrayQueue;
-use super::queues::{
-    CrossbeamChannel, Crossfire, CrossfireSingle, Flume, Gil, GilSingle, Kanal, StdMpsc, Thingbuf,
-};
 use super::{
-    Setting, disruptor, foreign, lapwing, lapwing_plain, over_queues, photon_ring, rtrb,
-    wrong_answer,
+    Setting, bounded_queue, crossbeam_array_queue, disruptor, foreign, lapwing, lapwing_plain,
+    over_queues, photon_ring, queues, rtrb, wrong_answer,
 };
 use crate::load::queue::Queue;
 
@@ -24,29 +19,32 @@ pub(super) static CONTENDERS: &[Registered] = &[
     Registered::own("lapwing", "Lapwing: one ring for the whole graph", lapwing::contender)
         .under_load(ChannelKind::lapwing("This project: `lapwing::channel`"))
         .with_role(Role::Short),
-    Registered::arcs::<BoundedQueue>(
+    Registered::arcs::<bounded_queue::BoundedQueue>(
         "The baseline: a ring in a mutex with two condition variables, on each arc",
     )
     .with_role(Role::Short),
-    Registered::queue::<StdMpsc>("`std::sync::mpsc::sync_channel`").with_role(Role::Short),
-    Registered::queue::<CrossbeamChannel>("`crossbeam_channel::bounded`").with_role(Role::Short),
-    Registered::arcs::<CrossbeamArrayQueue>(
+    Registered::queue::<queues::StdMpsc>("`std::sync::mpsc::sync_channel`").with_role(Role::Short),
+    Registered::queue::<queues::CrossbeamChannel>("`crossbeam_channel::bounded`")
+        .with_role(Role::Short),
+    Registered::arcs::<crossbeam_array_queue::CrossbeamArrayQueue>(
         "`crossbeam_queue::ArrayQueue` on each arc; yields if it is full or empty",
     )
     .with_role(Role::Short),
-    Registered::queue::<Flume>("`flume::bounded`"),
-    Registered::queue::<Kanal>("`kanal::bounded`"),
+    Registered::queue::<queues::Flume>("`flume::bounded`"),
+    Registered::queue::<queues::Kanal>("`kanal::bounded`"),
     // These three are channels only. A graph over `gil` or `thingbuf` would hang if one of its threads failed, because
     // an end does not always report that the other one is gone. `crossfire` has one kind of channel for a single
     // sender and another one for several, and a graph takes one kind for all of its arcs.
-    Registered::channel::<CrossfireSingle, Crossfire>(
+    Registered::channel::<queues::CrossfireSingle, queues::Crossfire>(
         "`crossfire::spsc::bounded_blocking` and `crossfire::mpsc::bounded_blocking`",
     ),
-    Registered::channel::<GilSingle, Gil>(
+    Registered::channel::<queues::GilSingle, queues::Gil>(
         "`gil::spsc::channel` and `gil::mpsc::channel`, which spin and yield",
     )
     .refusing(several_senders_to_one_slot),
-    Registered::channel::<Thingbuf, Thingbuf>("`thingbuf::mpsc::blocking::channel`"),
+    Registered::channel::<queues::Thingbuf, queues::Thingbuf>(
+        "`thingbuf::mpsc::blocking::channel`",
+    ),
     Registered::rival(
         "disruptor",
         "The crate `disruptor`: one ring for the whole graph",

@@ -13,12 +13,16 @@ use crate::load::queue::Queue;
 
 /// Every contender, in the order of the columns of a table.
 ///
-/// `queue` is a queue in graphs and under load, `arcs` one in graphs only, and `channel` one under load only. `own`,
-/// `rival` and `process` are contenders in graphs that are more than a queue.
+/// `queue` is a queue in graphs and under load, `arcs` one in graphs only, and `channel` one under load only. `graphs`
+/// is a contender in graphs that is more than a queue.
 pub(super) static CONTENDERS: &[Registered] = &[
-    Registered::own("lapwing", "Lapwing: one ring for the whole graph", lapwing::contender)
-        .under_load(ChannelKind::lapwing("This project: `lapwing::channel`"))
-        .with_role(Role::Short),
+    Registered::graphs(
+        "lapwing",
+        "Lapwing: one ring for the whole graph",
+        Kind::Own(lapwing::contender),
+    )
+    .under_load(ChannelKind::lapwing("This project: `lapwing::channel`"))
+    .with_role(Role::Short),
     Registered::arcs::<bounded_queue::BoundedQueue>(
         "The baseline: a ring in a mutex with two condition variables, on each arc",
     )
@@ -45,62 +49,62 @@ pub(super) static CONTENDERS: &[Registered] = &[
     Registered::channel::<queues::Thingbuf, queues::Thingbuf>(
         "`thingbuf::mpsc::blocking::channel`",
     ),
-    Registered::rival(
+    Registered::graphs(
         "disruptor",
         "The crate `disruptor`: one ring for the whole graph",
-        disruptor::entry,
+        Kind::Rival(disruptor::entry),
     ),
-    Registered::rival(
+    Registered::graphs(
         "photon-ring",
         "The crate `photon-ring`: one ring per sending stage",
-        photon_ring::entry,
+        Kind::Rival(photon_ring::entry),
     ),
-    Registered::rival("rtrb", "`rtrb::RingBuffer` for each arc", rtrb::entry),
-    Registered::rival(
+    Registered::graphs("rtrb", "`rtrb::RingBuffer` for each arc", Kind::Rival(rtrb::entry)),
+    Registered::graphs(
         "lapwing-rings",
         "Lapwing with one ring per sending stage, and so one per producer",
-        lapwing::rings::entry,
+        Kind::Rival(lapwing::rings::entry),
     ),
-    Registered::rival(
+    Registered::graphs(
         "lapwing-channel",
         "Lapwing's channel on each arc. Values are moved through it",
-        lapwing::channel::entry,
+        Kind::Rival(lapwing::channel::entry),
     ),
-    Registered::own(
+    Registered::graphs(
         "lapwing-plain",
         "Lapwing without its tuning, as `--cfg lapwing_plain` builds it. Runs only if it is named",
-        lapwing_plain::contender,
+        Kind::Own(lapwing_plain::contender),
     )
     .with_role(Role::IfNamed),
-    Registered::process(
+    Registered::graphs(
         "lmax",
         "The LMAX Disruptor 4, in Java: one ring for the whole graph",
-        foreign::lmax,
+        Kind::Process(foreign::lmax),
     ),
-    Registered::process(
+    Registered::graphs(
         "array-blocking-queue",
         "Java's `ArrayBlockingQueue` for each arc",
-        foreign::array_blocking_queue,
+        Kind::Process(foreign::array_blocking_queue),
     ),
-    Registered::process(
+    Registered::graphs(
         "cpp-mutex-queue",
         "A ring in a mutex with two condition variables on each arc, in C++",
-        foreign::cpp_mutex_queue,
+        Kind::Process(foreign::cpp_mutex_queue),
     ),
-    Registered::process(
+    Registered::graphs(
         "boost-lockfree",
         "Boost.Lockfree for each arc, in C++",
-        foreign::boost_lockfree,
+        Kind::Process(foreign::boost_lockfree),
     ),
-    Registered::process(
+    Registered::graphs(
         "moodycamel",
         "moodycamel's queues on each arc, in C++",
-        foreign::moodycamel,
+        Kind::Process(foreign::moodycamel),
     ),
-    Registered::rival(
+    Registered::graphs(
         "wrong-answer",
         "Computes a wrong answer, to test that the error is found",
-        wrong_answer::entry,
+        Kind::Rival(wrong_answer::entry),
     )
     .under_load(ChannelKind::of::<WrongAnswer, WrongAnswer>(
         "Loses a value, to test that the error is found",
@@ -180,30 +184,8 @@ impl Registered {
         Self::with_ends_of::<Single, Multi>().under_load(ChannelKind::of::<Single, Multi>(help))
     }
 
-    /// Creates Lapwing, tuned or plain.
-    const fn own(
-        name: &'static str,
-        help: &'static str,
-        contender: fn(Setting) -> Box<dyn Contender>,
-    ) -> Self {
-        Self::in_graphs(name, help, Kind::Own(contender))
-    }
-
     /// Creates a contender in graphs that is more than a queue.
-    const fn rival(name: &'static str, help: &'static str, entry: fn() -> Entry) -> Self {
-        Self::in_graphs(name, help, Kind::Rival(entry))
-    }
-
-    /// Creates a rival that is a program in another language.
-    const fn process(
-        name: &'static str,
-        help: &'static str,
-        entry: fn() -> Result<Entry, String>,
-    ) -> Self {
-        Self::in_graphs(name, help, Kind::Process(entry))
-    }
-
-    const fn in_graphs(name: &'static str, help: &'static str, kind: Kind) -> Self {
+    const fn graphs(name: &'static str, help: &'static str, kind: Kind) -> Self {
         Self { graphs: Some(Graphs { help: [help, ""], kind }), ..Self::new(name) }
     }
 

@@ -256,11 +256,11 @@ mod tests {
 
         assert_eq!(arguments.topology, [Topology::Unicast, Topology::Diamond]);
         assert_eq!(
-            arguments.contender,
-            [ContenderName::Lapwing, ContenderName::CrossbeamArrayQueue]
+            arguments.contenders.contender,
+            ["lapwing", "crossbeam-arrayqueue"].map(ContenderName::of)
         );
-        assert_eq!(arguments.wait, [WaitName::BusySpin, WaitName::Blocking]);
-        let placements = arguments.setting.placement.iter().map(ToString::to_string);
+        assert_eq!(arguments.contenders.wait, [WaitName::BusySpin, WaitName::Blocking]);
+        let placements = arguments.contenders.setting.placement.iter().map(ToString::to_string);
         assert!(placements.eq(["own", "auto", "1"]));
     }
 

@@ -9,7 +9,7 @@ use crate::machine::placement::Placement;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Measured, Row, Subject};
-use crate::record::{Record, compare, figure, named};
+use crate::record::{Key, Record, compare, figure, named};
 use crate::view::{Bar, Bars, Chart, Column, Table, View, by_caption, column, text};
 
 /// How its records are shown.
@@ -26,7 +26,7 @@ pub(super) const VIEW: View = View {
 };
 
 /// The fact with the nanoseconds of an increment in Table 1 of the paper.
-const IN_PAPER: &str = "nanoseconds_in_paper";
+const IN_PAPER: Key = Key::new("nanoseconds_in_paper");
 
 /// The flags of `lapwing contention`.
 #[derive(Args, Debug)]
@@ -178,7 +178,10 @@ mod tests {
     fn a_case_is_compared_with_one_thread_and_with_the_paper() {
         let records = records("--case cas-two,plain").unwrap();
         let (cas, plain) = (&records[0], &records[1]);
-        assert_eq!((&*cas.contender, cas.threads, cas.number("events")), ("cas-two", 2, Some(1e3)));
+        assert_eq!(
+            (&*cas.contender, cas.threads, cas.number(Key::EVENTS)),
+            ("cas-two", 2, Some(1e3))
+        );
         assert_eq!(cas.number(IN_PAPER), Some(60.0));
         assert_eq!(cas.ratio.as_ref().unwrap().to, "plain");
         assert_eq!((plain.ratio.as_ref().unwrap().median, plain.runs.len()), (1.0, 3));

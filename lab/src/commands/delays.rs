@@ -8,13 +8,13 @@ use crate::load::paced::{END_TO_END, Pace, Paced, SEGMENTS, THREADS, nobody};
 use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
 use crate::measure::runner::{Measured, Subject, known};
-use crate::record::{Record, figure};
+use crate::record::{Key, Record, figure};
 use crate::view::{Column, column};
 
 /// The topology of every record.
 const TOPOLOGY: &str = "pipeline";
 /// Intended events per second, in the cell of a record.
-pub(super) const OFFERED: &str = "offered_per_second";
+pub(super) const OFFERED: Key = Key::new("offered_per_second");
 /// The baseline without a hand-off, and its wait.
 const FLOOR: &str = "no-hand-off";
 const NO_WAIT: &str = "none";
@@ -95,8 +95,8 @@ impl Subject for PacedRun<'_> {
         };
         record.pinned = self.pace.placement.pins(record.threads);
         record
-            .in_cell("topology", TOPOLOGY)
-            .in_cell("ring", self.pace.ring)
+            .in_cell(Key::TOPOLOGY, TOPOLOGY)
+            .in_cell(Key::RING, self.pace.ring)
             .in_cell(OFFERED, self.pace.per_second().round() as u64)
     }
 

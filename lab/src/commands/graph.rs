@@ -7,8 +7,11 @@ use crate::machine::switches::Switches;
 use crate::measure::crew::Answers;
 use crate::measure::error::Error;
 use crate::measure::runner::{Measured, Subject, switches};
-use crate::record::{Missing, Record};
+use crate::record::{Key, Missing, Record};
 use crate::view::Column;
+
+/// The label of how many events a publication has.
+const PUBLISH: Key = Key::new("publish");
 
 /// One contender in one configuration.
 pub(super) struct GraphRun<'a> {
@@ -55,12 +58,12 @@ impl Subject for GraphRun<'_> {
         let mut record = self
             .contender()
             .record(self.experiment, threads)
-            .in_cell("topology", topology.name())
-            .in_cell("ring", workload.ring)
-            .in_cell("event_bytes", workload.event_bytes.bytes())
-            .in_cell("publish", workload.publish.to_string());
+            .in_cell(Key::TOPOLOGY, topology.name())
+            .in_cell(Key::RING, workload.ring)
+            .in_cell(Key::EVENT_BYTES, workload.event_bytes.bytes())
+            .in_cell(PUBLISH, workload.publish.to_string());
         if let Some(busy_threads) = self.busy_threads {
-            record = record.in_cell("busy_threads", busy_threads);
+            record = record.in_cell(Key::BUSY_THREADS, busy_threads);
         }
         record.pinned = workload.placement.pins(threads);
         record
@@ -115,7 +118,7 @@ pub(super) fn refusals(
 
 /// Returns the column of the configuration, with its numbers of producers and consumers.
 pub(super) fn topology_column<'a>() -> Column<'a> {
-    Column::words("topology", |record| heading(&record.text("topology")))
+    Column::words("topology", |record| heading(&record.text(Key::TOPOLOGY)))
 }
 
 /// Returns a configuration with its numbers of producers and consumers.

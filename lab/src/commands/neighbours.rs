@@ -4,16 +4,16 @@ use clap::{Args, value_parser};
 
 use super::graph::{self, GraphRun};
 use super::session::Session;
-use crate::contenders::{ContenderName, Entry, PlacementName, Roster, Setting, WaitName};
-use crate::flags::TimedArguments;
+use crate::contenders::{Entry, Roster};
 use crate::flags::values::{self, each_once};
+use crate::flags::{ContenderArguments, TimedArguments};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::machine::placement::Placement;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Length, Row};
-use crate::record::{Record, by_cell, compare, fastest};
+use crate::record::{Key, Record, by_cell, compare, fastest};
 use crate::view::{Table, View, column, no_charts, notes};
 
 /// How its records are shown.
@@ -33,8 +33,14 @@ const RUN_MS: u32 = 150;
 /// The reason why a program in another language does not take part.
 const IS_PROCESS: &str = "the cost of its threads cannot be measured";
 
+/// The help of `--contender`.
+const CONTENDER_HELP: &str =
+    "Contenders to run, separated by commas. Each rival runs with its fastest wait in each cell";
+
 /// The flags of `lapwing neighbours`.
 #[derive(Args, Debug)]
+#[command(mut_arg("contender", |contender| contender.help(CONTENDER_HELP).default_value("lapwing,disruptor")))]
+#[command(mut_arg("placement", |placement| placement.default_value("own,auto")))]
 pub(crate) struct NeighboursArguments {
     /// Configurations to run, separated by commas. Default: all five
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
@@ -50,31 +56,8 @@ pub(crate) struct NeighboursArguments {
     #[arg(value_parser = value_parser!(u32).range(0..=64))]
     busy: Vec<u32>,
 
-    /// Contenders to run, separated by commas. Each rival runs with its fastest wait in each cell
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "lapwing,disruptor"
-    )]
-    contender: Vec<ContenderName>,
-
-    /// Wait strategies of Lapwing, separated by commas; each adds a row
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    wait: Vec<WaitName>,
-
-    /// Threads of Lapwing's consumers, separated by commas; each value adds a row. `own`: one
-    /// thread per consumer. `auto`: as many threads as there are CPUs without those of the
-    /// producers. N: N threads
-    #[arg(long, value_delimiter = ',', value_name = "own|auto|N,..", default_value = "own,auto")]
-    placement: Vec<PlacementName>,
+    #[command(flatten)]
+    contenders: ContenderArguments,
 
     #[command(flatten)]
     timed: TimedArguments,
@@ -83,8 +66,7 @@ pub(crate) struct NeighboursArguments {
 impl NeighboursArguments {
     /// Returns the requested contenders, each once.
     fn roster(&self) -> Roster {
-        let names = each_once(&self.contender, &[]);
-        let settings = Setting::each(&each_once(&self.wait, &[]), &each_once(&self.placement, &[]));
+        let (names, settings) = (self.contenders.names(&[]), self.contenders.settings());
         Roster::admitting(&names, &settings, |name| name.is_process().then_some(IS_PROCESS))
     }
 
@@ -137,9 +119,9 @@ fn tables(records: &[&Record]) -> Vec<Table> {
         cell.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
     }
     let columns = vec![
-        column::label("busy threads", "busy_threads"),
+        column::label("busy threads", Key::BUSY_THREADS),
         graph::topology_column(),
-        column::number("slots", "ring").leaves(6),
+        column::number("slots", Key::RING).leaves(6),
         column::contender(),
         column::setting().leaves(5),
         column::rate(),
@@ -158,6 +140,7 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::contenders::{ContenderName, Setting};
     use crate::machine::Machine;
     use crate::record::figure;
     use crate::view::terminal;
@@ -176,7 +159,7 @@ mod tests {
         let mut records = runner::measure(rows, 3, |_| Progress::Silent).unwrap();
         compare(&mut records, fastest);
         assert_eq!(
-            records.iter().filter(|record| record.number("busy_threads") == Some(1.0)).count(),
+            records.iter().filter(|record| record.number(Key::BUSY_THREADS) == Some(1.0)).count(),
             4
         );
         assert!(records.iter().all(|record| record.runs.len() == 3 && record.rate() > 0.0));
@@ -188,7 +171,7 @@ mod tests {
 
     #[test]
     fn programs_in_other_languages_do_not_take_part() {
-        let names = [ContenderName::Lmax];
+        let names = [ContenderName::of("lmax")];
         let refused = |name: ContenderName| name.is_process().then_some(IS_PROCESS);
         let roster = Roster::admitting(&names, &[Setting::default()], refused);
         assert_eq!(roster.missing[0].reason, IS_PROCESS);

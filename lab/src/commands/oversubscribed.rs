@@ -7,15 +7,15 @@ use clap::{Args, value_parser};
 use lapwing_lab_stats::median;
 
 use super::session::Session;
-use crate::contenders::{Contender, ContenderName, Entry, Roster, Shares, WaitName};
-use crate::flags::{ScheduleArguments, SettingArguments, values};
+use crate::contenders::{Contender, ContenderName, Entry, Roster, Shares};
+use crate::flags::{ContenderArguments, ScheduleArguments, values};
 use crate::load::sharing::{Crowd, Sharing};
 use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Measured, Row, Subject};
 use crate::measure::schedule::Schedule;
-use crate::record::{Missing, OWN, Record, by, by_cell, compare, fastest, in_rounds};
+use crate::record::{Key, Missing, OWN, Record, by, by_cell, compare, fastest, in_rounds};
 use crate::view::{Bar, Bars, Chart, Table, View, column, text};
 
 /// How its records are shown.
@@ -34,13 +34,21 @@ pub(super) const VIEW: View = View {
 const QUICK_RUN: Duration = Duration::from_millis(50);
 /// The reason why a contender does not take part.
 const CANNOT: &str = "events shared among its consumers are not measured";
+/// The label of the number of producers.
+const PRODUCERS: Key = Key::new("producers");
 /// The fact with the number of waits of which the fastest was measured, if there are several.
-const WAITS_TRIED: &str = "waits_tried";
+const WAITS_TRIED: Key = Key::new("waits_tried");
 /// The cell that others are compared with.
 const ONE_TO_ONE: Crowd = Crowd { producers: 1, consumers: 1 };
 
+/// The help of `--wait`.
+const WAIT_HELP: &str = "Wait strategies of Lapwing, separated by commas; each adds a column. Each rival runs with the \
+                         fastest of its own in each cell";
+
 /// The flags of `lapwing oversubscribed`.
 #[derive(Args, Debug)]
+#[command(mut_arg("contender", |contender| contender.help(contender_help())))]
+#[command(mut_arg("wait", |wait| wait.help(WAIT_HELP)))]
 pub(crate) struct OversubscribedArguments {
     /// Numbers of producers, separated by commas; each is combined with each number of consumers
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "1,2,4,8")]
@@ -52,24 +60,8 @@ pub(crate) struct OversubscribedArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=64))]
     consumers: Vec<u32>,
 
-    /// Contenders to run, separated by commas; if absent, all that can share events, or with `--quick` lapwing,
-    /// bounded-queue, std-mpsc, crossbeam-channel and crossbeam-arrayqueue
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
-    contender: Vec<ContenderName>,
-
-    /// Wait strategies of Lapwing, separated by commas; each adds a column. Each rival runs with
-    /// the fastest of its own in each cell
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    wait: Vec<WaitName>,
-
     #[command(flatten)]
-    setting: SettingArguments,
+    contenders: ContenderArguments,
 
     /// Slots of the ring and of the queue; a power of two
     #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = values::ring)]
@@ -91,10 +83,10 @@ impl OversubscribedArguments {
 
     /// Returns the requested contenders that share events over a ring of this many slots, each once.
     fn roster(&self) -> Roster {
-        let all = if self.schedule.is_quick() { ContenderName::FEW } else { &ContenderName::ALL };
-        let names = values::each_once(&self.contender, all);
-        let settings = self.setting.with(&values::each_once(&self.wait, &[]));
-        let mut roster = Roster::of(&names, &settings);
+        let is_quick = self.schedule.is_quick();
+        let all = if is_quick { ContenderName::few() } else { ContenderName::all() };
+        let names = self.contenders.names(&all);
+        let mut roster = Roster::of(&names, &self.contenders.settings());
         let refusals = roster.entries.iter().filter_map(|entry| refusal(entry, self.ring));
         roster.missing.extend(refusals);
         roster.entries.retain(|entry| refusal(entry, self.ring).is_none());
@@ -119,6 +111,16 @@ impl OversubscribedArguments {
         };
         self.crowds().into_iter().flat_map(of_cell).collect()
     }
+}
+
+/// Returns the help of `--contender`.
+fn contender_help() -> String {
+    let few = ContenderName::few().into_iter().map(ContenderName::name).collect::<Vec<_>>();
+    let (last, others) = few.split_last().expect("Lapwing is one of them");
+    format!(
+        "Contenders to run, separated by commas; if absent, all that can share events, or with `--quick` {} and {last}",
+        others.join(", ")
+    )
 }
 
 /// Returns the reason why `entry` does not take part, if there is one.
@@ -163,10 +165,10 @@ impl Subject for SharedRun<'_> {
         let mut record = self
             .contender()
             .record(VIEW.experiment, threads)
-            .in_cell("producers", producers)
-            .in_cell("consumers", consumers)
-            .in_cell("ring", ring)
-            .in_cell("event_bytes", size_of::<u64>())
+            .in_cell(PRODUCERS, producers)
+            .in_cell(Key::CONSUMERS, consumers)
+            .in_cell(Key::RING, ring)
+            .in_cell(Key::EVENT_BYTES, size_of::<u64>())
             .with_fact(WAITS_TRIED, (tried > 1).then_some(tried));
         record.pinned = placement.pins(threads);
         record
@@ -267,14 +269,14 @@ impl Runner {
 
 /// Returns the numbers of producers and consumers.
 fn crowd(record: &Record) -> String {
-    format!("{}P-{}C", record.text("producers"), record.text("consumers"))
+    format!("{}P-{}C", record.text(PRODUCERS), record.text(Key::CONSUMERS))
 }
 
 /// Returns the row of `runner` with one producer and one consumer over as many slots as in `record`.
 fn alone<'a>(records: &[&'a Record], runner: &Runner, record: &Record) -> Option<&'a Record> {
     let is_alone = |other: &&&Record| {
         let fits = crowd(other) == ONE_TO_ONE.to_string();
-        fits && other.label("ring") == record.label("ring") && runner.has(other)
+        fits && other.label(Key::RING) == record.label(Key::RING) && runner.has(other)
     };
     records.iter().find(is_alone).copied()
 }
@@ -309,7 +311,7 @@ fn line(
     own: Option<&Runner>,
 ) -> Vec<String> {
     let or_none = |text: Option<String>| text.unwrap_or_else(|| text::NONE.to_owned());
-    let mut line = vec![crowd(cell[0]), cell[0].text("ring")];
+    let mut line = vec![crowd(cell[0]), cell[0].text(Key::RING)];
     line.extend(runners.iter().map(|runner| or_none(runner.find(cell).map(nanoseconds))));
 
     let first = fastest(cell).and_then(|first| runners.iter().find(|one| one.has(cell[first])));
@@ -389,6 +391,7 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::contenders::Setting;
     use crate::machine::Machine;
     use crate::record::figure;
     use crate::view::terminal;
@@ -413,21 +416,27 @@ mod tests {
     }
 
     #[test]
-    fn every_contender_of_this_process_hands_each_event_to_one_consumer() {
-        let contenders = "--contender lapwing,bounded-queue,std-mpsc,crossbeam-channel,crossbeam-arrayqueue,flume,kanal";
-        let records = records(&format!("--producers 1,8 --consumers 1,5,8 {contenders}")).unwrap();
-        assert_eq!(records.len(), 7 * 6);
-        let text = rendered(&records);
-        assert!(
-            text.contains("8P-5C") && text.contains("all verified: 42 rows, 84 runs"),
-            "{text}"
-        );
+    fn every_contender_with_one_setting_hands_each_event_to_one_consumer() {
+        let shares = |entry: &Entry| match &entry.candidates[..] {
+            [only] => only.sharing().is_some(),
+            _ => false,
+        };
+        let names = ContenderName::all().into_iter().filter(|name| {
+            !name.is_process() && name.enlist(&[Setting::default()]).unwrap().iter().all(shares)
+        });
+        let names = names.map(ContenderName::name).collect::<Vec<_>>();
+        let flags = format!("--producers 1,8 --consumers 1,5,8 --contender {}", names.join(","));
+        let records = records(&flags).unwrap();
+        assert_eq!(records.len(), names.len() * 6);
+        let (text, rows) = (rendered(&records), records.len());
+        let verified = format!("all verified: {rows} rows, {} runs", 2 * rows);
+        assert!(text.contains("8P-5C") && text.contains(&verified), "{text}");
         assert!(text.contains("std-mpsc: each consumer has a channel of its own"), "{text}");
     }
 
     #[test]
     fn a_handler_of_a_rival_disruptor_handles_its_own_events() {
-        for name in [ContenderName::Disruptor, ContenderName::Lmax] {
+        for name in ["disruptor", "lmax"].map(ContenderName::of) {
             let roster = Roster::of(&[name], &[]);
             for candidate in roster.entries.iter().flat_map(|entry| &entry.candidates) {
                 for crowd in [ONE_TO_ONE, Crowd { producers: 3, consumers: 5 }] {
@@ -459,9 +468,9 @@ mod tests {
     fn a_line_compares_with_the_first_of_the_cell_and_with_one_to_one() {
         let rates = |contender: &str, consumers: u32, per_second: f64| {
             let mut record = Record::new(VIEW.experiment, contender, 2)
-                .in_cell("producers", 1_u32)
-                .in_cell("consumers", consumers)
-                .in_cell("ring", 64_u32);
+                .in_cell(PRODUCERS, 1_u32)
+                .in_cell(Key::CONSUMERS, consumers)
+                .in_cell(Key::RING, 64_u32);
             record.wait = Some("spin".to_owned());
             record.runs = vec![[(figure::PER_SECOND.to_owned(), per_second)].into()];
             record

@@ -16,7 +16,7 @@ use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::run::Pass;
 use crate::measure::runner::{self, Measured, Row, Subject};
-use crate::record::{Missing, Record, compare, figure, named};
+use crate::record::{Key, Missing, Record, compare, figure, named};
 use crate::view::{Bar, Bars, Chart, Column, Table, View, by_caption, column, notes, text};
 
 /// How its records are shown.
@@ -35,9 +35,9 @@ pub(super) const VIEW: View = View {
 /// Slots of each ring and of each queue. It never contains more than one number.
 const SLOTS: usize = 1024;
 /// The label of the cell that says whether the sender pauses.
-const EXCHANGE: &str = "exchange";
+const EXCHANGE: Key = Key::new("exchange");
 /// The fact with the mean pause of the sender before each number, in nanoseconds.
-const PAUSE_NS: &str = "pause_ns";
+const PAUSE_NS: Key = Key::new("pause_ns");
 
 /// The flags of `lapwing ping-pong`.
 #[derive(Args, Debug)]
@@ -66,7 +66,7 @@ impl PingPongArguments {
     fn roster(&self) -> Roster {
         let waits = values::each_once(&self.wait, &WaitName::ALL);
         let settings = Setting::each(&waits, &[PlacementName::Own]); // pollers have no thread
-        let names = values::each_once(&self.contender, &ContenderName::ALL);
+        let names = values::each_once(&self.contender, &ContenderName::all());
         Roster::admitting(&names, &settings, |name| {
             (self.pause > 0 && name.is_process()).then_some("its program sends without a pause")
         })

@@ -10,7 +10,7 @@ use lapwing_lab_stats::Percentiles;
 use super::delays::{self, Carrier, OFFERED, PacedRun};
 use super::session::Session;
 use crate::contenders::{Entry, Roster};
-use crate::flags::{PacedArguments, values};
+use crate::flags::{LengthArguments, PacedArguments, values};
 use crate::load::paced::{END_TO_END, Pace};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
@@ -42,19 +42,16 @@ const TRIES: usize = 3;
 
 /// The flags of `lapwing sweep`.
 #[derive(Args, Debug)]
+#[command(mut_arg("seconds_per_run", |seconds| seconds.default_value("0.15")))]
+#[command(mut_arg("quick", |quick| quick.help("Runs a twenty-fifth of a second each")))]
 pub(crate) struct SweepArguments {
     /// Loads in events per second, separated by commas. Default: a dozen from 1,000 to 64,000,000
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     #[arg(value_parser = value_parser!(u32).range(1..=i64::from(values::MAX_RATE)))]
     rates: Vec<u32>,
 
-    /// Length of one run, in seconds
-    #[arg(long, value_name = "S", default_value = "0.15", value_parser = values::seconds)]
-    seconds_per_run: Duration,
-
-    /// Runs a twenty-fifth of a second each
-    #[arg(long, conflicts_with = "seconds_per_run")]
-    quick: bool,
+    #[command(flatten)]
+    length: LengthArguments,
 
     #[command(flatten)]
     paced: PacedArguments,
@@ -72,7 +69,7 @@ impl SweepArguments {
     fn paces(&self) -> Vec<Pace> {
         let mut rates = values::each_once(&self.rates, &RATES);
         rates.sort_unstable();
-        let time = if self.quick { QUICK_RUN } else { self.seconds_per_run };
+        let time = self.length.run_time(QUICK_RUN);
         rates.into_iter().map(|rate| self.paced.pace(rate, time)).collect()
     }
 }
@@ -238,6 +235,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use crate::machine::Machine;
+    use crate::record::Key;
     use crate::view::terminal;
 
     /// Returns the records of one round with these flags.
@@ -281,7 +279,7 @@ mod tests {
         for record in &records {
             let [way] = &*record.delays else { panic!("one part: {record:?}") };
             assert_eq!((&*way.name, way.curve.len()), (END_TO_END, 0));
-            assert_eq!(Some(way.count as f64), record.number("events"));
+            assert_eq!(Some(way.count as f64), record.number(Key::EVENTS));
         }
         let text = render(&records);
         assert!(text.contains("| lapwing "), "{text}");

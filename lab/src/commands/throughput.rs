@@ -4,15 +4,15 @@ use clap::Args;
 
 use super::graph::{self, GraphRun};
 use super::session::Session;
-use crate::contenders::{BASELINE, ContenderName, Entry, Roster, WaitName};
+use crate::contenders::{BASELINE, Entry, Roster};
 use crate::flags::values::{self, each_once};
-use crate::flags::{ScheduleArguments, SettingArguments};
+use crate::flags::{ContenderArguments, ScheduleArguments};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Row};
-use crate::record::{Record, by_cell, compare, figure, named_or_last};
+use crate::record::{Key, Record, by_cell, compare, figure, named_or_last};
 use crate::view::{Bar, Bars, Chart, Table, View, column, notes};
 
 /// How its records are shown.
@@ -29,16 +29,20 @@ pub(super) const VIEW: View = View {
 /// The maximum memory of one ring or one queue, in bytes. A diamond has four queues.
 const MAX_RING_BYTES: usize = 1 << 30;
 
+/// The help of `--wait`.
+const WAIT_HELP: &str = "Wait strategies of Lapwing's consumers and producers, separated by commas; each adds a row. \
+                         Each rival runs with the fastest of its own";
+
 /// The flags of `lapwing throughput`.
 #[derive(Args, Debug)]
+#[command(mut_arg("wait", |wait| wait.help(WAIT_HELP)))]
 pub(crate) struct ThroughputArguments {
     /// Configurations to run, separated by commas. Default: all five
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) topology: Vec<Topology>,
 
-    /// Contenders to run, separated by commas. Default: all
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
-    pub(crate) contender: Vec<ContenderName>,
+    #[command(flatten)]
+    pub(crate) contenders: ContenderArguments,
 
     /// Slots of the ring and of every queue; a power of two
     #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = values::ring)]
@@ -52,20 +56,6 @@ pub(crate) struct ThroughputArguments {
     /// and send the N events one by one
     #[arg(long, value_name = "one|batch:N", default_value = "one")]
     pub(crate) publish: Publish,
-
-    /// Wait strategies of Lapwing's consumers and producers, separated by commas; each adds a row.
-    /// Each rival runs with the fastest of its own
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    pub(crate) wait: Vec<WaitName>,
-
-    #[command(flatten)]
-    pub(crate) setting: SettingArguments,
 
     #[command(flatten)]
     pub(crate) schedule: ScheduleArguments,
@@ -99,12 +89,6 @@ impl ThroughputArguments {
         Ok(())
     }
 
-    /// Returns the requested contenders, each once.
-    fn roster(&self) -> Roster {
-        let settings = self.setting.with(&each_once(&self.wait, &[]));
-        Roster::of(&each_once(&self.contender, &ContenderName::ALL), &settings)
-    }
-
     /// Returns a row for each of `entries` in each configuration that it supports.
     fn rows<'a>(&self, entries: &'a [Entry]) -> Vec<Row<GraphRun<'a>>> {
         let schedule = self.schedule.schedule();
@@ -132,7 +116,7 @@ impl ThroughputArguments {
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &ThroughputArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
-    let Roster { entries, mut missing } = arguments.roster();
+    let Roster { entries, mut missing } = arguments.contenders.roster();
     let topologies = each_once(&arguments.topology, &Topology::ALL);
     missing.extend(graph::refusals(&topologies, &[arguments.ring], &entries));
     let records = measure(arguments, &entries, Progress::new)?;
@@ -180,7 +164,7 @@ fn charts(records: &[&Record]) -> Vec<Chart> {
     let bar = |record: &&Record| Bar::of(record, column::millions);
     let group = |cell: &Vec<&Record>| {
         let pinned = if cell[0].pinned { ", pinned" } else { "" };
-        (graph::heading(&cell[0].text("topology")) + pinned, cell.iter().map(bar).collect())
+        (graph::heading(&cell[0].text(Key::TOPOLOGY)) + pinned, cell.iter().map(bar).collect())
     };
     let caption = "Million events per second. The bar is the median run, the thin line spans the slowest and the \
                    fastest run.";
@@ -197,6 +181,7 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::contenders::{ContenderName, Setting};
     use crate::machine::Machine;
     use crate::view::terminal;
 
@@ -207,7 +192,7 @@ mod tests {
         else {
             panic!("it is another command")
         };
-        measure(&arguments, &arguments.roster().entries, |_| Progress::Silent).unwrap()
+        measure(&arguments, &arguments.contenders.roster().entries, |_| Progress::Silent).unwrap()
     }
 
     #[test]
@@ -217,9 +202,12 @@ mod tests {
         );
         assert_eq!(records.len(), 4);
         let first = &records[0];
-        assert_eq!((first.text("topology"), &*first.contender), ("unicast".to_owned(), "std-mpsc"));
         assert_eq!(
-            ["ring", "event_bytes", "events"].map(|key| first.number(key)),
+            (first.text(Key::TOPOLOGY), &*first.contender),
+            ("unicast".to_owned(), "std-mpsc")
+        );
+        assert_eq!(
+            [Key::RING, Key::EVENT_BYTES, Key::EVENTS].map(|key| first.number(key)),
             [64.0, 32.0, 100.0].map(Some)
         );
         assert_eq!((first.runs.len(), first.threads, first.wait.as_deref()), (3, 2, Some("park")));
@@ -253,8 +241,7 @@ mod tests {
 
     #[test]
     fn a_ring_that_is_too_small_for_a_rival_is_said() {
-        let roster =
-            Roster::of(&[ContenderName::Disruptor], &[crate::contenders::Setting::default()]);
+        let roster = Roster::of(&[ContenderName::of("disruptor")], &[Setting::default()]);
         let refusals = graph::refusals(&[Topology::Sequencer], &[8], &roster.entries);
         assert_eq!(refusals[0].contender, "disruptor in sequencer");
         assert_eq!(refusals[0].reason, "its ring has at least 64 slots: slots=8");

@@ -12,7 +12,7 @@ use crate::load::queue::{Payload, Queue};
 use crate::measure::crew::Disconnected;
 
 /// A mutex with two condition variables.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct BoundedQueue;
 
 impl Queue for BoundedQueue {

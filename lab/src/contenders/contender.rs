@@ -1,4 +1,4 @@
-//! The interface of a contender.
+//! The interface of a contender, and a contender with its settings.
 
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};
@@ -7,7 +7,7 @@ use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
-use crate::record::Record;
+use crate::record::{Missing, Record};
 
 /// A rival that can run every topology.
 pub(crate) trait Contender {
@@ -82,4 +82,36 @@ pub(crate) trait Shares {
     ///
     /// [`RunError`] if a worker could not start or did not complete.
     fn share(&self, sharing: &Sharing) -> Result<Pass, RunError>;
+}
+
+/// A contender that takes part, with its only setting or with several. The fastest of several is
+/// measured.
+pub(crate) struct Entry {
+    /// Its settings: at least one.
+    pub(crate) candidates: Vec<Box<dyn Contender>>,
+}
+
+impl Entry {
+    /// Creates a contender with one setting.
+    pub(crate) fn only(contender: Box<dyn Contender>) -> Self {
+        Self { candidates: vec![contender] }
+    }
+
+    /// Creates a contender of which the fastest setting is measured.
+    pub(crate) fn fastest_of(candidates: Vec<Box<dyn Contender>>) -> Self {
+        Self { candidates }
+    }
+
+    /// Returns the reason why it does not take part in `topology` with a ring of this many slots,
+    /// if there is one.
+    pub(crate) fn refusal(&self, topology: Topology, ring: usize) -> Option<Missing> {
+        let too_small = |contender: &dyn Contender| {
+            let fewest = contender.fewest_slots(topology);
+            (ring < fewest).then(|| Missing {
+                contender: format!("{} in {}", contender.name(), topology.name()),
+                reason: format!("its ring has at least {fewest} slots: slots={ring}"),
+            })
+        };
+        self.candidates.iter().find_map(|contender| too_small(contender.as_ref()))
+    }
 }

@@ -10,7 +10,7 @@ use crate::load::queue::{Payload, Queue};
 use crate::measure::crew::Disconnected;
 
 /// `crossbeam_queue::ArrayQueue` with yielding ends.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct CrossbeamArrayQueue;
 
 impl Queue for CrossbeamArrayQueue {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::contender::{Contender, Shares};
-use super::roster::Entry;
+use super::contender::{Contender, Entry, Shares};
 use crate::foreign::{CppRival, JavaRival, Program, Rival, ToolError};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};
@@ -30,14 +29,14 @@ struct Foreign {
 /// # Errors
 ///
 /// The missing tool, in a few words.
-pub(super) fn lmax() -> Result<Vec<Entry>, String> {
+pub(super) fn lmax() -> Result<Entry, String> {
     let program = Arc::new(JavaRival::Lmax.build().map_err(|error| error.to_string())?);
     let candidate = |arguments: &'static [&'static str]| {
         let rival = Rival::new(Arc::clone(&program), arguments);
         let lmax = Foreign { name: "lmax", wait: arguments[0], rival, shares: true };
         Box::new(lmax) as Box<dyn Contender>
     };
-    Ok(vec![Entry { candidates: LMAX_WAITS.map(candidate).into() }])
+    Ok(Entry::fastest_of(LMAX_WAITS.map(candidate).into()))
 }
 
 /// Returns `java.util.concurrent.ArrayBlockingQueue`.
@@ -45,7 +44,7 @@ pub(super) fn lmax() -> Result<Vec<Entry>, String> {
 /// # Errors
 ///
 /// The missing tool, in a few words.
-pub(super) fn array_blocking_queue() -> Result<Vec<Entry>, String> {
+pub(super) fn array_blocking_queue() -> Result<Entry, String> {
     only("array-blocking-queue", "blocking", JavaRival::ArrayBlockingQueue.build())
 }
 
@@ -54,7 +53,7 @@ pub(super) fn array_blocking_queue() -> Result<Vec<Entry>, String> {
 /// # Errors
 ///
 /// The missing tool, in a few words.
-pub(super) fn cpp_mutex_queue() -> Result<Vec<Entry>, String> {
+pub(super) fn cpp_mutex_queue() -> Result<Entry, String> {
     only("cpp-mutex-queue", "condvar", CppRival::MutexQueue.build())
 }
 
@@ -63,7 +62,7 @@ pub(super) fn cpp_mutex_queue() -> Result<Vec<Entry>, String> {
 /// # Errors
 ///
 /// The missing tool, in a few words.
-pub(super) fn boost_lockfree() -> Result<Vec<Entry>, String> {
+pub(super) fn boost_lockfree() -> Result<Entry, String> {
     only("boost-lockfree", "yield", CppRival::BoostLockfree.build())
 }
 
@@ -72,7 +71,7 @@ pub(super) fn boost_lockfree() -> Result<Vec<Entry>, String> {
 /// # Errors
 ///
 /// The missing tool, in a few words.
-pub(super) fn moodycamel() -> Result<Vec<Entry>, String> {
+pub(super) fn moodycamel() -> Result<Entry, String> {
     only("moodycamel", "yield", CppRival::Moodycamel.build())
 }
 
@@ -81,10 +80,10 @@ fn only(
     name: &'static str,
     wait: &'static str,
     built: Result<Program, ToolError>,
-) -> Result<Vec<Entry>, String> {
+) -> Result<Entry, String> {
     let program = built.map_err(|error| error.to_string())?;
     let rival = Rival::new(Arc::new(program), &[]);
-    Ok(vec![Entry::only(Box::new(Foreign { name, wait, rival, shares: false }))])
+    Ok(Entry::only(Box::new(Foreign { name, wait, rival, shares: false })))
 }
 
 impl Contender for Foreign {

@@ -1,6 +1,6 @@
 //! A rival queue as a contender: one queue for each arc of a topology.
 
-use super::contender::{Contender, Shares};
+use super::contender::{Contender, Entry, Shares};
 use crate::load::exchange::{self, Exchange};
 use crate::load::paced::{self, Pace, Paced};
 use crate::load::queue::Queue;
@@ -10,8 +10,13 @@ use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
+/// Returns the contender with a queue of kind `Q` for each arc.
+pub(super) fn entry<Q: Queue + Default>() -> Entry {
+    Entry::only(Box::new(OverQueues(Q::default())))
+}
+
 /// Every topology over one kind of queue.
-pub(super) struct OverQueues<Q>(pub(super) Q);
+struct OverQueues<Q>(Q);
 
 impl<Q: Queue> Contender for OverQueues<Q> {
     fn name(&self) -> &'static str {

@@ -1,6 +1,5 @@
-//! The queues of other libraries, a few lines each. A further one implements [`Queue`], and is named where it takes
-//! part: in [`ContenderName`](super::ContenderName) for graphs, in [`ChannelName`](super::channels::ChannelName) for
-//! values under load.
+//! The queues of other libraries, a few lines each. A further one implements [`Queue`], and has an entry in
+//! [`CONTENDERS`](super::registry::CONTENDERS) that says where it takes part: in graphs, under load, or both.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc;
@@ -12,40 +11,40 @@ use crate::load::queue::{Payload, Queue};
 use crate::measure::crew::Disconnected;
 
 /// `std::sync::mpsc::sync_channel`, which spins briefly and then parks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct StdMpsc;
 
 /// `crossbeam_channel::bounded`, which spins briefly and then parks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct CrossbeamChannel;
 
 /// `flume::bounded`, a lock around a queue, which parks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Flume;
 
 /// `kanal::bounded`, which spins briefly and then parks. It copies a value from stack to stack if the other side waits.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Kanal;
 
 /// `crossfire::mpsc::bounded_blocking`. As its documentation asks, it counts the CPUs first.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Crossfire;
 
 /// `crossfire::spsc::bounded_blocking`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct CrossfireSingle;
 
 /// `gil::mpsc::channel`, which spins and yields. The channel of `gil` that parks loses wake-ups, so it is not measured.
 /// No end of `gil` reports whether the other one exists.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Gil;
 
 /// `gil::spsc::channel`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct GilSingle;
 
-/// `thingbuf::mpsc::blocking`, which parks.
-#[derive(Clone, Copy)]
+/// `thingbuf::mpsc::blocking`, which parks. A sender that waits for a slot can sleep forever after the receiver is gone.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Thingbuf;
 
 impl Queue for StdMpsc {
@@ -217,6 +216,7 @@ impl Queue for CrossfireSingle {
 impl Queue for Gil {
     const NAME: &'static str = "gil";
     const WAIT: &'static str = "yield";
+    const REPORTS_ENDS: bool = false;
     type Sender<T: Payload> = gil::mpsc::Sender<T>;
     type Receiver<T: Payload> = gil::mpsc::Receiver<T>;
 
@@ -243,6 +243,7 @@ impl Queue for Gil {
 impl Queue for GilSingle {
     const NAME: &'static str = Gil::NAME;
     const WAIT: &'static str = Gil::WAIT;
+    const REPORTS_ENDS: bool = Gil::REPORTS_ENDS;
     type Sender<T: Payload> = gil::spsc::Sender<T>;
     type Receiver<T: Payload> = gil::spsc::Receiver<T>;
 
@@ -271,6 +272,7 @@ impl Queue for GilSingle {
 impl Queue for Thingbuf {
     const NAME: &'static str = "thingbuf";
     const WAIT: &'static str = "park";
+    const REPORTS_ENDS: bool = false;
     type Sender<T: Payload> = blocking::Sender<T>;
     type Receiver<T: Payload> = blocking::Receiver<T>;
 

@@ -1,17 +1,11 @@
 //! The contenders of a comparison with their settings, and those that cannot take part, with the
 //! reason.
 
-use super::contender::Contender;
-use super::{ContenderName, Setting};
+use super::Setting;
+use super::contender::Entry;
+use super::name::ContenderName;
 use crate::load::topologies::Topology;
 use crate::record::Missing;
-
-/// A contender that takes part, with its only setting or with several. The fastest of several is
-/// measured.
-pub(crate) struct Entry {
-    /// Its settings: at least one.
-    pub(crate) candidates: Vec<Box<dyn Contender>>,
-}
 
 /// The requested contenders.
 pub(crate) struct Roster {
@@ -19,33 +13,6 @@ pub(crate) struct Roster {
     pub(crate) entries: Vec<Entry>,
     /// The contenders that cannot take part.
     pub(crate) missing: Vec<Missing>,
-}
-
-impl Entry {
-    /// Creates a contender with one setting.
-    pub(crate) fn only(contender: Box<dyn Contender>) -> Self {
-        Self { candidates: vec![contender] }
-    }
-
-    /// Creates a contender of which the fastest setting is measured.
-    pub(crate) fn fastest_of(candidates: Vec<Box<dyn Contender>>) -> Self {
-        Self { candidates }
-    }
-}
-
-impl Entry {
-    /// Returns the reason why it does not take part in `topology` with a ring of this many slots,
-    /// if there is one.
-    pub(crate) fn refusal(&self, topology: Topology, ring: usize) -> Option<Missing> {
-        let too_small = |contender: &dyn Contender| {
-            let fewest = contender.fewest_slots(topology);
-            (ring < fewest).then(|| Missing {
-                contender: format!("{} in {}", contender.name(), topology.name()),
-                reason: format!("its ring has at least {fewest} slots: slots={ring}"),
-            })
-        };
-        self.candidates.iter().find_map(|contender| too_small(contender.as_ref()))
-    }
 }
 
 impl Roster {
@@ -68,7 +35,7 @@ impl Roster {
         let mut roster = Self::of(&takes_part, settings);
         roster.missing.extend(others.into_iter().filter_map(|name| {
             let reason = refusal(name)?.to_owned();
-            Some(Missing { contender: name.name(), reason })
+            Some(Missing { contender: name.name().to_owned(), reason })
         }));
         roster
     }
@@ -81,7 +48,7 @@ impl Roster {
             match name.enlist(settings) {
                 Ok(entries) => roster.entries.extend(entries),
                 Err(reason) => {
-                    let contender = name.name();
+                    let contender = name.name().to_owned();
                     roster.missing.push(Missing { contender, reason });
                 }
             }

@@ -13,8 +13,8 @@ use crossbeam_utils::Backoff;
 use rtrb::chunks::{ChunkError, ReadChunk};
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
+use super::contender::Entry;
 use super::over_rings::{self, Receiver, Rings, Sender};
-use super::roster::Entry;
 use crate::measure::crew::Disconnected;
 
 /// Returns the contender with each of its waits.

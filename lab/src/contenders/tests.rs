@@ -1,11 +1,10 @@
-//! Every topology over every contender, with rings small enough to wrap often, and the loss of a
-//! peer.
+//! Every topology over every contender of the registry, with rings small enough to wrap often, and the loss of a peer.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::thread;
 
-use super::bounded_queue::BoundedQueue;
-use super::crossbeam_array_queue::CrossbeamArrayQueue;
-use super::queues::{CrossbeamChannel, Flume, Kanal, StdMpsc};
+use super::registry::CONTENDERS;
 use super::{Contender, ContenderName, Setting, WaitName};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Between, Pace};
@@ -30,13 +29,34 @@ fn assert_right(contender: &dyn Contender, workload: Workload) {
     }
 }
 
+/// Runs `check` on a thread with the name `name`, so that a failure says which contender it is about.
+fn on_thread_of(name: &str, check: impl FnOnce() + Send + 'static) {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(check).unwrap();
+    assert!(thread.join().is_ok(), "{name} failed: the message of its thread says why");
+}
+
+/// Runs `check` for each contender that is a program in another language, or for each that is not.
+fn each(is_process: bool, check: fn(ContenderName)) {
+    let names = ContenderName::shown().into_iter();
+    for name in names.filter(|name| name.is_process() == is_process) {
+        on_thread_of(name.name(), move || check(name));
+    }
+}
+
 /// Returns every setting of `name`, or none with a message if its tools are missing.
 fn present(name: ContenderName, settings: &[Setting]) -> Vec<Box<dyn Contender>> {
     let entries = name.enlist(settings).unwrap_or_else(|reason| {
         eprintln!("skipped: {name:?}: {reason}");
         Vec::new()
     });
-    entries.into_iter().flat_map(|entry| entry.candidates).collect()
+    let candidates = entries.into_iter().flat_map(|entry| entry.candidates).collect::<Vec<_>>();
+    candidates.iter().for_each(|candidate| assert_eq!(candidate.name(), name.name()));
+    candidates
+}
+
+/// Returns the fewest slots with which `contender` takes part in every topology.
+fn fewest_slots(contender: &dyn Contender) -> usize {
+    Topology::ALL.map(|topology| contender.fewest_slots(topology)).into_iter().max().unwrap_or(1)
 }
 
 /// Returns a workload of [`EVENTS`].
@@ -69,16 +89,10 @@ fn assert_right_under_a_load(contender: &dyn Contender) {
     assert!(Some(end_to_end) >= longest_hop, "{name} {end_to_end} {longest_hop:?}");
 }
 
-/// Runs every contender of `name` over small and larger rings and events.
-fn assert_right_at_every_size(name: ContenderName) {
-    for contender in present(name, &[Setting::default()]) {
-        assert_right_over_rings_of(&*contender, [2, 64]);
-    }
-}
-
-/// Runs `contender` over these rings, with small and large events.
-fn assert_right_over_rings_of(contender: &dyn Contender, rings: [usize; 2]) {
-    for ring in rings {
+/// Runs `contender` over the smallest ring and a larger one, with small and large events.
+fn assert_right_at_every_size(contender: &dyn Contender) {
+    let fewest = fewest_slots(contender);
+    for ring in [fewest, 64.max(2 * fewest)] {
         for event_bytes in [EventBytes::B8, EventBytes::B256] {
             assert_right(contender, workload(ring, event_bytes, Publish::One));
         }
@@ -86,85 +100,48 @@ fn assert_right_over_rings_of(contender: &dyn Contender, rings: [usize; 2]) {
     assert_right_under_a_load(contender);
 }
 
-/// Runs the settings of `name` that yield the CPU over these rings. All settings run over one ring
-/// that wraps a few times, because spinning threads that outnumber the CPUs need a time slice per
-/// lap.
-fn assert_right_in_every_setting(name: ContenderName, rings: [usize; 2]) {
-    for contender in present(name, &[]) {
-        assert_right(&*contender, workload(256, EventBytes::B32, Publish::One));
-        assert_right(&*contender, workload(256, EventBytes::B64, batch(7)));
-        if contender.wait().ends_with("yield") {
-            assert_right_over_rings_of(&*contender, rings);
+#[test]
+fn a_name_is_registered_once() {
+    let names = CONTENDERS.iter().map(|contender| contender.name).collect::<BTreeSet<_>>();
+    assert_eq!(names.len(), CONTENDERS.len());
+}
+
+#[test]
+fn every_contender_with_one_setting_is_right_at_every_size() {
+    each(false, |name| {
+        if let [contender] = &present(name, &[Setting::default()])[..] {
+            assert_right_at_every_size(&**contender);
         }
-    }
+    });
+}
+
+/// All settings run over one ring that wraps a few times, because spinning threads that outnumber the CPUs need a time
+/// slice per lap. Those that yield the CPU run over smaller rings as well.
+#[test]
+fn every_contender_with_several_settings_is_right_in_each() {
+    each(false, |name| {
+        let candidates = present(name, &[Setting::default()]);
+        let several = if candidates.len() > 1 { &candidates[..] } else { &[] };
+        for contender in several {
+            assert_right(&**contender, workload(256, EventBytes::B32, Publish::One));
+            assert_right(&**contender, workload(256, EventBytes::B64, batch(7)));
+            if contender.wait().ends_with("yield") {
+                assert_right_at_every_size(&**contender);
+            }
+        }
+    });
 }
 
 #[test]
-fn lapwing_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::Lapwing);
-}
-
-#[test]
-fn lapwing_plain_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::LapwingPlain);
-}
-
-#[test]
-fn bounded_queue_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::BoundedQueue);
-}
-
-#[test]
-fn std_mpsc_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::StdMpsc);
-}
-
-#[test]
-fn crossbeam_channel_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::CrossbeamChannel);
-}
-
-#[test]
-fn crossbeam_array_queue_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::CrossbeamArrayQueue);
-}
-
-#[test]
-fn flume_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::Flume);
-}
-
-#[test]
-fn kanal_is_right_at_every_size() {
-    assert_right_at_every_size(ContenderName::Kanal);
-}
-
-#[test]
-fn disruptor_is_right_in_every_setting() {
-    assert_right_in_every_setting(ContenderName::Disruptor, [64, 128]);
-}
-
-#[test]
-fn photon_ring_is_right_in_every_setting() {
-    assert_right_in_every_setting(ContenderName::PhotonRing, [2, 64]);
-}
-
-#[test]
-fn rtrb_is_right_in_every_setting() {
-    assert_right_in_every_setting(ContenderName::Rtrb, [1, 64]);
-}
-
-#[test]
-fn lapwing_channel_is_right_in_every_setting() {
-    assert_right_in_every_setting(ContenderName::LapwingChannel, [1, 64]);
-    let candidates = present(ContenderName::LapwingChannel, &[]);
+fn lapwing_channel_is_right_at_every_size_unless_it_spins() {
+    let candidates = present(ContenderName::of("lapwing-channel"), &[]);
     let leave_the_cpu = candidates.iter().filter(|candidate| candidate.wait() != "busy-spin");
-    leave_the_cpu.for_each(|candidate| assert_right_over_rings_of(&**candidate, [1, 64]));
+    leave_the_cpu.for_each(|candidate| assert_right_at_every_size(&**candidate));
 }
 
 #[test]
 fn lapwing_is_right_with_every_wait_strategy() {
-    for contender in present(ContenderName::Lapwing, &WaitName::ALL.map(Setting::from)) {
+    for contender in present(ContenderName::of("lapwing"), &WaitName::ALL.map(Setting::from)) {
         assert_right(&*contender, workload(64, EventBytes::B32, Publish::One));
         assert_right_under_a_load(&*contender);
     }
@@ -179,7 +156,7 @@ fn placements() -> Vec<Setting> {
 
 #[test]
 fn lapwing_is_right_wherever_its_consumers_run() {
-    for contender in present(ContenderName::Lapwing, &placements()) {
+    for contender in present(ContenderName::of("lapwing"), &placements()) {
         for (ring, publish) in [(2, Publish::One), (64, Publish::One), (64, batch(7))] {
             assert_right(&*contender, workload(ring, EventBytes::B32, publish));
         }
@@ -191,7 +168,7 @@ fn lapwing_is_right_wherever_its_consumers_run() {
 fn lapwing_shares_events_wherever_its_workers_run() {
     let crowd = Crowd { producers: 3, consumers: 5 };
     let sharing = Sharing { crowd, events: EVENTS, ring: 64, placement: Placement::Free };
-    for contender in present(ContenderName::Lapwing, &placements()) {
+    for contender in present(ContenderName::of("lapwing"), &placements()) {
         let pass = contender.sharing().unwrap().share(&sharing).unwrap();
         assert_eq!(pass.answers, sharing.expected(), "{}", contender.name());
     }
@@ -199,7 +176,7 @@ fn lapwing_shares_events_wherever_its_workers_run() {
 
 #[test]
 fn lapwing_is_right_with_batches_that_do_not_divide_the_events() {
-    for contender in present(ContenderName::Lapwing, &[Setting::default()]) {
+    for contender in present(ContenderName::of("lapwing"), &[Setting::default()]) {
         for size in [1, 7, 16] {
             assert_right(&*contender, workload(16, EventBytes::B64, batch(size)));
         }
@@ -209,16 +186,13 @@ fn lapwing_is_right_with_batches_that_do_not_divide_the_events() {
 #[test]
 fn fewer_events_than_producers_are_right() {
     // Processes have their own test, because they take seconds to start.
-    let threads = ContenderName::ALL.into_iter().filter(|name| !name.is_process());
-    for name in threads {
+    each(false, |name| {
         for contender in present(name, &[Setting::default()]) {
-            let fewest = Topology::ALL.map(|topology| contender.fewest_slots(topology));
-            let ring = fewest.into_iter().max().unwrap_or(1);
-            let mut single = workload(ring, EventBytes::B8, Publish::One);
-            single.events = 1;
+            let ring = fewest_slots(&*contender);
+            let single = Workload { events: 1, ..workload(ring, EventBytes::B8, Publish::One) };
             assert_right(&*contender, single);
         }
-    }
+    });
 }
 
 /// Asserts that `contender`, which is a process, is right with events of every size, single and in
@@ -249,47 +223,28 @@ fn assert_right_elsewhere(contender: &dyn Contender) {
 }
 
 #[test]
-fn lmax_is_right_with_every_wait_strategy() {
-    let candidates = present(ContenderName::Lmax, &[]);
+fn every_process_is_right() {
+    each(true, |name| {
+        let candidates = present(name, &[]);
+        let has_several = candidates.len() > 1;
+        for candidate in candidates {
+            if has_several && candidate.wait() != "yielding" {
+                let workload = workload(512, EventBytes::B32, Publish::One);
+                let pass = candidate.run(Topology::Diamond, &workload).unwrap();
+                let expected = Topology::Diamond.expected(&workload);
+                assert_eq!(pass.answers, expected, "{name:?} {}", candidate.wait());
+            } else {
+                assert_right_as_a_process(&*candidate);
+            }
+        }
+    });
+}
+
+#[test]
+fn lmax_has_every_wait_strategy() {
+    let candidates = present(ContenderName::of("lmax"), &[]);
     let waits = candidates.iter().map(|candidate| candidate.wait()).collect::<Vec<_>>();
     assert!(waits.is_empty() || waits == ["busy-spin", "yielding", "sleeping", "blocking"]);
-    for candidate in candidates {
-        if candidate.wait() == "yielding" {
-            assert_right_as_a_process(&*candidate);
-            continue;
-        }
-        let workload = workload(512, EventBytes::B32, Publish::One);
-        let pass = candidate.run(Topology::Diamond, &workload).unwrap();
-        assert_eq!(pass.answers, Topology::Diamond.expected(&workload), "{}", candidate.wait());
-    }
-}
-
-#[test]
-fn array_blocking_queue_is_right_as_a_process() {
-    for contender in present(ContenderName::ArrayBlockingQueue, &[]) {
-        assert_right_as_a_process(&*contender);
-    }
-}
-
-#[test]
-fn cpp_mutex_queue_is_right_as_a_process() {
-    for contender in present(ContenderName::CppMutexQueue, &[]) {
-        assert_right_as_a_process(&*contender);
-    }
-}
-
-#[test]
-fn boost_lockfree_is_right_as_a_process() {
-    for contender in present(ContenderName::BoostLockfree, &[]) {
-        assert_right_as_a_process(&*contender);
-    }
-}
-
-#[test]
-fn moodycamel_is_right_as_a_process() {
-    for contender in present(ContenderName::Moodycamel, &[]) {
-        assert_right_as_a_process(&*contender);
-    }
 }
 
 /// Runs a crew whose consumer panics after one message while its producer still sends.
@@ -330,40 +285,41 @@ fn assert_panicked(error: &RunError, culprit: &str, queue: &str) {
     assert!(is_reported, "queue={queue} error={error}");
 }
 
-/// Asserts that a queue of kind `Q` reports either end's panic instead of hanging.
-fn assert_panics_are_reported<Q: Queue>(queue: Q) {
-    let lost_consumer = run_with_a_panicking_consumer(queue);
+/// Asserts that a queue reports the panic of either end instead of a hang.
+fn assert_panics_are_reported<Q: Queue + Default>() {
+    let lost_consumer = run_with_a_panicking_consumer(Q::default());
     assert_panicked(&lost_consumer, "consumer", Q::NAME);
 
-    let lost_producer = run_with_a_panicking_producer(queue);
+    let lost_producer = run_with_a_panicking_producer(Q::default());
     assert_panicked(&lost_producer, "producer", Q::NAME);
 }
 
-#[test]
-fn panic_at_either_end_of_a_queue_is_reported() {
-    assert_panics_are_reported(BoundedQueue);
-    assert_panics_are_reported(StdMpsc);
-    assert_panics_are_reported(Flume);
-    assert_panics_are_reported(Kanal);
-    assert_panics_are_reported(CrossbeamChannel);
-    assert_panics_are_reported(CrossbeamArrayQueue);
+/// Asserts that the last message arrives after its sender is gone, and then that the sender is gone.
+fn assert_last_message_arrives<Q: Queue + Default>() {
+    let (mut sender, mut receiver) = Q::default().one_to_one::<u64>(2);
+    Q::send(&mut sender, 7).unwrap();
+    drop(sender);
+    let received = [Q::receive(&mut receiver), Q::receive(&mut receiver)];
+    assert_eq!(received, [Ok(7), Err(Disconnected)], "{}", Q::NAME);
+}
+
+/// Asserts that the ends of both kinds of queue report that the other end is gone, unless a kind says that they do not.
+pub(super) fn assert_ends<Single: Queue + Default, Multi: Queue + Default>() {
+    fn assert_of<Q: Queue + Default>() {
+        if Q::REPORTS_ENDS {
+            assert_panics_are_reported::<Q>();
+            assert_last_message_arrives::<Q>();
+        }
+    }
+    assert_of::<Single>();
+    assert_of::<Multi>();
 }
 
 #[test]
-fn last_message_arrives_after_its_sender_is_gone() {
-    /// Sends one message, drops the sender, and receives twice.
-    fn receive_twice<Q: Queue>(queue: Q) -> [Result<u64, Disconnected>; 2] {
-        let (mut sender, mut receiver) = queue.one_to_one::<u64>(2);
-        Q::send(&mut sender, 7).unwrap();
-        drop(sender);
-        [Q::receive(&mut receiver), Q::receive(&mut receiver)]
+fn the_ends_of_every_queue_report_that_the_other_end_is_gone() {
+    for contender in CONTENDERS {
+        if let Some(assert_ends) = contender.assert_ends {
+            on_thread_of(contender.name, assert_ends);
+        }
     }
-
-    let expected = [Ok(7), Err(Disconnected)];
-    assert_eq!(receive_twice(BoundedQueue), expected);
-    assert_eq!(receive_twice(StdMpsc), expected);
-    assert_eq!(receive_twice(Flume), expected);
-    assert_eq!(receive_twice(Kanal), expected);
-    assert_eq!(receive_twice(CrossbeamChannel), expected);
-    assert_eq!(receive_twice(CrossbeamArrayQueue), expected);
 }

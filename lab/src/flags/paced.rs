@@ -5,33 +5,23 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use super::SettingArguments;
+use super::ContenderArguments;
 use super::schedule::PlacementArguments;
 use super::values;
-use crate::contenders::{ContenderName, Roster, WaitName};
+use crate::contenders::Roster;
 use crate::load::paced::{Between, Pace};
 use crate::load::topologies::Topology;
 
+/// The help of `--wait`.
+const WAIT_HELP: &str = "Wait strategies of Lapwing, separated by commas; each adds a row or a curve. Each rival uses \
+                         its own strategy with the shortest median delay";
+
 /// The flags that `latency` and `sweep` share.
 #[derive(Args, Debug)]
+#[command(mut_arg("wait", |wait| wait.help(WAIT_HELP)))]
 pub(crate) struct PacedArguments {
-    /// Contenders to run, separated by commas. Default: all
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
-    contender: Vec<ContenderName>,
-
-    /// Wait strategies of Lapwing, separated by commas; each adds a row or a curve. Each rival uses
-    /// its own strategy with the shortest median delay
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    wait: Vec<WaitName>,
-
     #[command(flatten)]
-    setting: SettingArguments,
+    contenders: ContenderArguments,
 
     /// Counted runs of each row
     #[arg(long, value_name = "N", default_value_t = 7)]
@@ -53,10 +43,7 @@ pub(crate) struct PacedArguments {
 impl PacedArguments {
     /// Returns the requested contenders, each once.
     pub(crate) fn roster(&self) -> Roster {
-        let settings = self.setting.with(&values::each_once(&self.wait, &[]));
-        let names = values::each_once(&self.contender, &ContenderName::ALL);
-        let roster = Roster::of(&names, &settings);
-        roster.fitting(Topology::Pipeline, self.ring)
+        self.contenders.roster().fitting(Topology::Pipeline, self.ring)
     }
 
     /// Returns a load of `rate` events per second for `time`.

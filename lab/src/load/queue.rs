@@ -12,6 +12,9 @@ pub(crate) trait Queue: Copy + Send + 'static {
     const NAME: &'static str;
     /// How a full sender and an empty receiver wait, in one word.
     const WAIT: &'static str;
+    /// Whether each end reports that the other side is gone. A graph needs it, because its threads would otherwise
+    /// wait forever for one that failed.
+    const REPORTS_ENDS: bool = true;
 
     /// A sending end.
     type Sender<T: Payload>: Send;
@@ -30,14 +33,14 @@ pub(crate) trait Queue: Copy + Send + 'static {
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if the receiver is gone and the queue reports it.
+    /// [`Disconnected`] if the receiver is gone and the queue [reports](Self::REPORTS_ENDS) it.
     fn send<T: Payload>(sender: &mut Self::Sender<T>, message: T) -> Result<(), Disconnected>;
 
     /// Receives the oldest message. Waits while the queue is empty.
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if the queue is empty, every sender is gone and the queue reports it.
+    /// [`Disconnected`] if the queue is empty, every sender is gone and the queue [reports](Self::REPORTS_ENDS) it.
     fn receive<T: Payload>(receiver: &mut Self::Receiver<T>) -> Result<T, Disconnected>;
 
     /// Returns a further receiving end, so that several consumers share the messages, or `None` if there can only be

@@ -22,7 +22,7 @@ use crate::measure::error::Error;
 use crate::measure::interrupt;
 use crate::measure::progress::Progress;
 use crate::measure::run::Pass;
-use crate::record::{Figures, Record, figure};
+use crate::record::{Figures, Key, Record, figure};
 
 /// The seed of the orders. It is the same on every machine, so that a report can be repeated.
 const ORDER_SEED: u64 = 0x1A97;
@@ -160,7 +160,7 @@ impl<S: Subject> Row<S> {
             return None;
         }
         let events = (self.events > 0).then_some(self.events);
-        let mut record = self.subject.record().with_fact("events", events);
+        let mut record = self.subject.record().with_fact(Key::EVENTS, events);
         record.runs.clone_from(&self.runs);
         let delays = self.delays.iter().map(|(name, delays)| Percentiles::of(name, delays));
         record.delays = delays.collect();
@@ -386,8 +386,8 @@ mod tests {
     impl Subject for Clocked<'_> {
         fn record(&self) -> Record {
             Record::new("test", "clocked", 1)
-                .in_cell("cell", self.cell)
-                .with_fact("setting", Some(self.setting))
+                .in_cell(Key::new("cell"), self.cell)
+                .with_fact(Key::new("setting"), Some(self.setting))
         }
 
         fn settings(&self) -> usize {
@@ -445,8 +445,8 @@ mod tests {
         let (log, longest) = Default::default();
         let rows = rows(&["a"], (&log, &longest), Length::Time(Duration::from_millis(400)));
         let records = measure(rows, 3, |_| Progress::Silent).unwrap();
-        assert_eq!(records[0].number("setting"), Some(1.0));
-        assert_eq!(records[0].number("events"), Some(400_000.0));
+        assert_eq!(records[0].number(Key::new("setting")), Some(1.0));
+        assert_eq!(records[0].number(Key::EVENTS), Some(400_000.0));
         assert_eq!((records[0].runs.len(), records[0].rate().round()), (3, 1e6));
         assert_eq!(records[0].median(figure::CPUS), None);
     }

@@ -53,6 +53,7 @@ pub(crate) fn fastest(cell: &[&Record]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Key;
     use super::super::tests::record;
     use super::*;
 
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn other_work_is_not_compared() {
         let mut records =
-            [record("one", &[10.0]), record("other", &[20.0]).in_cell("ring", 64_u64)];
+            [record("one", &[10.0]), record("other", &[20.0]).in_cell(Key::RING, 64_u64)];
         compare(&mut records, named_or_last("one"));
         assert_eq!(records[1].ratio.as_ref().unwrap().to, "other");
     }

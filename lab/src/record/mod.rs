@@ -7,6 +7,7 @@
 
 mod compare; // ratios within a round
 mod file; // the file of `--json`
+mod key; // the names of labels and facts
 mod label; // words and numbers of a cell
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::compare::{compare, fastest, in_rounds, named, named_or_last};
 pub(crate) use self::file::{File, Missing};
+pub(crate) use self::key::Key;
 pub(crate) use self::label::Label;
 
 /// The contender that this repository is about.
@@ -105,31 +107,31 @@ impl Record {
     }
 
     /// Adds a label to the cell.
-    pub(crate) fn in_cell(mut self, key: &str, label: impl Into<Label>) -> Self {
-        self.cell.insert(key.to_owned(), label.into());
+    pub(crate) fn in_cell(mut self, key: Key, label: impl Into<Label>) -> Self {
+        self.cell.insert(key.name().to_owned(), label.into());
         self
     }
 
     /// Adds a fact, if it is known.
-    pub(crate) fn with_fact(mut self, key: &str, fact: Option<impl Into<Label>>) -> Self {
+    pub(crate) fn with_fact(mut self, key: Key, fact: Option<impl Into<Label>>) -> Self {
         if let Some(fact) = fact {
-            self.facts.insert(key.to_owned(), fact.into());
+            self.facts.insert(key.name().to_owned(), fact.into());
         }
         self
     }
 
     /// Returns the label `key` of the cell, or the fact of this name.
-    pub(crate) fn label(&self, key: &str) -> Option<&Label> {
-        self.cell.get(key).or_else(|| self.facts.get(key))
+    pub(crate) fn label(&self, key: Key) -> Option<&Label> {
+        self.cell.get(key.name()).or_else(|| self.facts.get(key.name()))
     }
 
     /// Returns [`label`](Self::label) as text, or an empty one.
-    pub(crate) fn text(&self, key: &str) -> String {
+    pub(crate) fn text(&self, key: Key) -> String {
         self.label(key).map_or_else(String::new, Label::to_string)
     }
 
     /// Returns [`label`](Self::label) as a number.
-    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+    pub(crate) fn number(&self, key: Key) -> Option<f64> {
         self.label(key).and_then(Label::number)
     }
 
@@ -229,7 +231,7 @@ mod tests {
 
     /// A record whose runs had these rates.
     pub(super) fn record(contender: &str, rates: &[f64]) -> Record {
-        let mut record = Record::new("throughput", contender, 2).in_cell("topology", "unicast");
+        let mut record = Record::new("throughput", contender, 2).in_cell(Key::TOPOLOGY, "unicast");
         let run = |rate: &f64| Figures::from([(figure::PER_SECOND.to_owned(), *rate)]);
         record.runs = rates.iter().map(run).collect();
         record
@@ -237,18 +239,18 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_the_runs() {
-        let record = record("lapwing", &[3.0, 1.0, 2.0]).with_fact("events", Some(7_u64));
+        let record = record("lapwing", &[3.0, 1.0, 2.0]).with_fact(Key::EVENTS, Some(7_u64));
         assert_eq!((record.rate(), record.range(figure::PER_SECOND)), (2.0, Some((1.0, 3.0))));
-        assert_eq!((record.median(figure::CPUS), record.number("events")), (None, Some(7.0)));
+        assert_eq!((record.median(figure::CPUS), record.number(Key::EVENTS)), (None, Some(7.0)));
         assert_eq!(
-            (record.text("topology"), record.text("absent")),
+            (record.text(Key::TOPOLOGY), record.text(Key::new("absent"))),
             ("unicast".into(), String::new())
         );
     }
 
     #[test]
     fn records_are_grouped_by_what_they_did() {
-        let other = record("lapwing", &[1.0]).in_cell("ring", 64_u64);
+        let other = record("lapwing", &[1.0]).in_cell(Key::RING, 64_u64);
         let (one, two) = (record("lapwing", &[1.0]), record("rtrb", &[1.0]));
         let cells = by_cell(&[&one, &other, &two]).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(cells, [2, 1]);

@@ -4,7 +4,7 @@ use lapwing_lab_stats::Percentiles;
 
 use super::table::Heading;
 use super::{notes, text};
-use crate::record::{Label, Record, figure};
+use crate::record::{Key, Label, Record, figure};
 
 /// A column of a table of records.
 pub(crate) struct Column<'a> {
@@ -45,12 +45,12 @@ impl<'a> Column<'a> {
 }
 
 /// Returns the column of a label of the cell, or of a fact, in words.
-pub(crate) fn label<'a>(name: &str, key: &'a str) -> Column<'a> {
+pub(crate) fn label<'a>(name: &str, key: Key) -> Column<'a> {
     Column::words(name, move |record| record.text(key))
 }
 
 /// Returns the column of a label of the cell, or of a fact, in numbers. A count is shown with all its digits.
-pub(crate) fn number<'a>(name: &str, key: &'a str) -> Column<'a> {
+pub(crate) fn number<'a>(name: &str, key: Key) -> Column<'a> {
     Column::numbers(name, move |record| match record.label(key)? {
         Label::Number(number) => Some(text::rounded(*number)),
         Label::Count(count) => Some(count.to_string()),
@@ -189,9 +189,11 @@ mod tests {
 
     #[test]
     fn a_count_is_shown_as_one_and_a_measure_with_its_digits() {
-        let record =
-            Record::new("test", "lapwing", 2).in_cell("consumers", 8_u64).in_cell("share", 0.5);
-        let cells = ["consumers", "share", "absent"].map(|key| number(key, key).cell(&record));
+        let record = Record::new("test", "lapwing", 2)
+            .in_cell(Key::CONSUMERS, 8_u64)
+            .in_cell(Key::new("share"), 0.5);
+        let cells =
+            ["consumers", "share", "absent"].map(|key| number(key, Key::new(key)).cell(&record));
         assert_eq!(cells, ["8", "0.50", text::NONE]);
     }
 }

@@ -2,7 +2,7 @@
 
 use lapwing_lab_stats::median;
 
-use crate::record::{Label, OWN, Record, by, by_cell, fastest, figure, in_rounds};
+use crate::record::{Key, Label, OWN, Record, by, by_cell, fastest, figure, in_rounds};
 
 /// A cell whose ratio to the best rival is at least this counts as close.
 const CLOSE: f64 = 0.9;
@@ -48,7 +48,7 @@ pub(crate) fn default_against_best(records: &[&Record]) -> Vec<String> {
         let setting = best.setting();
         let words = best.cell.values().filter(|label| matches!(label, Label::Word(_)));
         let words = words.map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        let work = best.label("topology").map_or(words, ToString::to_string);
+        let work = best.label(Key::TOPOLOGY).map_or(words, ToString::to_string);
         Some(format!(
             "{OWN}'s default in {work}: {ratio:.2} times the speed of its best other wait, {setting}"
         ))
@@ -83,7 +83,7 @@ mod tests {
     use crate::record::Figures;
 
     fn record(contender: &str, wait: &str, rates: &[f64]) -> Record {
-        let mut record = Record::new("throughput", contender, 2).in_cell("topology", "unicast");
+        let mut record = Record::new("throughput", contender, 2).in_cell(Key::TOPOLOGY, "unicast");
         record.wait = Some(wait.to_owned());
         let run = |rate: &f64| Figures::from([(figure::PER_SECOND.to_owned(), *rate)]);
         record.runs = rates.iter().map(run).collect();

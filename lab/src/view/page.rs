@@ -218,10 +218,10 @@ mod tests {
     use super::*;
     use crate::commands::VIEWS;
     use crate::machine::Machine;
-    use crate::record::{Figures, figure};
+    use crate::record::{Figures, Key, figure};
 
     fn record(contender: &str, rates: &[f64]) -> Record {
-        let mut record = Record::new("throughput", contender, 2).in_cell("topology", "unicast");
+        let mut record = Record::new("throughput", contender, 2).in_cell(Key::TOPOLOGY, "unicast");
         let run = |rate: &f64| Figures::from([(figure::PER_SECOND.to_owned(), *rate)]);
         record.runs = rates.iter().map(run).collect();
         record

@@ -7,14 +7,14 @@ mod tables; // a line for each cell, or for each contender if each send was time
 use clap::{ArgAction, Args, ValueEnum, value_parser};
 
 use super::session::Session;
-use crate::contenders::WaitName;
-use crate::contenders::channels::{Channel, ChannelName, Load, Payload, Shape};
+use crate::contenders::channels::{Load, Payload, Shape};
+use crate::contenders::{Channel, ChannelName, WaitName};
 use crate::flags::{TimedArguments, values};
 use crate::load::traffic::{Timing, Traffic};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Length, Measured, Row, Subject};
-use crate::record::{Missing, Record, compare, fastest};
+use crate::record::{Key, Missing, Record, compare, fastest};
 use crate::view::{View, no_charts};
 
 /// How its records are shown.
@@ -36,6 +36,16 @@ const RUN_MS: u32 = 100;
 const TAIL_SENDERS: [u32; 2] = [8, 200];
 /// Slots of the tails.
 const TAIL_CAPACITY: usize = 8;
+/// The label of the other load of the machine.
+const BESIDE: Key = Key::new("beside");
+/// The label of the direction of the values, and of whether each send is timed.
+const TRAFFIC: Key = Key::new("traffic");
+/// The label of the number of senders.
+const SENDERS: Key = Key::new("senders");
+/// The label of the slots of each channel.
+const CAPACITY: Key = Key::new("capacity");
+/// The label of the payload.
+const PAYLOAD: Key = Key::new("payload");
 /// The counted traffic of a cell in which each send is timed.
 const TAILS: &str = "tails";
 
@@ -124,11 +134,11 @@ impl ChannelsArguments {
     /// Returns the requested contenders, each once; Lapwing once for each strategy.
     fn channels(&self) -> Vec<Channel> {
         let waits = values::each_once(&self.wait, &[]);
-        let with = |name| {
-            let waits = if name == ChannelName::Lapwing { &waits[..] } else { &waits[..1] };
+        let with = |name: ChannelName| {
+            let waits = if name.is_own() { &waits[..] } else { &waits[..1] };
             waits.iter().map(move |&wait| Channel { name, wait })
         };
-        values::each_once(&self.contender, &ChannelName::ALL).into_iter().flat_map(with).collect()
+        values::each_once(&self.contender, &ChannelName::all()).into_iter().flat_map(with).collect()
     }
 
     /// Returns what is sent, each load once.
@@ -200,12 +210,12 @@ impl Subject for ChannelRun {
         };
         let contender = self.channel.name.name();
         let mut record = Record::new(VIEW.experiment, contender, shape.threads())
-            .in_cell("beside", self.beside.name())
-            .in_cell("busy_threads", self.busy_threads)
-            .in_cell("traffic", traffic)
-            .in_cell("senders", senders)
-            .in_cell("capacity", capacity)
-            .in_cell("payload", payload.name());
+            .in_cell(BESIDE, self.beside.name())
+            .in_cell(Key::BUSY_THREADS, self.busy_threads)
+            .in_cell(TRAFFIC, traffic)
+            .in_cell(SENDERS, senders)
+            .in_cell(CAPACITY, capacity)
+            .in_cell(PAYLOAD, payload.name());
         record.wait = Some(self.channel.wait().to_owned());
         record
     }
@@ -286,7 +296,7 @@ mod tests {
         let records = records(&arguments(flags)).unwrap();
         assert_eq!(records.len(), 6);
         assert!(records.iter().all(|record| record.runs.len() == 2 && record.rate() > 0.0));
-        assert_eq!((records[0].threads, records[0].number("events")), (3, None));
+        assert_eq!((records[0].threads, records[0].number(Key::EVENTS)), (3, None));
         let text = rendered(&records, &[]);
         assert!(text.contains("| quiet") && text.contains("round trips"), "{text}");
         assert!(text.contains(" of 2 cells, and not more than 10 % slower"), "{text}");
@@ -310,7 +320,7 @@ mod tests {
         let flags = "--beside quiet --senders 2,1 --capacity 1 --round-trips false --contender gil,std-mpsc";
         let arguments = arguments(flags);
         let records = records(&arguments).unwrap();
-        let cells = records.iter().map(|record| (&*record.contender, record.number("senders")));
+        let cells = records.iter().map(|record| (&*record.contender, record.number(SENDERS)));
         let expected = [("std-mpsc", Some(2.0)), ("gil", Some(1.0)), ("std-mpsc", Some(1.0))];
         assert!(cells.eq(expected), "{records:?}");
         let text = rendered(&records, &arguments.missing());

@@ -4,10 +4,10 @@
 use std::io::Read;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::contenders::WaitName;
-use crate::contenders::channels::{Channel, ChannelName, Load, Payload, Shape};
+use crate::contenders::channels::{Load, Payload, Shape};
+use crate::contenders::{Channel, ChannelName, WaitName};
 use crate::load::traffic::{Timing, Traffic};
 use crate::machine::placement;
 use crate::machine::{OwnChild, end_with_parent};
@@ -72,20 +72,17 @@ pub(super) fn run(channel: Channel, load: &Load) -> Result<Traffic, RunError> {
 
 /// Returns the command line of the process.
 fn command_line(channel: Channel, load: &Load) -> Vec<String> {
-    let name = |value: Option<clap::builder::PossibleValue>| {
-        value.map_or_else(String::new, |value| value.get_name().to_owned())
-    };
     let senders = match load.shape {
         Shape::OneWay(senders) => senders,
         Shape::RoundTrips => 0,
     };
     let mut words = vec![
         SUBCOMMAND.to_owned(),
-        format!("--contender={}", name(channel.name.to_possible_value())),
-        format!("--wait={}", name(channel.wait.to_possible_value())),
+        format!("--contender={}", channel.name.name()),
+        format!("--wait={}", channel.wait.name()),
         format!("--senders={senders}"),
         format!("--capacity={}", load.capacity),
-        format!("--payload={}", name(load.payload.to_possible_value())),
+        format!("--payload={}", load.payload.name()),
         format!("--run-us={}", load.timing.run_time.as_micros()),
     ];
     words.extend(load.timing.times_sends.then(|| "--times-sends".to_owned()));
@@ -123,7 +120,7 @@ mod tests {
         let timing = Timing { run_time: Duration::from_millis(7), times_sends: true };
         for shape in [Shape::OneWay(3), Shape::RoundTrips] {
             let load = Load { shape, capacity: 8, payload: Payload::Line, timing };
-            let channel = Channel { name: ChannelName::Crossfire, wait: WaitName::Blocking };
+            let channel = Channel { name: ChannelName::of("crossfire"), wait: WaitName::Blocking };
             let mut line = vec!["lapwing".to_owned()];
             line.extend(command_line(channel, &load));
             let cli = Cli::try_parse_from(line).unwrap();

@@ -2,9 +2,9 @@
 
 use lapwing_lab_stats::median;
 
-use super::TAILS;
+use super::{BESIDE, CAPACITY, PAYLOAD, SENDERS, TAILS, TRAFFIC};
 use crate::load::traffic::{FAIRNESS, LONGEST_SEND_NS};
-use crate::record::{Record, by_cell, fastest, in_rounds};
+use crate::record::{Key, Record, by_cell, fastest, in_rounds};
 use crate::view::{Column, Table, column, notes as shared, text};
 
 /// Returns the table of rates, and that of the tails.
@@ -19,11 +19,11 @@ pub(super) fn of(records: &[&Record]) -> Vec<Table> {
 pub(super) fn notes(records: &[&Record]) -> Vec<String> {
     let mut notes = shared::standings(&parts(records).1);
     notes.extend(shared::stalled(records));
-    let busy = records.iter().filter_map(|record| record.number("busy_threads"));
+    let busy = records.iter().filter_map(|record| record.number(Key::BUSY_THREADS));
     if let Some(most) = busy.reduce(f64::max).filter(|most| *most > 0.0) {
         notes.push(format!("busy: beside {most} busy threads of another process"));
     }
-    if records.iter().any(|record| record.text("beside") == "one-cpu") {
+    if records.iter().any(|record| record.text(BESIDE) == "one-cpu") {
         notes.push("one-cpu: all threads of a run share one CPU".to_owned());
     }
     notes
@@ -31,7 +31,7 @@ pub(super) fn notes(records: &[&Record]) -> Vec<String> {
 
 /// Returns the records in which each send was timed, and the others.
 fn parts<'a>(records: &[&'a Record]) -> (Vec<&'a Record>, Vec<&'a Record>) {
-    records.iter().copied().partition(|record| record.text("traffic") == TAILS)
+    records.iter().copied().partition(|record| record.text(TRAFFIC) == TAILS)
 }
 
 /// Returns a line for each cell, or for each strategy of Lapwing in it, beside the fastest other channel.
@@ -71,12 +71,12 @@ fn line(record: &Record, own: Option<&Record>, rival: Option<&Record>) -> Vec<St
     };
     let ratio = own.zip(rival).and_then(|(own, rival)| median(in_rounds(own, rival)));
     vec![
-        record.text("beside"),
-        record.text("traffic"),
-        record.text("payload"),
+        record.text(BESIDE),
+        record.text(TRAFFIC),
+        record.text(PAYLOAD),
         of(own, column::setting()),
-        record.text("senders"),
-        record.text("capacity"),
+        record.text(SENDERS),
+        record.text(CAPACITY),
         of(own, column::rate()),
         of(own, column::quartiles()),
         of(rival, column::contender()),
@@ -99,11 +99,11 @@ fn table_of_tails(records: &[&Record]) -> Table {
         false => record.contender.clone(),
     };
     let columns = vec![
-        column::label("beside", "beside"),
-        column::label("payload", "payload"),
+        column::label("beside", BESIDE),
+        column::label("payload", PAYLOAD),
         Column::words("contender", contender),
-        column::number("senders", "senders"),
-        column::number("slots", "capacity").leaves(4),
+        column::number("senders", SENDERS),
+        column::number("slots", CAPACITY).leaves(4),
         column::rate(),
         column::ratio_to("x first").leaves(3),
         Column::numbers("longest send", |record| {

@@ -184,6 +184,7 @@ mod tests {
     use super::config::ModeName;
     use super::*;
     use crate::machine::Machine;
+    use crate::record::Key;
     use crate::view::terminal;
 
     /// Returns the records of a measurement of `techniques` with a few hundred orders that are held briefly.
@@ -212,8 +213,11 @@ mod tests {
         let last = &records[3];
         assert_eq!((&*last.contender, last.threads, last.pinned), ("lapwing-graphs", 3, false));
         let labels = ["orch_work_ns", "order_bytes", "orders", "window_ms"];
-        assert_eq!(labels.map(|label| last.number(label)), [200.0, 64.0, 400.0, 10.0].map(Some));
-        assert_eq!((last.text("mode"), last.runs.len()), ("shared".to_owned(), 2));
+        assert_eq!(
+            labels.map(|label| last.number(Key::new(label))),
+            [200.0, 64.0, 400.0, 10.0].map(Some)
+        );
+        assert_eq!((last.text(trial::MODE), last.runs.len()), ("shared".to_owned(), 2));
         for row in trial::ROWS {
             for run in &last.runs {
                 let percentiles = trial::PERCENTILES.map(|percentile| run[&percentile.of(row)]);

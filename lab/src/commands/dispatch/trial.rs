@@ -10,7 +10,7 @@ use super::roles::Returns;
 use super::techniques::TechniqueName;
 use crate::measure::error::Error;
 use crate::measure::runner::{Measured, Subject, known};
-use crate::record::{Figures, Record, figure};
+use crate::record::{Figures, Key, Record, figure};
 
 /// What percentiles are about: the segments, with the original's names, then their sum, then the main result, then two
 /// values that the original leaves out. One is the lateness of strategies, which the original leaves out because it
@@ -50,11 +50,17 @@ pub(super) const FULL: &str = "full";
 pub(super) const LONGEST_WAIT_NS: &str = "longest_wait_for_room_ns";
 
 /// The label of the orchestrator's work for each order.
-pub(super) const ORCH_WORK_NS: &str = "orch_work_ns";
+pub(super) const ORCH_WORK_NS: Key = Key::new("orch_work_ns");
 /// The fact of the orders in flight by Little's law: rate times mean delay.
-pub(super) const EXPECTED_IN_FLIGHT: &str = "expected_in_flight";
+pub(super) const EXPECTED_IN_FLIGHT: Key = Key::new("expected_in_flight");
 /// The fact of the mode and its reason.
-pub(super) const LAYOUT: &str = "layout";
+pub(super) const LAYOUT: Key = Key::new("layout");
+/// The fact of the mode: whether roles share threads.
+pub(super) const MODE: Key = Key::new("mode");
+/// The fact of the orders of a run.
+const ORDERS: Key = Key::new("orders");
+/// The label of the size of an order.
+const ORDER_BYTES: Key = Key::new("order_bytes");
 
 /// A percentile of times.
 #[derive(Clone, Copy)]
@@ -119,13 +125,13 @@ impl Subject for Trial<'_> {
         let Setting { config, layout, orch_work_ns, .. } = self.setting;
         let mut record = Record::new("dispatch", self.technique.name(), layout.threads)
             .in_cell(ORCH_WORK_NS, orch_work_ns)
-            .in_cell("order_bytes", self.payload.bytes())
-            .with_fact("orders", Some(config.orders()))
+            .in_cell(ORDER_BYTES, self.payload.bytes())
+            .with_fact(ORDERS, Some(config.orders()))
             .with_fact(EXPECTED_IN_FLIGHT, Some(config.expected_in_flight()))
-            .with_fact("mode", Some(layout.mode.name()))
+            .with_fact(MODE, Some(layout.mode.name()))
             .with_fact(LAYOUT, Some(layout.reason.as_str()));
         for (key, value) in config.values() {
-            record = record.with_fact(key, Some(value));
+            record = record.with_fact(Key::new(key), Some(value));
         }
         record.pinned = layout.pinned;
         record

@@ -18,14 +18,14 @@ use self::waiting::{Waiter, Waiting};
 use super::delays::{self, OFFERED};
 use super::session::Session;
 use crate::contenders::{ContenderName, Entry, Roster, Setting, WaitName};
-use crate::flags::SettingArguments;
 use crate::flags::values::{self, each_once};
+use crate::flags::{LengthArguments, SettingArguments};
 use crate::load::lone::{Bare, Lone};
 use crate::load::topologies::Topology;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Row};
-use crate::record::{OWN, Record, figure};
+use crate::record::{Key, OWN, Record, figure};
 use crate::view::{Bar, Bars, Chart, Column, Table, View, column, text};
 
 /// How its records are shown.
@@ -65,8 +65,13 @@ const SILENCE: Duration = Duration::from_millis(100);
 /// Consumers of a single event.
 const LISTENERS: [usize; 2] = [1, 8];
 
+/// The help of `--seconds-per-run`.
+const LENGTH_HELP: &str =
+    "Length of one run, in seconds, after a fifth of a second that does not count";
+
 /// The flags of `lapwing idle`.
 #[derive(Args, Debug)]
+#[command(mut_arg("seconds_per_run", |seconds| seconds.help(LENGTH_HELP)))]
 pub(crate) struct IdleArguments {
     /// Loads in events per second, separated by commas. Default: 0, 1,000 and 1,000,000
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -88,13 +93,8 @@ pub(crate) struct IdleArguments {
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=64))]
     consumers: Option<u8>,
 
-    /// Length of one run, in seconds, after a fifth of a second that does not count
-    #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
-    seconds_per_run: Duration,
-
-    /// Runs a fifth of a second each
-    #[arg(long, conflicts_with = "seconds_per_run")]
-    quick: bool,
+    #[command(flatten)]
+    length: LengthArguments,
 
     /// Counted runs of each row
     #[arg(long, value_name = "N", default_value_t = 5)]
@@ -113,7 +113,7 @@ pub(crate) struct IdleArguments {
 impl IdleArguments {
     /// Returns the measured part of a run.
     const fn window(&self) -> Duration {
-        if self.quick { QUICK_RUN } else { self.seconds_per_run }
+        self.length.run_time(QUICK_RUN)
     }
 
     /// Returns the settings of the rows of Lapwing.
@@ -140,8 +140,8 @@ impl IdleArguments {
                 "its sender never sleeps, so the cost of its consumers cannot be measured",
             );
         }
-        let is_rival = name != ContenderName::Lapwing;
-        (is_rival && self.consumers.is_some()).then_some("only Lapwing runs with parallel readers")
+        (!name.is_own() && self.consumers.is_some())
+            .then_some("only Lapwing runs with parallel readers")
     }
 
     /// Returns the threads that wait under each load: parallel readers if there is a number of them, otherwise each
@@ -222,13 +222,13 @@ fn own_record(experiment: &str, setting: Setting, consumers: usize) -> Record {
 
 /// Returns the records of loads, and those of single events.
 fn parts<'a>(records: &[&'a Record]) -> (Vec<&'a Record>, Vec<&'a Record>) {
-    records.iter().partition(|record| record.text("topology") != SINGLE_EVENT)
+    records.iter().partition(|record| record.text(Key::TOPOLOGY) != SINGLE_EVENT)
 }
 
 /// Returns the number of waiting consumers and their graph.
 fn graph(record: &Record) -> String {
-    let how = if record.text("topology") == "pipeline" { "in a row" } else { "side by side" };
-    format!("{} {how}", record.text("consumers"))
+    let how = if record.text(Key::TOPOLOGY) == "pipeline" { "in a row" } else { "side by side" };
+    format!("{} {how}", record.text(Key::CONSUMERS))
 }
 
 fn tables(records: &[&Record]) -> Vec<Table> {
@@ -262,7 +262,7 @@ fn of_events(records: &[&Record]) -> Table {
     let columns = vec![
         Column::words("through", |record| record.contender.clone()),
         column::setting().leaves(1),
-        column::number("consumers", "consumers"),
+        column::number("consumers", Key::CONSUMERS),
         column::median("half, ns", HALF, column::same),
         times(HALF),
         column::median("last, ns", LAST, column::same),

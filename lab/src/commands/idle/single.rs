@@ -10,8 +10,10 @@ use crate::load::lone::{Bare, Heard, Lone};
 use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::measure::runner::{Length, Measured, Row, Subject, known};
-use crate::record::{OWN, Record};
+use crate::record::{Key, OWN, Record};
 
+/// The label of the idle period before an event, in milliseconds.
+const SILENCE_MS: Key = Key::new("silence_ms");
 /// The contender of a bare wake-up.
 pub(super) const BARE: &str = "bare";
 
@@ -70,9 +72,9 @@ impl Subject for SingleEvents {
         let Lone { listeners, silence, .. } = self.lone;
         self.carrier
             .record(super::VIEW.experiment, listeners)
-            .in_cell("topology", SINGLE_EVENT)
-            .in_cell("consumers", listeners)
-            .in_cell("silence_ms", silence.as_millis() as u64)
+            .in_cell(Key::TOPOLOGY, SINGLE_EVENT)
+            .in_cell(Key::CONSUMERS, listeners)
+            .in_cell(SILENCE_MS, silence.as_millis() as u64)
     }
 
     /// Runs once, and checks that every consumer received every event.

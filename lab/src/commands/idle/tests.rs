@@ -75,7 +75,7 @@ fn each_placement_has_its_loads_its_eight_consumers_and_its_single_events() {
         let own = records.iter().filter(|record| record.is_own());
         let row = |record: &&Record| {
             let placement = record.placement.clone().unwrap();
-            (placement, record.text("consumers"), record.threads)
+            (placement, record.text(Key::CONSUMERS), record.threads)
         };
         own.map(row).collect::<Vec<_>>()
     };

@@ -11,8 +11,10 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
 use crate::measure::runner::{Length, Measured, Row, Subject, known};
-use crate::record::{Figures, OWN, Record, figure};
+use crate::record::{Figures, Key, OWN, Record, figure};
 
+/// The label of the measured part of a run, in seconds.
+const WINDOW_SECONDS: Key = Key::new("window_seconds");
 /// The time from the end of the window to that of the run.
 const TAIL: Duration = Duration::from_millis(100);
 /// Events of a run without a load: one before the window and one after it.
@@ -110,11 +112,11 @@ impl Subject for Waiting<'_> {
     fn record(&self) -> Record {
         self.waiter
             .record(super::VIEW.experiment)
-            .in_cell("topology", self.waiter.topology())
-            .in_cell("consumers", self.waiter.consumers())
-            .in_cell("ring", self.pace.ring)
+            .in_cell(Key::TOPOLOGY, self.waiter.topology())
+            .in_cell(Key::CONSUMERS, self.waiter.consumers())
+            .in_cell(Key::RING, self.pace.ring)
             .in_cell(OFFERED, self.rate)
-            .in_cell("window_seconds", self.window.as_secs_f64())
+            .in_cell(WINDOW_SECONDS, self.window.as_secs_f64())
     }
 
     fn prepare(&mut self, events: u32) {

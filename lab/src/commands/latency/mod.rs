@@ -11,12 +11,12 @@ use clap::{Args, value_parser};
 use super::delays::{self, Carrier, PacedRun};
 use super::session::Session;
 use crate::contenders::{Entry, Roster};
-use crate::flags::{PacedArguments, values};
+use crate::flags::{LengthArguments, PacedArguments, values};
 use crate::load::paced::{Clock, END_TO_END, Pace};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Length, Row};
-use crate::record::{Record, figure};
+use crate::record::{Key, Record, figure};
 use crate::view::{Axis, Chart, Column, Lines, Series, Table, View, column, text};
 
 /// How its records are shown.
@@ -36,7 +36,7 @@ pub(super) const VIEW: View = View {
 /// The length of one run with `--quick`.
 const QUICK_RUN: Duration = Duration::from_millis(200);
 /// The mean time of a read of the clock, in nanoseconds, among the facts of a record.
-const CLOCK: &str = "clock_ns";
+const CLOCK: Key = Key::new("clock_ns");
 
 /// The flags of `lapwing latency`.
 #[derive(Args, Debug)]
@@ -46,13 +46,8 @@ pub(crate) struct LatencyArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=i64::from(values::MAX_RATE)))]
     rate: u32,
 
-    /// Length of one run, in seconds
-    #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
-    seconds_per_run: Duration,
-
-    /// Runs a fifth of a second each
-    #[arg(long, conflicts_with = "seconds_per_run")]
-    quick: bool,
+    #[command(flatten)]
+    length: LengthArguments,
 
     #[command(flatten)]
     paced: PacedArguments,
@@ -66,8 +61,7 @@ pub(crate) struct LatencyArguments {
 impl LatencyArguments {
     /// Returns the load of each run.
     fn pace(&self) -> Pace {
-        let time = if self.quick { QUICK_RUN } else { self.seconds_per_run };
-        self.paced.pace(self.rate, time)
+        self.paced.pace(self.rate, self.length.run_time(QUICK_RUN))
     }
 }
 
@@ -264,7 +258,10 @@ mod tests {
         let contenders = records.iter().map(|record| &*record.contender);
         assert!(contenders.eq(["no-hand-off", "lapwing", "std-mpsc"]));
         for record in &records {
-            assert_eq!([OFFERED, "events"].map(|key| record.number(key)), [5e5, 300.0].map(Some));
+            assert_eq!(
+                [OFFERED, Key::EVENTS].map(|key| record.number(key)),
+                [5e5, 300.0].map(Some)
+            );
             assert_eq!(record.runs.len(), 2);
             assert!(record.delays.iter().map(|part| &*part.name).eq(SEGMENTS));
             assert!(record.delays.iter().all(|part| part.count == 600 && !part.curve.is_empty()));

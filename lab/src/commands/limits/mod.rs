@@ -19,7 +19,7 @@ use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Row};
 use crate::measure::schedule::Schedule;
-use crate::record::{Record, figure};
+use crate::record::{Key, Record, figure};
 use crate::view::{Bar, Bars, Chart, Column, Table, View, column, text};
 
 /// How its records are shown.
@@ -93,7 +93,7 @@ fn case(record: &Record) -> Option<Case> {
 fn tables(records: &[&Record]) -> Vec<Table> {
     let columns = vec![
         Column::words("limit", |record| record.contender.clone()),
-        column::number("bytes", probe::EVENT_BYTES),
+        column::number("bytes", Key::EVENT_BYTES),
         column::median("ns", figure::PER_SECOND, column::nanoseconds),
         column::range(figure::PER_SECOND, column::nanoseconds).leaves(2),
         column::median("M events/s", figure::PER_SECOND, column::millions),
@@ -108,14 +108,14 @@ fn tables(records: &[&Record]) -> Vec<Table> {
 /// answer.
 fn gigabytes_per_second(record: &Record) -> Option<f64> {
     case(record).filter(|case| case.moves_bytes())?;
-    Some(record.rate() * record.number(probe::EVENT_BYTES)? / 1e9)
+    Some(record.rate() * record.number(Key::EVENT_BYTES)? / 1e9)
 }
 
 fn charts(records: &[&Record]) -> Vec<Chart> {
     let bar = |record: &&Record| {
         let range = record.range(figure::PER_SECOND);
         Bar {
-            name: format!("{}, {} bytes", record.contender, record.text(probe::EVENT_BYTES)),
+            name: format!("{}, {} bytes", record.contender, record.text(Key::EVENT_BYTES)),
             value: column::nanoseconds(record.rate()),
             range: range.map(|(low, high)| (column::nanoseconds(high), column::nanoseconds(low))),
             is_own: false,
@@ -183,7 +183,7 @@ mod tests {
         }
         let waits = ["at-once", "64-to-256-hints", "256-to-1024-hints"];
         assert!(waits.contains(&&*records[7].text(probe::SETTING)), "{:?}", records[7]);
-        assert_eq!(records[0].number("operations_per_event"), Some(2.0));
+        assert_eq!(records[0].number(Key::OPERATIONS_PER_EVENT), Some(2.0));
     }
 
     #[test]

@@ -19,12 +19,10 @@ use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
 use crate::measure::run::Pass;
 use crate::measure::runner::{Measured, Subject};
-use crate::record::Record;
+use crate::record::{Key, Record};
 
-/// The size of an event, in the cell of a record.
-pub(super) const EVENT_BYTES: &str = "event_bytes";
 /// The setting that was chosen because it was the fastest, among the facts of a record.
-pub(super) const SETTING: &str = "setting";
+pub(super) const SETTING: Key = Key::new("setting");
 
 /// The measured limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -248,9 +246,9 @@ impl Subject for Probe {
     fn record(&self) -> Record {
         let threads = self.threads();
         let mut record = Record::new("limits", self.case.name(), threads)
-            .in_cell(EVENT_BYTES, self.event_bytes.bytes())
+            .in_cell(Key::EVENT_BYTES, self.event_bytes.bytes())
             .with_fact(SETTING, Some(self.setting().to_string()))
-            .with_fact("operations_per_event", Some(self.operations_per_event()));
+            .with_fact(Key::OPERATIONS_PER_EVENT, Some(self.operations_per_event()));
         record.pinned = self.placement.pins(threads);
         record
     }

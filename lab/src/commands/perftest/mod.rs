@@ -27,7 +27,7 @@ use crate::measure::crew::{Answers, RunError};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Length, Measured, Row, Subject};
-use crate::record::{OWN, Record, figure};
+use crate::record::{Key, OWN, Record, figure};
 use crate::view::{Column, Table, View, column, no_charts};
 
 /// How its records are shown.
@@ -42,7 +42,11 @@ pub(super) const VIEW: View = View {
 };
 
 /// The label of a cell that names the test.
-const TEST: &str = "test";
+const TEST: Key = Key::new("test");
+/// The fact of the graph of a test.
+const SHAPE: Key = Key::new("shape");
+/// The fact of the events of a run in LMAX's own test.
+const LMAX_EVENTS: Key = Key::new("lmax_events");
 
 /// The flags of `lapwing perftest`.
 #[derive(Args, Debug)]
@@ -106,11 +110,11 @@ impl Subject for Trial {
         let test = self.test;
         let mut record = Record::new(VIEW.experiment, OWN, test.threads)
             .in_cell(TEST, test.name)
-            .with_fact("shape", Some(test.shape))
-            .with_fact("ring", Some(test.ring))
-            .with_fact("event_bytes", Some(test.event_bytes))
-            .with_fact("lmax_events", Some(test.lmax_events))
-            .with_fact("operations_per_event", Some(test.operations_per_event));
+            .with_fact(SHAPE, Some(test.shape))
+            .with_fact(Key::RING, Some(test.ring))
+            .with_fact(Key::EVENT_BYTES, Some(test.event_bytes))
+            .with_fact(LMAX_EVENTS, Some(test.lmax_events))
+            .with_fact(Key::OPERATIONS_PER_EVENT, Some(test.operations_per_event));
         record.wait = Some(test.wait.to_owned());
         record.pinned = self.placement.pins(test.threads);
         record
@@ -137,7 +141,7 @@ impl Subject for Trial {
 fn tables(records: &[&Record]) -> Vec<Table> {
     let columns = vec![
         column::label("test", TEST),
-        column::label("shape", "shape").leaves(4),
+        column::label("shape", SHAPE).leaves(4),
         column::median("M ops/s", figure::PER_SECOND, column::millions),
         column::range(figure::PER_SECOND, column::millions).leaves(1),
         column::batch().leaves(3),
@@ -210,7 +214,7 @@ mod tests {
         let [array, round_trips] = &records[..] else { panic!("{records:?}") };
         assert_eq!(array.text(TEST), "OneToOneSequencedLongArrayThroughputTest");
         assert_eq!((&*array.contender, array.wait.as_deref()), ("lapwing", Some("yielding")));
-        let facts = ["ring", "event_bytes", "events", "operations_per_event"];
+        let facts = [Key::RING, Key::EVENT_BYTES, Key::EVENTS, Key::OPERATIONS_PER_EVENT];
         let expected = [1_024.0, 16_384.0, 100.0, 2_048.0].map(Some);
         assert_eq!(facts.map(|fact| array.number(fact)), expected);
         assert!(array.runs.len() == 2 && array.rate() > 0.0 && array.delays.is_empty());

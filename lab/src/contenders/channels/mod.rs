@@ -1,49 +1,33 @@
 //! Bounded channels under load: Lapwing's and their alternatives. Every channel has its default
 //! settings. A second kind of channel in the same crate is another contender.
 //!
-//! The channels themselves are in `queues`; as the arcs of a graph, they are in `over_queues`.
+//! The channels themselves are in `queues`; as the arcs of a graph, they are in `over_queues`. Which of them take part
+//! is in `registry`.
 
 pub(crate) mod wrong_answer; // a channel that loses a value
 
 use clap::ValueEnum;
 
-use super::{WaitName, lapwing, queues};
+use super::{WaitName, lapwing};
 use crate::load::queue::Queue;
 use crate::load::traffic::{self, Timing, Traffic};
 use crate::load::value::Value;
 use crate::measure::crew::RunError;
 
-/// A contender on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ChannelName {
-    /// This project: `lapwing::channel`.
-    Lapwing,
-    /// `std::sync::mpsc::sync_channel`.
-    StdMpsc,
-    /// `crossbeam_channel::bounded`.
-    CrossbeamChannel,
-    /// `kanal::bounded`.
-    Kanal,
-    /// `flume::bounded`.
-    Flume,
-    /// `crossfire::spsc::bounded_blocking` and `crossfire::mpsc::bounded_blocking`.
-    Crossfire,
-    /// `gil::spsc::channel` and `gil::mpsc::channel`, which spin and yield.
-    Gil,
-    /// `thingbuf::mpsc::blocking::channel`.
-    Thingbuf,
-    /// Loses a value, to test that the error is found
-    #[value(hide = true)]
-    WrongAnswer,
-}
+/// The loads in which a channel does not take part, each with the reason.
+pub(crate) type Refusal = fn(Shape, usize) -> Option<&'static str>;
 
-/// A contender with its setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Channel {
-    /// The crate and the kind of the channel.
-    pub(crate) name: ChannelName,
-    /// The wait of both ends of Lapwing's channel. Other channels have no choice.
-    pub(crate) wait: WaitName,
+/// A kind of channel, whatever the types of its ends are.
+#[derive(Clone, Copy)]
+pub(crate) struct ChannelKind {
+    /// What it is, for the help.
+    pub(super) help: &'static str,
+    /// Returns the wait of its ends, in one word. Only Lapwing's channel has the choice that it takes.
+    pub(super) wait: fn(WaitName) -> &'static str,
+    /// Runs a load once.
+    pub(super) run: fn(WaitName, &Load) -> Result<Traffic, RunError>,
+    /// Returns the reason why it does not take part in a shape over this many slots, if there is one.
+    pub(super) refusal: Refusal,
 }
 
 /// The payload.
@@ -80,83 +64,28 @@ pub(crate) struct Load {
     pub(crate) timing: Timing,
 }
 
-impl ChannelName {
-    /// The channels of a full comparison.
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Lapwing,
-        Self::StdMpsc,
-        Self::CrossbeamChannel,
-        Self::Kanal,
-        Self::Flume,
-        Self::Crossfire,
-        Self::Gil,
-        Self::Thingbuf,
-    ];
-
-    /// Returns the name in every report.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Lapwing => "lapwing",
-            Self::StdMpsc => "std-mpsc",
-            Self::CrossbeamChannel => "crossbeam-channel",
-            Self::Kanal => "kanal",
-            Self::Flume => "flume",
-            Self::Crossfire => "crossfire",
-            Self::Gil => "gil",
-            Self::Thingbuf => "thingbuf",
-            Self::WrongAnswer => "wrong-answer",
-        }
-    }
-}
-
-impl Channel {
-    /// Returns the wait of its ends, in one word.
-    pub(crate) const fn wait(self) -> &'static str {
-        match self.name {
-            ChannelName::Lapwing => self.wait.name(),
-            ChannelName::StdMpsc => queues::StdMpsc::WAIT,
-            ChannelName::CrossbeamChannel => queues::CrossbeamChannel::WAIT,
-            ChannelName::Kanal => queues::Kanal::WAIT,
-            ChannelName::Flume => queues::Flume::WAIT,
-            ChannelName::Crossfire => queues::Crossfire::WAIT,
-            ChannelName::Gil => queues::Gil::WAIT,
-            ChannelName::Thingbuf => queues::Thingbuf::WAIT,
-            ChannelName::WrongAnswer => wrong_answer::WrongAnswer::WAIT,
+impl ChannelKind {
+    /// Creates the kind of a rival: a queue for a single sender, and one for several, which can be the same.
+    pub(super) const fn of<Single: Queue + Default, Multi: Queue + Default>(
+        help: &'static str,
+    ) -> Self {
+        Self {
+            help,
+            wait: |_| Multi::WAIT,
+            run: |_, load| run(Single::default(), Multi::default(), load),
+            refusal: |_, _| None,
         }
     }
 
-    /// Returns the reason why it does not take part in `shape` over this many slots, if there is
-    /// one.
-    pub(crate) fn refusal(self, shape: Shape, capacity: usize) -> Option<&'static str> {
-        match (self.name, shape) {
-            (ChannelName::Gil, Shape::OneWay(2..)) if capacity == 1 => {
-                Some("its channel of one slot loses values of several senders")
-            }
-            (ChannelName::WrongAnswer, Shape::RoundTrips) => {
-                Some("both ends would wait for a value that is lost")
-            }
-            _ => None,
-        }
-    }
-
-    /// Runs once.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError`] if a thread could not start or did not complete.
-    pub(crate) fn run(self, load: &Load) -> Result<Traffic, RunError> {
-        match self.name {
-            ChannelName::Lapwing => {
-                run(lapwing::bounded::Single(self.wait), lapwing::bounded::Multi(self.wait), load)
-            }
-            ChannelName::StdMpsc => run_both(queues::StdMpsc, load),
-            ChannelName::CrossbeamChannel => run_both(queues::CrossbeamChannel, load),
-            ChannelName::Kanal => run_both(queues::Kanal, load),
-            ChannelName::Flume => run_both(queues::Flume, load),
-            ChannelName::Crossfire => run(queues::CrossfireSingle, queues::Crossfire, load),
-            ChannelName::Gil => run(queues::GilSingle, queues::Gil, load),
-            ChannelName::Thingbuf => run_both(queues::Thingbuf, load),
-            ChannelName::WrongAnswer => run_both(wrong_answer::WrongAnswer, load),
+    /// Creates the kind of Lapwing's channel.
+    pub(super) const fn lapwing(help: &'static str) -> Self {
+        Self {
+            help,
+            wait: WaitName::name,
+            run: |wait, load| {
+                run(lapwing::bounded::Single(wait), lapwing::bounded::Multi(wait), load)
+            },
+            refusal: |_, _| None,
         }
     }
 }
@@ -183,11 +112,6 @@ impl Shape {
             Self::RoundTrips => 2,
         }
     }
-}
-
-/// Runs `load` over one kind of channel, whatever the number of senders.
-fn run_both(channel: impl Queue, load: &Load) -> Result<Traffic, RunError> {
-    run(channel, channel, load)
 }
 
 /// Runs `load` over channels of kind `single` if they have one sender, else over those of kind `multi`.
@@ -218,40 +142,43 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::contenders::{Channel, ChannelName};
 
     const TIMING: Timing = Timing { run_time: Duration::from_millis(2), times_sends: false };
 
     #[test]
-    fn names_are_those_of_the_command_line() {
-        for name in ChannelName::ALL {
-            assert_eq!(name.to_possible_value().unwrap().get_name(), name.name());
-        }
+    fn names_of_payloads_are_those_of_the_command_line() {
         for payload in Payload::ALL {
             assert_eq!(payload.to_possible_value().unwrap().get_name(), payload.name());
         }
     }
 
-    #[test]
-    fn every_channel_delivers_every_value() {
-        for name in ChannelName::ALL {
-            for shape in [Shape::OneWay(1), Shape::OneWay(3), Shape::RoundTrips] {
-                for (capacity, payload) in
-                    [(1, Payload::Word), (4, Payload::Line), (16, Payload::String)]
-                {
-                    let channel = Channel { name, wait: WaitName::Adaptive };
-                    if channel.refusal(shape, capacity).is_none() {
-                        let load = Load { shape, capacity, payload, timing: TIMING };
-                        let traffic = channel.run(&load).unwrap();
-                        assert_eq!(traffic.sent, traffic.received, "{name:?} {load:?}");
-                    }
+    /// Runs `channel` with every payload and shape that it supports.
+    fn assert_delivers_every_value(channel: Channel) {
+        for shape in [Shape::OneWay(1), Shape::OneWay(3), Shape::RoundTrips] {
+            for (capacity, payload) in
+                [(1, Payload::Word), (4, Payload::Line), (16, Payload::String)]
+            {
+                if channel.refusal(shape, capacity).is_none() {
+                    let load = Load { shape, capacity, payload, timing: TIMING };
+                    let traffic = channel.run(&load);
+                    let traffic = traffic.unwrap_or_else(|error| panic!("{channel:?} {error}"));
+                    assert_eq!(traffic.sent, traffic.received, "{channel:?} {load:?}");
                 }
             }
         }
     }
 
     #[test]
+    fn every_channel_delivers_every_value() {
+        for name in ChannelName::shown() {
+            assert_delivers_every_value(Channel { name, wait: WaitName::Adaptive });
+        }
+    }
+
+    #[test]
     fn a_lost_value_does_not_end_in_a_hang() {
-        let liar = Channel { name: ChannelName::WrongAnswer, wait: WaitName::Adaptive };
+        let liar = Channel { name: ChannelName::of("wrong-answer"), wait: WaitName::Adaptive };
         assert!(liar.refusal(Shape::RoundTrips, 4).is_some());
         assert_eq!(liar.refusal(Shape::OneWay(2), 1), None);
     }
@@ -260,7 +187,7 @@ mod tests {
     fn every_strategy_of_lapwing_delivers_every_value() {
         for wait in WaitName::ALL {
             for shape in [Shape::OneWay(1), Shape::OneWay(2)] {
-                let channel = Channel { name: ChannelName::Lapwing, wait };
+                let channel = Channel { name: ChannelName::of("lapwing"), wait };
                 let load = Load { shape, capacity: 4, payload: Payload::Word, timing: TIMING };
                 let traffic = channel.run(&load).unwrap();
                 assert_eq!(traffic.sent, traffic.received, "{wait:?}");

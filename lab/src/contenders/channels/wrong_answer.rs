@@ -5,7 +5,7 @@ use crate::load::queue::{Payload, Queue};
 use crate::measure::crew::Disconnected;
 
 /// The channel.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct WrongAnswer;
 
 /// A receiving end, and the number of values that it has received.

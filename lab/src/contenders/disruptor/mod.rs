@@ -21,8 +21,7 @@ mod wiring; // the five topologies
 
 use self::wait::Wait;
 use self::wiring::Wiring;
-use super::contender::{Contender, Shares};
-use super::roster::Entry;
+use super::contender::{Contender, Entry, Shares};
 use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};

@@ -16,8 +16,8 @@ use lapwing::channel::{self, Builder, SingleSender, TryRecvError, Values};
 use lapwing::wait::{BusySpin, Yielding};
 
 use super::WaitName;
+use crate::contenders::contender::Entry;
 use crate::contenders::over_rings::{self, Receiver, Rings, Sender};
-use crate::contenders::roster::Entry;
 use crate::measure::crew::Disconnected;
 
 /// Returns the contender with each of its waits.

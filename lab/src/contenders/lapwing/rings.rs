@@ -13,9 +13,8 @@ use lapwing::error::PollError;
 use lapwing::{Disruptor, Poller, SingleProducer};
 
 use super::together::Together;
-use crate::contenders::contender::Contender;
+use crate::contenders::contender::{Contender, Entry};
 use crate::contenders::over_rings::{self, Receiver, Rings, Sender};
-use crate::contenders::roster::Entry;
 use crate::measure::crew::Disconnected;
 
 /// Returns the contender with each of its waits.

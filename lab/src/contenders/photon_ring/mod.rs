@@ -25,8 +25,8 @@ use photon_ring::WaitStrategy;
 
 use self::bounded::Bounded;
 use self::in_place::InPlace;
+use super::contender::Entry;
 use super::over_rings;
-use super::roster::Entry;
 
 /// The name of both kinds of ring.
 const NAME: &str = "photon-ring";

@@ -14,13 +14,25 @@
 //!
 //! A ring with one producer needs no record: its claim borrows the only producer.
 
+use std::ptr;
 use std::sync::Arc;
 
 use lapwing_core::Padded;
 
 use crate::Sequence;
 use crate::registry::Registry;
-use crate::sync::{AtomicU64, Ordering, notes_claims, this_thread};
+use crate::sync::{AtomicU64, Ordering, constant_thread_local, notes_claims};
+
+constant_thread_local! {
+    /// Its address identifies the thread.
+    static HERE: u8 = 0;
+}
+
+/// Returns a number that no other living thread has; never 0.
+#[inline]
+fn this_thread() -> u64 {
+    HERE.with(|here| ptr::from_ref(here).addr() as u64)
+}
 
 /// The last claim of one producer. It has a cache line of its own, because its producer stores to
 /// it at each claim.

@@ -59,17 +59,7 @@ macro_rules! constant_thread_local {
         $crate::sync::thread_local! { $(#[$doc])* static $name: $type = $value; }
     };
 }
-
-constant_thread_local! {
-    /// Its address identifies the thread.
-    static HERE: u8 = 0;
-}
-
-/// Returns a number that no other living thread has; never 0.
-#[inline]
-pub(crate) fn this_thread() -> u64 {
-    HERE.with(|here| std::ptr::from_ref(here).addr() as u64)
-}
+pub(crate) use constant_thread_local;
 
 /// Whether producers record their claims (`open_claim`).
 #[cfg(not(loom))]

@@ -125,6 +125,8 @@ pub struct Adaptive {
     last: LastWait,
     /// Whether the last events arrived one by one and not as a stream.
     is_lone: bool,
+    /// Whether it has paced a consumer. A producer is never paced.
+    consumes: bool,
     /// How long its waits usually take.
     usual: UsualWait,
     /// Number of waits, to choose those that probe for a load.
@@ -181,6 +183,7 @@ impl Default for Adaptive {
             phase: Phase::Gap,
             last: LastWait::None,
             is_lone: true,
+            consumes: false,
             usual: UsualWait::default(),
             waits: 0,
             spent_ns: 0,
@@ -256,7 +259,7 @@ impl Adaptive {
     fn stay(&mut self, waiting: &Waiting<'_>) -> Step {
         let load = waiting.load;
         if load.is_beside_busy_threads() {
-            let step = self.beside.begin(load);
+            let step = self.beside.begin(load, self.consumes);
             return self.enter(Phase::Beside, step);
         }
         self.spent_ns = 0;
@@ -381,6 +384,7 @@ impl WaitStrategy for Adaptive {
         let last = mem::take(&mut self.last);
         let Pacing { events, is_late, .. } = *pacing;
         self.is_lone = events < stream::FEWEST;
+        self.consumes = true;
         if is_late {
             return self.hurry();
         }

@@ -34,9 +34,9 @@ pub(super) enum BesideBusyThreads {
 }
 
 impl BesideBusyThreads {
-    /// The first step of a wait.
-    pub(super) fn begin(&mut self, load: CpuLoad<'_>) -> Step {
-        load.record_cpu();
+    /// The first step of a wait of a thread that `consumes` events or publishes them.
+    pub(super) fn begin(&mut self, load: CpuLoad<'_>, consumes: bool) -> Step {
+        load.record_cpu(consumes);
         self.enter(Self::Yield, Step::Yield)
     }
 

@@ -108,8 +108,9 @@ impl<'a> CpuLoad<'a> {
     }
 
     /// Records the CPU of a thread that begins to wait beside busy threads.
-    pub(super) fn record_cpu(self) {
-        meeting::record(self.meeting);
+    pub(super) fn record_cpu(self, consumes: bool) {
+        let ring = std::ptr::from_ref(self.shared).addr() / align_of::<Shared>();
+        meeting::record(self.meeting, consumes, ring as u64);
     }
 
     /// Whether the thread that the caller waits for runs on the same CPU, beside a busy thread: it

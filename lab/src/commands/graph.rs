@@ -3,7 +3,6 @@
 use crate::contenders::{Contender, Entry};
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
-use crate::machine::switches::Switches;
 use crate::measure::crew::Answers;
 use crate::measure::error::Error;
 use crate::measure::runner::{Measured, Subject, switches};
@@ -89,7 +88,7 @@ impl Subject for GraphRun<'_> {
 
     fn run(&self, events: u32) -> Result<Measured, Error> {
         let (topology, contender) = (self.topology.name(), self.contender().name());
-        let before = Switches::so_far();
+        let before = self.contender().switches();
         let pass = self
             .contender()
             .run(self.topology, &self.workload)

@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn each_cell_has_its_contenders_and_says_who_is_first() {
-        let line = "lapwing neighbours --topology unicast,diamond --ring 64 --busy 0,1 --run-ms 2 --rounds 3 \
+        let line = "lapwing neighbours --topology unicast,diamond --ring 64,128 --busy 0 --run-ms 2 --rounds 3 \
                     --contender lapwing,bounded-queue --placement own";
         let Command::Neighbours(arguments) = Cli::parse_from(line.split_whitespace()).command
         else {
@@ -159,7 +159,7 @@ mod tests {
         let mut records = runner::measure(rows, 3, |_| Progress::Silent).unwrap();
         compare(&mut records, fastest);
         assert_eq!(
-            records.iter().filter(|record| record.number(Key::BUSY_THREADS) == Some(1.0)).count(),
+            records.iter().filter(|record| record.number(Key::RING) == Some(128.0)).count(),
             4
         );
         assert!(records.iter().all(|record| record.runs.len() == 3 && record.rate() > 0.0));
@@ -167,6 +167,18 @@ mod tests {
         assert!(records.iter().all(|record| record.median(figure::VOLUNTARY).is_some()));
         let text = terminal::render(&VIEW, &records, &[], &Machine::detect());
         assert!(text.contains("best rival in ") && text.contains(" of 4 cells"), "{text}");
+    }
+
+    /// The process of the busy threads is this program, which a unit test is not. So the rows are not run.
+    #[test]
+    fn each_number_of_busy_threads_has_a_cell() {
+        let line =
+            "lapwing neighbours --topology unicast --ring 64 --busy 0,2 --contender bounded-queue";
+        let Command::Neighbours(arguments) = Cli::parse_from(line.split_whitespace()).command
+        else {
+            panic!("it is another command")
+        };
+        assert_eq!(arguments.rows(&arguments.roster().entries).len(), 2);
     }
 
     #[test]

@@ -239,6 +239,16 @@ mod tests {
         assert!(first.map(|heading| &*heading.name).eq(["threads"]));
     }
 
+    /// Those of this process would be wrong.
+    #[test]
+    fn switches_of_another_process_are_not_known() {
+        let names =
+            [ContenderName::of("cpp-mutex-queue"), ContenderName::of("array-blocking-queue")];
+        let roster = Roster::of(&names, &[]);
+        let candidates = roster.entries.iter().flat_map(|entry| &entry.candidates);
+        assert!(candidates.map(|candidate| candidate.switches()).all(|known| known.is_none()));
+    }
+
     #[test]
     fn a_ring_that_is_too_small_for_a_rival_is_said() {
         let roster = Roster::of(&[ContenderName::of("disruptor")], &[Setting::default()]);

@@ -5,6 +5,7 @@ use crate::load::paced::{Pace, Paced};
 use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
+use crate::machine::switches::Switches;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 use crate::record::{Missing, Record};
@@ -34,6 +35,11 @@ pub(crate) trait Contender {
     /// Returns the total threads of a run with this many `producers` and `consumers`.
     fn threads(&self, producers: usize, consumers: usize) -> usize {
         producers + consumers
+    }
+
+    /// Returns the context switches of the process of its threads so far, or `None` if they are not known.
+    fn switches(&self) -> Option<Switches> {
+        Switches::so_far()
     }
 
     /// Returns the minimum number of slots of its ring for `topology`.

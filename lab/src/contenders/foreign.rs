@@ -9,6 +9,7 @@ use crate::load::paced::{Pace, Paced};
 use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
+use crate::machine::switches::Switches;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
@@ -93,6 +94,11 @@ impl Contender for Foreign {
 
     fn wait(&self) -> &'static str {
         self.wait
+    }
+
+    /// Returns `None`: its threads are those of another process.
+    fn switches(&self) -> Option<Switches> {
+        None
     }
 
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {

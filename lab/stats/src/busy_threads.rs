@@ -9,6 +9,8 @@ use crate::child::{self, OwnChild};
 
 /// The subcommand of the process.
 const SUBCOMMAND: &str = "busy-threads";
+/// What the process writes when its threads run: the control character for an acknowledgement.
+const RUNNING: u8 = 6;
 
 /// Busy threads of another process. They end when this value is dropped.
 #[derive(Debug)]
@@ -22,7 +24,8 @@ impl BusyThreads {
     ///
     /// # Errors
     ///
-    /// The system refuses to start the process, or it ended early.
+    /// The system refuses to start the process, it ended early, or this program does not call
+    /// [`serve`](Self::serve), as a unit test does not.
     pub fn start(count: u32) -> io::Result<Self> {
         if count == 0 {
             return Ok(Self { _process: None });
@@ -31,6 +34,10 @@ impl BusyThreads {
         let mut started = [0];
         if let Some(mut output) = process.output() {
             output.read_exact(&mut started)?;
+            if started != [RUNNING] {
+                let text = format!("`{SUBCOMMAND} {count}` of this program starts no busy threads");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            }
         }
         Ok(Self { _process: Some(process) })
     }
@@ -47,7 +54,7 @@ impl BusyThreads {
             thread::Builder::new().spawn(compute)?;
         }
         let mut output = io::stdout();
-        output.write_all(b"\n").and_then(|()| output.flush())?;
+        output.write_all(&[RUNNING]).and_then(|()| output.flush())?;
         loop {
             thread::park();
         }

@@ -63,7 +63,9 @@
 //! | `BlockingWaitStrategy` | [`Blocking`] | No lock, and one load per publication while no thread is parked. It also parks on an upstream stage and on a full ring. |
 //! | `LiteBlockingWaitStrategy` | [`Blocking`] | There is only the lite variant. |
 //! | `TimeoutBlockingWaitStrategy`, `LiteTimeoutBlockingWaitStrategy` | [`Blocking`] and [`Stage::timeout_after`] | The time limit belongs to the wait, not to the strategy. It applies to a slow upstream stage as well as to an empty ring. A limit of zero is allowed. |
-//! | `PhasedBackoffWaitStrategy`, `withLock`, `withLiteLock`, `withSleep` | [`PhasedBackoff`] | A halt ends each phase. |
+//! | `PhasedBackoffWaitStrategy` | [`PhasedBackoff`] over any strategy | A halt ends each phase. |
+//! | `withLock`, `withLiteLock` | `PhasedBackoff::new(spin, yielding, Blocking { yields: 0 })` | |
+//! | `withSleep` | `PhasedBackoff::new(spin, yielding, Sleeping { spins: 0, yields: 0, ..Sleeping::default() })` | |
 //! | `waitFor` and `signalAllWhenBlocking` of your own strategy | [`WaitStrategy::next`] | The strategy answers the next step. The library takes it, checks what ends the wait, and wakes parked threads. |
 //! | one strategy for a ring | [`Builder::wait_strategy`], [`Stage::wait_strategy`], [`Builder::producer_wait_strategy`], [`Producer::set_wait_strategy`] | One strategy per consumer and per producer. |
 //! | 1.x: an enum; 2.x: timeouts in every method | [`Poller::wait_timeout`], [`WhenFull::Timeout`] | |

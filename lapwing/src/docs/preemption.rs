@@ -29,7 +29,7 @@
 //! | a worker of a group | the other workers take the other events; stages after the group stop before the worker's event | continue until the ring is full |
 //! | a worker that is about to claim events, or a consumer that is taking a seat | no difference | may find the ring full although slots are free: such a thread first stores a sequence that holds producers back, and it may be stopped while that sequence is out of date. `try_` calls return `Full`, and [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew) drops |
 //! | a thread in a close or a halt | may get no further event, and parked ones stay parked, until it runs again | do not wait: a producer that finds the close in progress fixes the end of the ring itself, and its call says whether the event counts |
-//! | a producer that has the [turn](crate::wait#several-producers-on-a-full-ring), or a thread that is about to pass it on | no difference | those that wait on a full ring continue after 2 ms at most, when the turn ends by the clock; `try_` calls take no turns |
+//! | a producer that has the [turn](crate::producer#several-producers-on-a-full-ring), or a thread that is about to pass it on | no difference | those that wait on a full ring continue after 2 ms at most, when the turn ends by the clock; `try_` calls take no turns |
 //! | a thread that was woken and has no CPU yet | as for a consumer that is at the start of its batch | the next wake-ups cost nothing: the thread that woke it has cleared the mark |
 //!
 //! In none of these cases is an event lost or delivered twice. All threads continue when the

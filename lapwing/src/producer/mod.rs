@@ -2,6 +2,22 @@
 //!
 //! Every publication goes through a claim. If the caller's code panics, the drop of the claim
 //! abandons the slot. Consumers never see a half-written event, and no thread waits for it.
+//!
+//! # Several producers on a full ring
+//!
+//! A free slot goes to the first producer that finds it. A producer that shares its CPU with a
+//! consumer runs only while the consumer does not, and could find the ring full for up to a second.
+//! So once a producer has waited for a millisecond, the producers take turns:
+//!
+//! 1. A producer that finds the ring full joins a queue, first come first served, and is parked for a
+//!    limited time.
+//! 2. The first in the queue gets a turn, in which it waits for free slots by its strategy. The turn
+//!    takes 2 ms divided by the number of producers in the queue, but at least 0.15 ms. It ends by
+//!    the clock, so a stopped thread holds up no other.
+//! 3. They stop taking turns once a turn is over and the queue is empty.
+//!
+//! Only producers whose strategy [parks](WaitStrategy::PARKS) take turns, and none whose thread
+//! handles an event or holds a claim of the ring, because consumers may wait for that thread.
 
 mod sequencer;
 mod slots;
@@ -250,7 +266,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// producer that it is cloned from.
     ///
     /// To save wake-ups, a parked producer may be woken only when a quarter of the ring is free,
-    /// but after 100 µs at most. [Several producers](crate::wait#several-producers-on-a-full-ring)
+    /// but after 100 µs at most. [Several producers](self#several-producers-on-a-full-ring)
     /// with parking strategies take turns.
     ///
     /// The ring decides at [`build`](crate::Builder::build) whether its threads check for parked

@@ -78,7 +78,7 @@ pub(crate) struct CpuLoad<'a> {
     yields_left: &'a Figure,
     /// Until when no thread yields, as a [`Ban`]; 0 if yields are allowed.
     ban: &'a Figure,
-    /// The last wait beside busy threads, as a [`Meeting`].
+    /// The last wait beside busy threads, as `meeting` records it.
     meeting: &'a Figure,
 }
 
@@ -102,9 +102,10 @@ impl<'a> CpuLoad<'a> {
         self.shared.control.is_multi()
     }
 
-    /// Whether the process has a CPU for each thread of the ring.
+    /// Whether each thread of the ring can have a CPU: the process has as many, and the scheduler does
+    /// not run all of them on one.
     pub(super) fn has_a_cpu_for_each_thread(self) -> bool {
-        self.shared.threads() <= cpus()
+        self.shared.threads() <= cpus() && !meeting::is_on_one_cpu(self.meeting)
     }
 
     /// Records the CPU of a thread that begins to wait beside busy threads.

@@ -178,8 +178,8 @@ impl<'a> Waiting<'a> {
     /// The limit is that of the caller, for example the [timeout](crate::Stage::timeout_after) of a
     /// stage, or an earlier one that the library sets:
     ///
-    /// - While [several producers](super#several-producers-on-a-full-ring) wait on a full ring, to
-    ///   take turns. It also applies to the consumers of that ring.
+    /// - While [several producers](crate::producer#several-producers-on-a-full-ring) wait on a full
+    ///   ring, to take turns. It also applies to the consumers of that ring.
     /// - For a thread that [runs stages together](crate::consumer::Consumer::run_together), to poll
     ///   those that cannot wake it, and to end the pause of one.
     ///

@@ -107,11 +107,11 @@
 //! Several producers on a full ring also
 //! [take turns](crate::producer#several-producers-on-a-full-ring).
 
+mod meeting;
 pub(crate) mod spinner;
 
 pub(crate) mod cpu_load;
 
-mod meeting;
 mod pacing;
 mod usual_wait;
 mod waiting;

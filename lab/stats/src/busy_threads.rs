@@ -9,7 +9,8 @@ use crate::child::{self, OwnChild};
 
 /// The subcommand of the process.
 const SUBCOMMAND: &str = "busy-threads";
-/// What the process writes when its threads run: the control character for an acknowledgement.
+/// What the process writes when its threads run, before the end of a line: the control character for
+/// an acknowledgement.
 const RUNNING: u8 = 6;
 
 /// Busy threads of another process. They end when this value is dropped.
@@ -54,7 +55,7 @@ impl BusyThreads {
             thread::Builder::new().spawn(compute)?;
         }
         let mut output = io::stdout();
-        output.write_all(&[RUNNING]).and_then(|()| output.flush())?;
+        output.write_all(&[RUNNING, b'\n']).and_then(|()| output.flush())?;
         loop {
             thread::park();
         }

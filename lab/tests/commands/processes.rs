@@ -83,7 +83,7 @@ fn busy_threads() -> Child {
     let mut line = String::new();
     let output = child.stdout.as_mut().expect("it is a pipe");
     BufReader::new(output).read_line(&mut line).expect("the threads run");
-    assert_eq!(line, "\n");
+    assert_eq!(line, "\u{6}\n");
     child
 }
 

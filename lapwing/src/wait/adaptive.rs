@@ -221,7 +221,7 @@ impl Adaptive {
 
     /// The first step of a wait.
     fn begin(&mut self, waiting: &Waiting<'_>) -> Step {
-        if waiting.load.keeps_the_other_side_from_its_cpu() {
+        if self.keeps_the_other_side_from_its_cpu(waiting) {
             (self.gap, self.pace) = (0, 0);
             return self.stay(waiting);
         }
@@ -248,8 +248,14 @@ impl Adaptive {
         self.waits.wrapping_add(1).is_multiple_of(waits_per_probe)
     }
 
+    /// Whether it shares its CPU with the other side, beside a busy thread. A wait after one that was
+    /// not beside busy threads does not ask, so that a single event costs no load more.
+    fn keeps_the_other_side_from_its_cpu(&self, waiting: &Waiting<'_>) -> bool {
+        self.phase == Phase::Beside && waiting.load.keeps_the_other_side_from_its_cpu()
+    }
+
     fn poll_near(&mut self, waiting: &Waiting<'_>) -> Step {
-        if waiting.is_oversubscribed() || waiting.load.keeps_the_other_side_from_its_cpu() {
+        if waiting.is_oversubscribed() || self.keeps_the_other_side_from_its_cpu(waiting) {
             return self.stay(waiting);
         }
         self.enter(Phase::Near, Step::Poll(NEAR_POLLS))

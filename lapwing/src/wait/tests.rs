@@ -542,7 +542,7 @@ fn no_strategy_yields_beside_busy_threads() {
     assert_eq!(yields, [0; 5]);
 }
 
-/// The steps of a wait by `Adaptive` in `ring`, which polls until then.
+/// The steps of the second wait by `Adaptive` in `ring`, up to its first park.
 fn steps_until_parked(ring: &Shared) -> Vec<Step> {
     #[derive(Clone, Default)]
     struct Recorded(Adaptive, Arc<Mutex<Vec<Step>>>);
@@ -559,7 +559,11 @@ fn steps_until_parked(ring: &Shared) -> Vec<Step> {
 
     let strategy = Recorded::default();
     let (steps, awaited) = (Arc::clone(&strategy.1), There::never());
-    wait_in(ring, &mut waiter(strategy), (&awaited, &awaited), Some(5 * MS));
+    let mut waiter = waiter(strategy);
+    for _ in 0..2 {
+        steps.lock().unwrap().clear();
+        wait_in(ring, &mut waiter, (&awaited, &awaited), Some(5 * MS));
+    }
     let steps = steps.lock().unwrap();
     let parked = steps.iter().position(|step| *step == Step::Park).unwrap();
     steps[..=parked].to_vec()

@@ -9,11 +9,11 @@
 //! | [`Adaptive`], the default | low while events flow, a wake-up after a pause | none | yes |
 //! | [`Blocking`] | low for a few microseconds, then a wake-up | none | yes |
 //! | [`Sleeping`] | up to the length of its sleep | little | no |
-//! | [`Yielding`] | low | a whole CPU, which it yields to other threads | no |
+//! | [`Yielding`] | low | a whole CPU, unless other threads need it | no |
 //! | [`BusySpin`] | lowest | a whole CPU | no |
 //! | [`PhasedBackoff<F>`](PhasedBackoff) | lowest at first, then low, then that of `F` | that of `F` | if `F` does |
 //!
-//! [`docs::lmax`](crate::docs::lmax) says which of them replace the strategies of LMAX.
+//! [`docs::lmax`](crate::docs::lmax) says which strategy here corresponds to which one of LMAX.
 //!
 //! Each consumer can have a strategy of its own ([`Stage::wait_strategy`](crate::Stage::wait_strategy)).
 //! [`Builder::wait_strategy`](crate::Builder::wait_strategy) sets the strategy of the others.
@@ -44,65 +44,70 @@
 //! | step | what the thread does | costs |
 //! |---|---|---|
 //! | [`Poll`](Step::Poll) | reads the position that it waits for, again and again | a CPU; the lowest latency |
-//! | [`Pause`](Step::Pause) | nothing for some hundred nanoseconds | a CPU, but the cache line of the position stays with the other side |
-//! | [`Yield`](Step::Yield) | offers its CPU to other threads | half a microsecond if no thread is ready to run |
-//! | [`Sleep`](Step::Sleep) | sleeps for a fixed time, at least about 65 µs on Linux | an event that arrives meanwhile waits for the end of the sleep; the other side pays nothing |
-//! | [`Park`](Step::Park) | sleeps until another thread wakes it, or until its time limit | a wake-up, which takes both sides 20 to 30 µs if they run on different CPUs |
+//! | [`Pause`](Step::Pause) | nothing for a few hundred nanoseconds | a CPU, but the cache line of the position stays with the thread that writes it |
+//! | [`Yield`](Step::Yield) | offers its CPU to other threads | half a microsecond if no other thread is ready to run, else the time until the CPU comes back |
+//! | [`Sleep`](Step::Sleep) | sleeps for a fixed time, on Linux no shorter than about 65 µs | latency, since an event does not cut the sleep short; nothing for the thread that publishes |
+//! | [`Park`](Step::Park) | sleeps until another thread wakes it, or until its time limit | a wake-up, which takes each side 20 to 30 µs if they run on different CPUs |
 //!
-//! While no thread is parked, a publication loads one cache line to see that.
+//! While no thread is parked, a publication only loads one cache line to check for parked threads.
 //!
 //! # What ends a wait
 //!
 //! - What the thread waits for: the next event, or enough free slots.
 //! - A [halt](crate::Running::halt) of the ring, or a [stop](crate::consumer::StopHandle::stop) of
 //!   the stage.
-//! - A [close](crate::Running::close) of the ring: at once for a producer, and for a consumer when no
-//!   event is left for it. Like a halt and a stop, it ends a sleep.
+//! - A [close](crate::Running::close) of the ring. It ends a producer's wait at once, and a
+//!   consumer's when no event is left for it. A close, a halt or a stop also cuts a sleep short.
 //! - A [deadlock](crate::error::PublishError::WouldDeadlock), if only the producer's own thread can
 //!   free a slot.
 //! - The time limit of the call, whatever the strategy:
 //!   [`Stage::timeout_after`](crate::Stage::timeout_after),
 //!   [`wait_timeout`](crate::Poller::wait_timeout),
-//!   [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout). An event or a slot that is available
-//!   takes precedence over it.
+//!   [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout). If an event or a slot is available
+//!   when the limit expires, the wait succeeds.
 //!
 //! # The default, and busy CPUs
 //!
-//! Which steps pay depends on what else runs on the CPUs, above all in small rings, whose threads
-//! wait often. A ring learns that from how long the yields of its threads take. [`Adaptive`] goes
-//! down one column, ends where the wait is over, and begins again at the polls after a park that did
-//! not end it:
+//! The steps that pay off depend on what else runs on the CPUs, above all in small rings, whose
+//! threads wait often. A ring finds that out by timing the yields of its threads; a thread that only
+//! polls tries one now and then. A new ring starts in the first column. [`Adaptive`] takes the steps
+//! of a column from top to bottom until the wait is over. If a park ends before that, it starts again
+//! at row 2.
 //!
 //! | a yield | returns at once | lets another thread run, and returns soon | takes a time slice, 3 to 4 ms on Linux |
 //! |---|---|---|---|
-//! | so the ring | has its CPUs for itself | has more threads ready to run than CPUs | is beside busy threads of other programs |
-//! | 1 | pauses, in a stream | pauses, in a stream | pauses, in a stream (c) |
-//! | 2 | polls for 1 to 8 µs | | polls for 1 to 3 µs (c) |
-//! | 3 | polls, or yields if no CPU is spare, for up to 50 µs (a) | yields, for up to 50 µs (a) | polls for up to 50 µs (b, c) |
-//! | 4 | | | sleeps once, for about 65 µs (c) |
+//! | so the ring | has its CPUs to itself | has more threads ready to run than CPUs | shares its CPUs with busy threads of other programs |
+//! | 1 | pauses (a) | pauses (a) | pauses (a, d) |
+//! | 2 | polls for 1 to 8 µs | | polls for 1 to 8 µs (d) |
+//! | 3 | polls, or yields if no CPU is spare, for up to 50 µs (b) | yields, for up to 50 µs (b) | polls for up to 50 µs (c, d) |
+//! | 4 | | | sleeps for about 65 µs (d) |
 //! | 5 | parks | parks | parks |
 //!
-//! - (a) If its waits usually end in that time, which is what a wake-up costs both sides.
-//! - (b) If the process has a CPU for each thread of the ring. Otherwise the thread that it waits
+//! - (a) Only if events arrive faster than the thread takes them one by one. It then finds a batch.
+//! - (b) Only if most recent waits of the thread ended within 50 µs, which is about the cost of a
+//!   wake-up to both sides together.
+//! - (c) Only if the process has a CPU for each thread of the ring. If not, the thread that it waits
 //!   for may need this CPU.
-//! - (c) Not if the scheduler runs the producers and the consumers on one CPU, which a ring notices
-//!   on Linux. A park hands the CPU over, and a wake-up there takes a few microseconds. Consumers
-//!   that wait for the same event as others sleep (4) nevertheless, since the first event of a batch
-//!   would wake all of them.
+//! - (d) Skipped if the scheduler runs the producers and the consumers of the ring on one CPU, which
+//!   is detected on Linux. A park hands the CPU over at once, and a wake-up on the same CPU takes a
+//!   few microseconds. Consumers that wait for the same event as others still sleep (4), because
+//!   otherwise the first event of a batch would wake all of them.
 //!
 //! # Beside busy threads
 //!
-//! There, a yield would lose a time slice, while a thread that sleeps or is parked gets a CPU within
-//! microseconds of its wake-up, as long as it has used less than its share. So the ring bans yields,
-//! whatever the strategy of a thread is:
+//! Where other programs keep the CPUs busy, a yield would lose a time slice, while a thread that
+//! sleeps or is parked gets a CPU within microseconds of its wake-up, as long as it has used less
+//! than its fair share. So the ring bans yields for every strategy, and the third column is what
+//! [`Adaptive`] does during a ban:
 //!
-//! - A ban starts when a yield takes more than a millisecond, and fewer than two laps of the ring are
-//!   claimed meanwhile. It lasts for 8 ms at first.
-//! - Then one thread tries a yield. If it takes a time slice again, the next ban is longer, up to a
-//!   second.
-//! - Meanwhile, [`Blocking`] parks at once, [`Yielding`] and [`Sleeping`] sleep instead of yielding,
-//!   [`PhasedBackoff`] sleeps for about 65 µs instead of each yield of its second phase but the
-//!   first, and [`BusySpin`] polls as usual.
+//! - A ban starts when a yield takes more than a millisecond, unless the other threads of the ring
+//!   made good use of that time: they claimed as many slots as two rings have. It lasts for 8 ms at
+//!   first.
+//! - When it ends, one thread tries a yield. If that yield takes a time slice again, a longer ban
+//!   starts, of up to a second. Otherwise, the threads of the ring yield again.
+//! - During a ban, [`Blocking`] parks at once, [`Yielding`] and [`Sleeping`] sleep instead of
+//!   yielding, and [`BusySpin`] polls as usual. [`PhasedBackoff`] skips the first yield of its second
+//!   phase, and sleeps for about 65 µs instead of each further one.
 //!
 //! Several producers on a full ring also
 //! [take turns](crate::producer#several-producers-on-a-full-ring).

@@ -178,7 +178,10 @@ mod tests {
         else {
             panic!("it is another command")
         };
-        assert_eq!(arguments.rows(&arguments.roster().entries).len(), 2);
+        let roster = arguments.roster();
+        let labels = arguments.rows(&roster.entries).iter().map(Row::label).collect::<Vec<_>>();
+        assert_eq!(labels.len(), 2);
+        assert!(labels[0].starts_with("0 ") && labels[1].starts_with("2 "), "{labels:?}");
     }
 
     #[test]

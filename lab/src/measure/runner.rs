@@ -277,7 +277,8 @@ impl<S: Subject> Row<S> {
         }
     }
 
-    fn label(&self) -> String {
+    /// Returns the labels of its cell in the order of their names, its contender and its setting.
+    pub(crate) fn label(&self) -> String {
         let record = self.subject.record();
         let cell = record.cell.values().map(ToString::to_string);
         let words = cell.chain([record.contender.clone(), record.setting()]);

@@ -93,9 +93,8 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// quarter of the ring, and after every second single event.
 ///
 /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time slice
-/// of some milliseconds, so the thread does not yield. It polls for up to 50 µs if the process has a
-/// CPU for each thread of the ring. Then it sleeps once, for about 65 µs, and parks. If the waiting
-/// threads of the ring share one CPU, it parks at once.
+/// of some milliseconds, so the thread does not yield. [A table](super#the-default-and-busy-cpus) has
+/// the steps of a wait there.
 ///
 /// ```
 /// use lapwing::{Disruptor, wait::{Adaptive, BusySpin}};

@@ -1,6 +1,8 @@
-//! The CPUs of the process: how many there are, on which one a thread runs, and pinning it to one.
+//! The CPUs of the process: how many there are, on which one a thread runs and for how long, and
+//! pinning it to one.
 
 use std::io;
+use std::time::Duration;
 
 use crate::sync::IS_CHECKED;
 
@@ -20,6 +22,19 @@ pub(crate) fn this_cpu() -> Option<u64> {
     #[cfg(not(all(target_os = "linux", not(miri))))]
     let cpu = None;
     cpu.filter(|_| !IS_CHECKED)
+}
+
+/// Returns the CPU time that the calling thread has used; `None` where the system does not say, and
+/// under a checker. Each call is a system call.
+pub(crate) fn cpu_time() -> Option<Duration> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    let time = {
+        use rustix::time::{ClockId, clock_gettime};
+        clock_gettime(ClockId::ThreadCPUTime).try_into().ok()
+    };
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let time = None;
+    time.filter(|_| !IS_CHECKED)
 }
 
 /// Pins the calling thread to `cpu`, by the number that the operating system uses.
@@ -46,4 +61,22 @@ pub(crate) fn pin_current_thread(cpu: usize) -> io::Result<()> {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 pub(crate) fn pin_current_thread(_: usize) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "pinning is supported on Linux only"))
+}
+
+#[cfg(all(test, not(any(loom, lapwing_shuttle))))]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_sleeps_uses_no_cpu_time() {
+        let Some(before) = cpu_time() else { return };
+        let asleep = Duration::from_millis(20);
+        thread::sleep(asleep);
+        assert!(cpu_time().unwrap() - before < asleep / 2);
+        while cpu_time().unwrap() < before + asleep {
+            std::hint::spin_loop();
+        }
+    }
 }

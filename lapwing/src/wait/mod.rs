@@ -6,8 +6,8 @@
 //!
 //! | strategy | latency of an event | CPU while idle | parks |
 //! |---|---|---|---|
-//! | [`Adaptive`], the default | low while events flow, a wake-up after a pause | none | yes |
-//! | [`Blocking`] | low for a few microseconds, then a wake-up | none | yes |
+//! | [`Adaptive`], the default | low while events flow, that of a wake-up after a pause | none | yes |
+//! | [`Blocking`] | low for a few microseconds, then that of a wake-up | none | yes |
 //! | [`Sleeping`] | up to the length of its sleep | little | no |
 //! | [`Yielding`] | low | a whole CPU, unless other threads need it | no |
 //! | [`BusySpin`] | lowest | a whole CPU | no |
@@ -15,10 +15,10 @@
 //!
 //! [`docs::lmax`](crate::docs::lmax) says which strategy here corresponds to which one of LMAX.
 //!
-//! Each consumer can have a strategy of its own ([`Stage::wait_strategy`](crate::Stage::wait_strategy)).
-//! [`Builder::wait_strategy`](crate::Builder::wait_strategy) sets the strategy of the others.
-//! [`Builder::producer_wait_strategy`](crate::Builder::producer_wait_strategy) sets that of the producers, and
-//! [`Producer::set_wait_strategy`](crate::Producer::set_wait_strategy) that of one. If no strategy fits, implement
+//! [`Builder::wait_strategy`](crate::Builder::wait_strategy) sets the strategy of all consumers,
+//! [`Stage::wait_strategy`](crate::Stage::wait_strategy) that of one,
+//! [`Builder::producer_wait_strategy`](crate::Builder::producer_wait_strategy) that of all producers, and
+//! [`Producer::set_wait_strategy`](crate::Producer::set_wait_strategy) that of one. If none fits, implement
 //! [`WaitStrategy`].
 //!
 //! ```
@@ -38,8 +38,8 @@
 //!
 //! # How a thread waits
 //!
-//! The thread asks its strategy for a [`Step`], takes it, and checks whether the wait is over. It
-//! repeats that until [something ends the wait](#what-ends-a-wait).
+//! The thread asks its strategy for a [`Step`], takes it, and checks whether [something ends the
+//! wait](#what-ends-a-wait), until something does.
 //!
 //! | step | what the thread does | costs |
 //! |---|---|---|
@@ -47,9 +47,9 @@
 //! | [`Pause`](Step::Pause) | nothing for a few hundred nanoseconds | a CPU, but the cache line of the position stays with the thread that writes it |
 //! | [`Yield`](Step::Yield) | offers its CPU to other threads | half a microsecond if no other thread is ready to run, else the time until the CPU comes back |
 //! | [`Sleep`](Step::Sleep) | sleeps for a fixed time, on Linux no shorter than about 65 µs | latency, since an event does not cut the sleep short; nothing for the thread that publishes |
-//! | [`Park`](Step::Park) | sleeps until another thread wakes it, or until its time limit | a wake-up, which takes each side 20 to 30 µs if they run on different CPUs |
+//! | [`Park`](Step::Park) | sleeps until another thread wakes it, or until the time limit of the call | a wake-up: 20 to 30 µs for each side if they run on different CPUs |
 //!
-//! While no thread is parked, a publication only loads one cache line to check for parked threads.
+//! While no thread is parked, a publication loads one cache line more than it would otherwise.
 //!
 //! # What ends a wait
 //!
@@ -68,49 +68,45 @@
 //!
 //! # The default, and busy CPUs
 //!
-//! The steps that pay off depend on what else runs on the CPUs, above all in small rings, whose
-//! threads wait often. A ring finds that out by timing the yields of its threads; a thread that only
-//! polls tries one now and then. A new ring starts in the first column. [`Adaptive`] takes the steps
-//! of a column from top to bottom until the wait is over. If a park ends before that, it starts again
-//! at row 2.
+//! Which steps pay off depends on what else runs on the CPUs, above all in small rings, whose
+//! threads wait often. A ring finds out from how long the yields of its threads take, so a thread
+//! with [`Adaptive`] yields now and then even if it could poll. A new ring starts in the first
+//! column. `Adaptive` takes the steps of a column from top to bottom until the wait is over. A thread
+//! that is woken from a park and still has to wait goes on at row 2.
 //!
-//! | a yield | returns at once | lets another thread run, and returns soon | takes a time slice, 3 to 4 ms on Linux |
+//! | | own CPUs | more ready threads than CPUs | beside busy threads of other programs |
 //! |---|---|---|---|
-//! | so the ring | has its CPUs to itself | has more threads ready to run than CPUs | shares its CPUs with busy threads of other programs |
+//! | a yield | lets no other thread run | lets another thread run, for less than a millisecond | takes a time slice, 3 to 4 ms on Linux |
 //! | 1 | pauses (a) | pauses (a) | pauses (a, d) |
-//! | 2 | polls for 1 to 8 µs | | polls for 1 to 8 µs (d) |
-//! | 3 | polls, or yields if no CPU is spare, for up to 50 µs (b) | yields, for up to 50 µs (b) | polls for up to 50 µs (c, d) |
+//! | 2 | polls for 1 to 3 µs, or for 3 to 8 µs if it waits for single events | | polls for 1 to 3 µs (d) |
+//! | 3 | polls, or yields if [no CPU is spare](Adaptive#a-wait), for up to 50 µs (b) | yields, for up to 50 µs (b) | polls for up to 50 µs (c, d) |
 //! | 4 | | | sleeps for about 65 µs (d) |
 //! | 5 | parks | parks | parks |
 //!
-//! - (a) Only if events arrive faster than the thread takes them one by one. It then finds a batch.
-//! - (b) Only if most recent waits of the thread ended within 50 µs, which is about the cost of a
-//!   wake-up to both sides together.
-//! - (c) Only if the process has a CPU for each thread of the ring. If not, the thread that it waits
-//!   for may need this CPU.
-//! - (d) Skipped if the scheduler runs the producers and the consumers of the ring on one CPU, which
-//!   is detected on Linux. A park hands the CPU over at once, and a wake-up on the same CPU takes a
-//!   few microseconds. Consumers that wait for the same event as others still sleep (4), because
-//!   otherwise the first event of a batch would wake all of them.
+//! - (a) Consumers only, and only if events arrive faster than they are taken one by one, so that a
+//!   batch is there after the pause.
+//! - (b) Only if the thread's recent waits mostly ended within 50 µs, which is about what a wake-up
+//!   costs both sides together.
+//! - (c) Only if the process has a CPU for each thread of the ring. If not, the other side may need
+//!   this CPU.
+//! - (d) Not if the scheduler runs the producers and the consumers of the ring on one CPU, which is
+//!   detected on Linux: a park then hands the CPU over within microseconds. Consumers that wait for
+//!   the same event still sleep (4), because otherwise the first event of a batch would wake all of
+//!   them.
 //!
 //! # Beside busy threads
 //!
-//! Where other programs keep the CPUs busy, a yield would lose a time slice, while a thread that
-//! sleeps or is parked gets a CPU within microseconds of its wake-up, as long as it has used less
-//! than its fair share. So the ring bans yields for every strategy, and the third column is what
-//! [`Adaptive`] does during a ban:
+//! Where other programs keep the CPUs busy, a yield loses a time slice, while a thread that sleeps
+//! or parks gets a CPU within microseconds of its wake-up, as long as it has used less than its fair
+//! share. So the ring bans yields for a while, and each strategy that yields sleeps or parks instead:
 //!
-//! - A ban starts when a yield takes more than a millisecond, unless the other threads of the ring
-//!   made good use of that time: they claimed as many slots as two rings have. It lasts for 8 ms at
-//!   first.
-//! - When it ends, one thread tries a yield. If that yield takes a time slice again, a longer ban
-//!   starts, of up to a second. Otherwise, the threads of the ring yield again.
-//! - During a ban, [`Blocking`] parks at once, [`Yielding`] and [`Sleeping`] sleep instead of
-//!   yielding, and [`BusySpin`] polls as usual. [`PhasedBackoff`] skips the first yield of its second
-//!   phase, and sleeps for about 65 µs instead of each further one.
+//! - A ban starts when a yield takes more than a millisecond, unless producers claimed the slots of
+//!   two laps meanwhile: then the ring's own threads used that time. It lasts for 8 ms at first.
+//! - At its end, one thread tries a yield. If that takes a time slice too, a longer ban starts, of up
+//!   to a second. After a few tries that take none, all threads yield again.
 //!
-//! Several producers on a full ring also
-//! [take turns](crate::producer#several-producers-on-a-full-ring).
+//! Several producers on a full ring take turns, with or without a ban; see
+//! [`producer`](crate::producer#several-producers-on-a-full-ring).
 
 mod meeting;
 pub(crate) mod spinner;

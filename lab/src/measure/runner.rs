@@ -204,7 +204,9 @@ impl<S: Subject> Row<S> {
 
     /// Returns the median merit of the selected setting over a few short runs.
     fn trial(&mut self) -> Result<f64, Error> {
-        self.calibrate(TRIAL_PART)?;
+        // Beside busy threads, a short run may end before the system takes the CPU away from it.
+        let part = if self.subject.busy_threads() > 0 { 1 } else { TRIAL_PART };
+        self.calibrate(part)?;
         let runs = if matches!(self.length, Length::Time(_) | Length::Following(_)) {
             TRIAL_RUNS
         } else {

@@ -1,6 +1,5 @@
-//! The waits of its threads: the three strategies of the crate, and one that sleeps and so frees
-//! the CPU. The trait of the crate allows user-defined strategies. The additional one matters if
-//! threads outnumber CPUs.
+//! The waits of its threads: the three strategies of the crate, and ways to free the CPU, which the
+//! trait of the crate allows its users. These matter if threads outnumber CPUs.
 
 use std::thread;
 use std::time::Duration;
@@ -26,14 +25,23 @@ pub(super) enum Wait {
     Yield,
     /// `Sleep` with the shortest time.
     Sleep,
+    /// The same, while producers spin, as those of the crate do. Beside busy threads of other programs this
+    /// is faster than to yield, which loses a time slice.
+    SleepSpin,
     /// `Sleep` with a quarter of a millisecond.
     LongSleep,
 }
 
 impl Wait {
     /// All of them.
-    pub(super) const ALL: [Self; 5] =
-        [Self::BusySpin, Self::SpinLoopHint, Self::Yield, Self::Sleep, Self::LongSleep];
+    pub(super) const ALL: [Self; 6] = [
+        Self::BusySpin,
+        Self::SpinLoopHint,
+        Self::Yield,
+        Self::Sleep,
+        Self::SleepSpin,
+        Self::LongSleep,
+    ];
 
     /// Returns the name in every report.
     pub(super) const fn name(self) -> &'static str {
@@ -42,6 +50,7 @@ impl Wait {
             Self::SpinLoopHint => "spin-hint",
             Self::Yield => "yield",
             Self::Sleep => "sleep",
+            Self::SleepSpin => "sleep-spin",
             Self::LongSleep => "sleep-250us",
         }
     }
@@ -51,7 +60,7 @@ impl Wait {
     #[inline]
     pub(super) fn wait_for_slot(self) {
         match self {
-            Self::BusySpin => {}
+            Self::BusySpin | Self::SleepSpin => {}
             Self::SpinLoopHint => BusySpinWithSpinLoopHint.wait_for(0),
             Self::Yield | Self::Sleep | Self::LongSleep => thread::yield_now(),
         }
@@ -65,7 +74,7 @@ impl WaitStrategy for Wait {
             Self::BusySpin => BusySpin.wait_for(sequence),
             Self::SpinLoopHint => BusySpinWithSpinLoopHint.wait_for(sequence),
             Self::Yield => thread::yield_now(),
-            Self::Sleep => Sleep::new(SHORTEST).wait_for(sequence),
+            Self::Sleep | Self::SleepSpin => Sleep::new(SHORTEST).wait_for(sequence),
             Self::LongSleep => Sleep::new(LONGER).wait_for(sequence),
         }
     }

@@ -224,7 +224,8 @@ MUTANTS = {
          "loom_two_idle_ones_take_an_event_each loom_two_idle_workers_get_an_event_each"),
         ("O7", "if [[wait.awaited.is_over()]] {\n            return None", "false", "loom_halt_against_sleep"),
         ("O6", "[[is_elsewhere() || awaited.is_over()]]", "awaited.is_over()",
-         "loom_park_on_full_ring_with_two_gates loom_park_on_two_upstream_stages"),
+         "loom_park_on_full_ring_with_two_gates loom_park_on_two_upstream_stages "
+         "loom_task_waits_on_a_full_ring_with_two_gates"),
         ("O30", "is_elsewhere() || [[awaited.is_over()]]", "awaited.seems_over()",
          "loom_a_parked_reader_needs_no_notice loom_parked_receiver_needs_no_notice"),
     ],
@@ -260,12 +261,21 @@ MUTANTS = {
         ("O6", ("let seen = [[self.epoch.mark()]];", "let is_fenced = [[fence.heavy()]];"),
          ("{ let _ = fence.heavy(); self.epoch.mark() }", "true"),
          "loom_halt_against_park loom_park_on_anything_for_another_stage"),
-        ("O6", "if [[is_over()]] {\n            return false;", "false",
+        ("O6", "if [[is_over()]] {\n            return None;", "false",
          "loom_halt_against_park loom_park_on_anything_for_another_stage"),
         ("O7", "        [[let seen = self.epoch.current();]]\n",
          "if $M { if let Some(length) = length() { let seen = self.epoch.current(); "
          "self.epoch.sleep(seen, Some(length)); } return; } $T", "loom_halt_against_sleep"),
         ("O29", "[[self.epoch.take_mark()]]", "self.epoch.is_marked()", "loom_a_watch_is_handed_to_one_that_goes"),
+        ("O6", ("[[self.keep(waker, place);]]\n        let", "let announced = [[self.announce(fence, is_over)]];"),
+         (DROP, "{ let announced = self.announce(fence, is_over); self.keep(waker, place); announced }"),
+         "loom_task_waits_for_two_publications"),
+        ("O6", "if has_woken {\n            [[self.wake_tasks();]]", DROP, "loom_task_waits_for_a_publication"),
+        ("O7", "self.epoch.advance_and_wake();\n        [[self.wake_tasks();]]", DROP,
+         "loom_close_against_a_task loom_halt_against_a_task"),
+    ],
+    "core/src/parking/tasks.rs": [
+        ("O6", "mem::swap(own, waker);", "let _ = (own, waker);", "loom_the_last_waker_is_called"),
     ],
     "core/src/parking/places.rs": [
         ("O6", "[[AsymmetricFence::Full.light();]]\n        self.0[place]", DROP, "loom_a_place_is_woken"),

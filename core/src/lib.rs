@@ -1,6 +1,7 @@
 //! The part of [Lapwing](https://docs.rs/lapwing) that must be believed: everything that makes
 //! passing events from producers to consumers correct. It starts no thread, logs nothing and takes
-//! no lock, except to park a thread where the system has no futex. Only `lapwing` uses this crate, and
+//! no lock, except to park a thread where the system has no futex, and for the wakers of tasks that
+//! wait. Only `lapwing` uses this crate, and
 //! its interface may change in any version.
 //!
 //! ```text
@@ -110,7 +111,7 @@ pub use claims::{
 pub use control::{Control, Joined, Sharing, StartAt, Wait, Waits};
 pub use life::State;
 pub use padded::Padded;
-pub use parking::{Awaited, EventCount, Places, Sleeper, Turn};
+pub use parking::{Awaited, EventCount, Places, Sleeper, TaskPlace, Turn};
 pub use publication::Span;
 pub use reading::{Batch, Drained, Place, Reader, Spun, UNLIMITED};
 pub use ring::{Ring, Room};

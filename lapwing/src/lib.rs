@@ -91,6 +91,7 @@ compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that 
 mod catch;
 
 mod activity;
+mod awaiting;
 mod cpu;
 mod deadline;
 mod description;

@@ -2,11 +2,12 @@
 //! wake-up. Not here: how long a thread spins or yields before (`lapwing::wait`).
 
 use std::ptr;
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use super::Control;
 use crate::parking::event_count::UNSEEN_SLEEP;
-use crate::parking::{Awaited, EventCount, Sleeper};
+use crate::parking::{Awaited, EventCount, Sleeper, TaskPlace};
 use crate::stages::StageIndex;
 use crate::sync::{now, yield_now};
 
@@ -90,13 +91,39 @@ impl Control {
             return yield_now();
         };
         debug_assert!(self.is_own(place), "no thread of this ring wakes those of another");
-        // The stage that was behind may have advanced before this thread marked its event count.
-        // Another stage may be behind at that point, and would not wake this thread. So check the
-        // place first, then the state. A thread that advances in between wakes this one, or the
-        // second check sees it.
-        let is_elsewhere = || !awaited.event_count().is_some_and(|other| ptr::eq(place, other));
-        let is_over = || is_elsewhere() || awaited.is_over();
+        let is_over = || need_not_wait_at(place, awaited);
         wait.asleep(|| place.park(self.fence(), || wait.time_left(), is_over));
+    }
+
+    /// Polls the wait of a task. While it is pending, the task has a place where a thread would park,
+    /// and is woken when what it waits for may be available, or after a close, a halt or a stop.
+    ///
+    /// In a ring whose threads do not check for parked threads, the task is woken at once, so that it
+    /// polls.
+    ///
+    /// # Panics
+    ///
+    /// With debug assertions, if what it waits for names an event count of another ring.
+    pub fn poll_wait(
+        &self,
+        awaited: &dyn Awaited,
+        place: &mut Option<TaskPlace>,
+        waker: &Waker,
+    ) -> Poll<()> {
+        while !awaited.is_over() {
+            let at = awaited.event_count().filter(|_| self.parking.is_signalled());
+            let Some(at) = at else {
+                waker.wake_by_ref();
+                return Poll::Pending;
+            };
+            debug_assert!(self.is_own(at), "no thread of this ring wakes tasks of another");
+            let is_over = || need_not_wait_at(at, awaited);
+            if at.register(self.fence(), (place, waker), is_over) {
+                return Poll::Pending;
+            }
+        }
+        *place = None;
+        Poll::Ready(())
     }
 
     /// Whether threads of this ring wake those that park at `place`.
@@ -135,6 +162,16 @@ impl Control {
         // While the worker is idle, no other thread parks here.
         self.released(worker).park(self.fence(), || None, is_over);
     }
+}
+
+/// Whether the wait is over, or has to go on at another place. Called after `place` is marked.
+///
+/// The stage that was behind may have advanced before the mark. Another stage may be behind at that
+/// point, and would not wake the caller. So this checks the place first, then the state. A thread that
+/// advances in between wakes the caller, or the second check sees it.
+fn need_not_wait_at(place: &EventCount, awaited: &dyn Awaited) -> bool {
+    let is_elsewhere = || !awaited.event_count().is_some_and(|other| ptr::eq(place, other));
+    is_elsewhere() || awaited.is_over()
 }
 
 #[cfg(all(test, not(loom)))]

@@ -14,6 +14,7 @@
 //! leaving       consumers that leave while other threads wait for them
 //! notices       a notice next to an event in place of the cursor
 //! sharing       a thread that runs several stages; idle workers of which an event wakes one
+//! tasks         tasks that wait where threads park
 //! words         flags, the watch and counts, without a ring
 //! ```
 //!
@@ -28,6 +29,7 @@ mod parking;
 mod publication;
 mod rings;
 mod sharing;
+mod tasks;
 mod words;
 
 use std::fmt;

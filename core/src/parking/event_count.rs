@@ -15,12 +15,17 @@
 //! ends the park. The thread that wakes the others clears the mark. Later advances therefore pay
 //! nothing until a thread parks again, even if the woken thread gets no CPU for a while.
 //!
+//! A task waits in the same way: it registers its waker, and then does what a waiter does, except for
+//! the park. The waker comes before the mark, so a thread that clears the mark finds it.
+//!
 //! A waiter that polls between timed sleeps sets no mark and costs the other side nothing. Only a
 //! wake-up of all threads, by a close or a halt, ends its sleep early.
 
+use std::task::Waker;
 use std::time::Duration;
 
 use super::asymmetric::AsymmetricFence;
+use super::tasks::{TaskPlace, Tasks};
 use super::word::Epoch;
 pub(crate) use super::word::{ENDED, FOLLOW_UP};
 
@@ -40,9 +45,16 @@ pub struct EventCount {
     epoch: Epoch,
     /// Whether a thread that parks here may be woken later than it could go on.
     is_late: bool,
+    /// The tasks that wait here; `None` where only threads wait.
+    tasks: Option<Tasks>,
 }
 
 impl EventCount {
+    /// Creates the place of threads and tasks.
+    pub(super) fn with_tasks() -> Self {
+        Self { tasks: Some(Tasks::default()), ..Self::default() }
+    }
+
     /// Creates the place of threads that are not woken as soon as they could go on. A park here has
     /// a short limit, whatever the caller asks for.
     pub(super) fn late() -> Self {
@@ -60,18 +72,55 @@ impl EventCount {
         time_left: impl FnOnce() -> Option<Duration>,
         is_over: impl FnOnce() -> bool,
     ) -> bool {
-        let seen = self.epoch.mark();
-        // O6: between the mark and the check.
-        let is_fenced = fence.heavy();
-        if is_over() {
-            return false;
-        }
+        let Some((seen, is_fenced)) = self.announce(fence, is_over) else { return false };
         // Without the fence the other side may miss the mark, so the time is bounded.
         let unseen = (!is_fenced).then_some(UNSEEN_SLEEP);
         let late = self.is_late.then_some(LATE_SLEEP);
         let timeout = [time_left(), unseen, late].into_iter().flatten().min();
         self.epoch.sleep(seen, timeout);
         self.epoch.has_left(seen)
+    }
+
+    /// Registers a task at `place`, unless `is_over`. Returns whether it is registered: it is then woken
+    /// as a parked thread is. Where only threads wait, it is woken at once.
+    pub(crate) fn register(
+        &self,
+        fence: AsymmetricFence,
+        (place, waker): (&mut Option<TaskPlace>, &Waker),
+        is_over: impl FnOnce() -> bool,
+    ) -> bool {
+        self.keep(waker, place);
+        let announced = self.announce(fence, is_over);
+        match announced {
+            None => *place = None,
+            // Without the fence the other side may miss the mark, so the task polls.
+            Some((_, false)) => waker.wake_by_ref(),
+            Some(_) if self.tasks.is_none() => waker.wake_by_ref(),
+            Some(_) => {}
+        }
+        announced.is_some()
+    }
+
+    fn keep(&self, waker: &Waker, place: &mut Option<TaskPlace>) {
+        if let Some(tasks) = &self.tasks {
+            tasks.register(place, waker);
+        }
+    }
+
+    /// Marks the word, and checks what the caller waits for. Returns the word, and whether the other side
+    /// is sure to see the mark; `None` if the wait `is_over`.
+    fn announce(
+        &self,
+        fence: AsymmetricFence,
+        is_over: impl FnOnce() -> bool,
+    ) -> Option<(u32, bool)> {
+        let seen = self.epoch.mark();
+        // O6: between the mark and the check.
+        let is_fenced = fence.heavy();
+        if is_over() {
+            return None;
+        }
+        Some((seen, is_fenced))
     }
 
     /// Clears the mark after a park has ended. Returns false if another thread has woken this one.
@@ -117,11 +166,21 @@ impl EventCount {
         self.epoch.lower(flag);
     }
 
-    /// Wakes the parked threads if the word is marked; returns whether this call did. The caller
-    /// has advanced the sequence and then run the light fence.
+    /// Wakes the parked threads and the tasks if the word is marked; returns whether this call did. The
+    /// caller has advanced the sequence and then run the light fence.
     #[inline]
     pub(crate) fn notify(&self) -> bool {
-        self.epoch.is_marked() && self.epoch.wake_marked()
+        self.epoch.is_marked() && self.wake_marked()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_marked(&self) -> bool {
+        let has_woken = self.epoch.wake_marked();
+        if has_woken {
+            self.wake_tasks();
+        }
+        has_woken
     }
 
     /// Returns how often threads were woken.
@@ -130,9 +189,16 @@ impl EventCount {
         self.epoch.number()
     }
 
-    /// Wakes all threads, marked or not; for a close, a halt and similar events.
+    /// Wakes all threads and tasks, marked or not; for a close, a halt and similar events.
     #[cold]
     pub(crate) fn wake_all(&self) {
         self.epoch.advance_and_wake();
+        self.wake_tasks();
+    }
+
+    fn wake_tasks(&self) {
+        if let Some(tasks) = &self.tasks {
+            tasks.wake();
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! asymmetric      the fences between a sequence that advances and the mark
 //! released        the two event counts of a stage: any release, and a quarter of the ring
 //! places          where producers park that wait for other producers
+//! tasks           the wakers of tasks that wait where threads park
 //! watch           which idle worker an event wakes, when an event is for one of several
 //! futex           blocks a thread, on Linux
 //! portable        blocks a thread, on other systems and in models
@@ -22,6 +23,7 @@ mod futex;
 #[cfg(any(loom, miri, lapwing_portable, not(target_os = "linux")))]
 mod portable;
 
+mod tasks;
 mod word;
 
 pub(crate) mod event_count;
@@ -33,6 +35,7 @@ pub(crate) mod watch;
 use asymmetric::AsymmetricFence;
 pub use event_count::EventCount;
 pub use places::Places;
+pub use tasks::TaskPlace;
 pub use watch::Turn;
 
 use crate::padded::Padded;
@@ -92,7 +95,8 @@ pub(crate) struct Parking {
 impl Parking {
     pub(crate) fn new(is_multi: bool, is_signalled: bool, shares_threads: bool) -> Self {
         let (places, fence) = (Places::new(is_multi), AsymmetricFence::detect());
-        Self { published: Padded::default(), places, fence, is_signalled, shares_threads }
+        let published = Padded(EventCount::with_tasks());
+        Self { published, places, fence, is_signalled, shares_threads }
     }
 
     /// The places of producers that wait for others.

@@ -24,7 +24,7 @@ pub(crate) struct Released {
 
 impl Default for Released {
     fn default() -> Self {
-        Self { anything: EventCount::default(), room: EventCount::late() }
+        Self { anything: EventCount::with_tasks(), room: EventCount::late() }
     }
 }
 

@@ -105,8 +105,7 @@ impl Epoch {
 
     /// Advances a marked word and wakes every parked thread. Returns false if another thread has
     /// done so.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub(super) fn wake_marked(&self) -> bool {
         // O6, Relaxed: ordered after the caller's store by the light fence.
         let mut seen = self.word.load(Ordering::Relaxed);

@@ -56,7 +56,9 @@ pub(crate) use shuttle::sync::{Condvar, Mutex};
     not(any(loom, lapwing_shuttle)),
     any(miri, lapwing_portable, not(target_os = "linux"))
 ))]
-pub(crate) use std::sync::{Condvar, Mutex};
+pub(crate) use std::sync::Condvar;
+#[cfg(not(any(loom, lapwing_shuttle)))]
+pub(crate) use std::sync::Mutex;
 
 #[cfg(loom)]
 type Guard<'a> = loom::sync::MutexGuard<'a, ()>;

@@ -94,6 +94,36 @@ impl<T> BroadcastReceiver<T> {
         Ok(SharedValues::new(self.inbox.wait_batch()?))
     }
 
+    /// Receives the available values as a batch that lends them, waiting as a task for at least one.
+    ///
+    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// [`recv_batch`](Self::recv_batch) waits as a thread, and says where a batch ends.
+    ///
+    /// ```
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
+    /// sender.send_batch(&mut vec![1, 2, 3])?;
+    /// for receiver in &mut receivers {
+    ///     assert_eq!(pollster::block_on(receiver.recv_batch_async())?.iter().sum::<u64>(), 6);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if no sender is left and everything has been received.
+    ///
+    /// # Cancellation
+    ///
+    /// A future that is dropped before it is ready has received nothing: the next call gets the same
+    /// values.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
+    pub async fn recv_batch_async(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
+        Ok(SharedValues::new(self.inbox.wait_batch_async().await?))
+    }
+
     /// Receives the available values as a batch that lends them, without waiting.
     ///
     /// A batch ends at the last slot of the ring, even if more values are available. The next call
@@ -180,6 +210,38 @@ impl<T: Clone> BroadcastReceiver<T> {
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         Ok(clone_first(self.inbox.wait_first()?))
+    }
+
+    /// Receives a clone of the next value, waiting for it as a task.
+    ///
+    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// [`recv`](Self::recv) waits as a thread.
+    /// [`recv_batch_async`](Self::recv_batch_async) lends values instead of cloning them. If `clone` panics,
+    /// the panic is passed on and the value counts as received.
+    ///
+    /// ```
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
+    /// sender.send(7)?;
+    /// for receiver in &mut receivers {
+    ///     assert_eq!(pollster::block_on(receiver.recv_async()), Ok(7));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if no sender is left and everything has been received.
+    ///
+    /// # Cancellation
+    ///
+    /// A future that is dropped before it is ready has received nothing: the next call gets the same
+    /// value.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
+    pub async fn recv_async(&mut self) -> Result<T, RecvError> {
+        Ok(clone_first(self.inbox.wait_first_async().await?))
     }
 
     /// Receives a clone of the next value if there is one, without waiting.

@@ -108,6 +108,31 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.wait_known_timeout(timeout).map_err(RecvTimeoutError::new)
     }
 
+    /// Lets other tasks run if this one has received as many values as its budget allows.
+    pub(super) async fn spend_async(&mut self) {
+        self.poller.spend_async().await;
+    }
+
+    /// Waits as a task for a batch, of which the caller consumes only the first event.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] at the end of the channel.
+    pub(super) async fn wait_first_async(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
+        self.poller.expect_one(true);
+        self.poller.wait_async().await.map_err(|_| RecvError)
+    }
+
+    /// Waits as a task for an event, which the caller then [passes](Self::pass_known).
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] at the end of the channel.
+    pub(super) async fn wait_known_async(&mut self) -> Result<(), RecvError> {
+        self.poller.expect_one(true);
+        self.poller.wait_known_async().await.map_err(|_| RecvError)
+    }
+
     /// Passes the first event to `pass` and releases it, if the last poll has found it. A
     /// `Receiver` takes single values in this way.
     #[inline]
@@ -134,6 +159,16 @@ impl<T, A: Access> Inbox<T, A> {
     pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
         self.poller.expect_one(false);
         self.poller.wait().map_err(|_| RecvError)
+    }
+
+    /// Waits as a task for at least one event. Returns what [`wait_batch`](Self::wait_batch) returns.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] at the end of the channel.
+    pub(super) async fn wait_batch_async(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
+        self.poller.expect_one(false);
+        self.poller.wait_async().await.map_err(|_| RecvError)
     }
 
     /// Polls for all available events up to the end of the ring, of which the caller consumes any

@@ -105,6 +105,46 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// Receives the next value, waiting for it as a task.
+    ///
+    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// [`recv`](Self::recv) waits as a thread.
+    ///
+    /// ```
+    /// use lapwing::channel::{self, RecvError};
+    ///
+    /// let (mut sender, mut receiver) = channel::spsc(8)?;
+    /// let thread = std::thread::spawn(move || sender.send(7));
+    /// let both = pollster::block_on(async {
+    ///     (receiver.recv_async().await, receiver.recv_async().await)
+    /// });
+    /// assert_eq!(both, (Ok(7), Err(RecvError))); // no sender is left
+    /// thread.join().unwrap()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if no sender is left and everything has been received.
+    ///
+    /// # Cancellation
+    ///
+    /// A future that is dropped before it is ready has received nothing: the next call gets the same
+    /// value.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
+    pub async fn recv_async(&mut self) -> Result<T, RecvError> {
+        self.inbox.spend_async().await;
+        loop {
+            if let Some(value) = self.take_known() {
+                return Ok(value);
+            }
+            self.inbox.wait_known_async().await?;
+        }
+    }
+
     /// Receives the next value if there is one, without waiting.
     ///
     /// [`recv`](Self::recv) waits for a value instead.
@@ -218,6 +258,35 @@ impl<T> Receiver<T> {
     pub fn recv_batch(&mut self) -> Result<Values<'_, T>, RecvError> {
         let capacity = self.capacity();
         Ok(Values::new(self.inbox.wait_batch()?, &mut self.taken, capacity))
+    }
+
+    /// Receives the available values as a batch, waiting as a task for at least one.
+    ///
+    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// [`recv_batch`](Self::recv_batch) waits as a thread, and says where a batch ends.
+    ///
+    /// ```
+    /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;
+    /// sender.send_batch(&mut vec![1, 2, 3])?;
+    /// assert_eq!(pollster::block_on(receiver.recv_batch_async())?.sum::<u64>(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if no sender is left and everything has been received.
+    ///
+    /// # Cancellation
+    ///
+    /// A future that is dropped before it is ready has received nothing: the next call gets the same
+    /// values.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
+    pub async fn recv_batch_async(&mut self) -> Result<Values<'_, T>, RecvError> {
+        let capacity = self.capacity();
+        Ok(Values::new(self.inbox.wait_batch_async().await?, &mut self.taken, capacity))
     }
 
     /// Receives the available values as a batch, without waiting.

@@ -190,6 +190,58 @@ impl<T, S: Sequencer> Sender<T, S> {
         }
     }
 
+    /// Sends a value, waiting as a task while the channel is full.
+    ///
+    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// [`send`](Self::send) waits as a thread.
+    ///
+    /// ```
+    /// use lapwing::channel;
+    ///
+    /// let (mut sender, receiver) = channel::spsc(2)?;
+    /// let thread = std::thread::spawn(|| receiver.into_iter().sum::<u64>());
+    /// pollster::block_on(async {
+    ///     for number in 1..=100 {
+    ///         sender.send_async(number).await?;
+    ///     }
+    ///     Ok::<(), channel::SendError<u64>>(())
+    /// })?;
+    /// drop(sender);
+    /// assert_eq!(thread.join().unwrap(), 5050);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the value, if no receiver is left or the last one is dropped while the
+    /// call waits.
+    ///
+    /// # Cancellation
+    ///
+    /// If the future is dropped before it is ready, the value is not sent, and is dropped with it.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
+    ///
+    /// # Panics
+    ///
+    /// In a broadcast, if the drop of the value that was in the slot panics. `value` is sent
+    /// nevertheless.
+    pub async fn send_async(&mut self, mut value: T) -> Result<(), SendError<T>> {
+        self.producer.spend_async(1).await;
+        loop {
+            value = match self.try_send(value) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Disconnected(value)) => return Err(SendError(value)),
+                Err(TrySendError::Full(value)) => value,
+            };
+            if self.producer.slots_async(1).await.is_err() {
+                return Err(SendError(value));
+            }
+        }
+    }
+
     /// Sends a value, waiting at most `timeout` for a free slot.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`send`](Self::send) waits

@@ -5,13 +5,15 @@
 //! event 12 ns.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 #[cfg(all(test, loom))]
 use lapwing_core::Spun;
-use lapwing_core::UNLIMITED;
+use lapwing_core::{TaskPlace, UNLIMITED};
 
 use super::access::{Access, Shared};
 use super::batch::Batch;
@@ -19,6 +21,7 @@ use super::source::Source;
 use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::Doing;
+use crate::awaiting::Budget;
 use crate::error::{PollError, RingError};
 use crate::sync::now;
 
@@ -63,11 +66,16 @@ use crate::sync::now;
 pub struct Poller<E, A: Access = Shared> {
     source: StageReader<E>,
     access: PhantomData<A>,
+    /// How many events a task may take until it lets other tasks run.
+    budget: Budget,
+    /// Up to where the budget is spent.
+    spent_to: Sequence,
 }
 
 impl<E, A: Access> Poller<E, A> {
     pub(crate) fn new(source: StageReader<E>) -> Self {
-        Self { source, access: PhantomData }
+        let spent_to = source.reader.next();
+        Self { source, access: PhantomData, budget: Budget::default(), spent_to }
     }
 
     /// Returns the available events. Never waits.
@@ -213,6 +221,58 @@ impl<E, A: Access> Poller<E, A> {
         Ok(Batch::new(&mut self.source, range))
     }
 
+    /// Returns the available events, and waits as a task for the first one if there are none.
+    ///
+    /// The batch ends where a batch of [`wait`](Self::wait) ends. The thread of the task does not wait:
+    /// other tasks run on it meanwhile, and the publication wakes this one. So the
+    /// [wait strategy](crate::Stage::wait_strategy) of the stage has no effect. No runtime is needed,
+    /// and any will do.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, error::RingError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+    ///
+    /// let sum = pollster::block_on(async {
+    ///     let mut sum = 0;
+    ///     loop {
+    ///         match poller.wait_async().await {
+    ///             Ok(mut batch) => sum += batch.iter().map(|(_, event)| event).sum::<u64>(),
+    ///             Err(RingError::Closed) => return Ok(sum), // the producer is dropped
+    ///             Err(halted) => return Err(halted),
+    ///         }
+    ///     }
+    /// })?;
+    /// assert_eq!(sum, 7);
+    /// thread.join().unwrap()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`RingError::Closed`] if the ring is closed and this poller has consumed every event.
+    /// - [`RingError::Halted`] if the ring is halted, even if events are left.
+    ///
+    /// # Cancellation
+    ///
+    /// A future that is dropped before it is ready has consumed nothing: the next call returns the
+    /// same events. This makes it safe in `select!` and with a timeout.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 events without a wait, the call lets other tasks of the thread run once.
+    pub async fn wait_async(&mut self) -> Result<Batch<'_, E, A>, RingError> {
+        match self.find_async().await {
+            Ok(range) => Ok(Batch::new(&mut self.source, range)),
+            Err(PollError::Closed) => Err(RingError::Closed),
+            Err(PollError::Halted(cause)) => Err(RingError::Halted(cause)),
+            Err(PollError::Empty) => unreachable!("a poller has no stop handle"),
+        }
+    }
+
     /// Returns the sequence of the first event that is not consumed.
     ///
     /// ```
@@ -275,6 +335,48 @@ impl<E, A: Access> Poller<E, A> {
     pub(crate) fn wait_known_timeout(&mut self, timeout: Duration) -> Result<(), PollError> {
         let found = self.wait_until(now().checked_add(timeout));
         found.map(|_| self.count_find())
+    }
+
+    /// Waits like [`wait_async`](Self::wait_async), and leaves what it finds to
+    /// [`pass_known`](Self::pass_known).
+    pub(crate) async fn wait_known_async(&mut self) -> Result<(), PollError> {
+        let found = self.find_async().await;
+        found.map(|_| self.count_find())
+    }
+
+    /// Lets other tasks run if this one has taken as many events as its budget allows.
+    pub(crate) async fn spend_async(&mut self) {
+        poll_fn(|context| self.poll_budget(context)).await;
+    }
+
+    fn poll_budget(&mut self, context: &Context<'_>) -> Poll<()> {
+        let taken = self.sequence() - self.spent_to;
+        self.spent_to += taken;
+        self.budget.poll(taken, context)
+    }
+
+    /// Returns the next events, and waits for them as a task.
+    async fn find_async(&mut self) -> Result<Range<Sequence>, PollError> {
+        let mut place = None;
+        poll_fn(|context| self.poll_find(&mut place, context)).await
+    }
+
+    fn poll_find(
+        &mut self,
+        place: &mut Option<TaskPlace>,
+        context: &Context<'_>,
+    ) -> Poll<Result<Range<Sequence>, PollError>> {
+        ready!(self.poll_budget(context));
+        loop {
+            match self.source.poll() {
+                Err(PollError::Empty) => {}
+                found => return Poll::Ready(found.map_err(|end| self.noted(end))),
+            }
+            if self.source.poll_wait(place, context).is_pending() {
+                self.budget.refill();
+                return Poll::Pending;
+            }
+        }
     }
 
     /// Polls like [`poll`](Self::poll), and leaves what it finds to [`pass_known`](Self::pass_known).

@@ -4,9 +4,12 @@
 
 use std::ops::Range;
 use std::sync::Arc as SharedArc;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
-use lapwing_core::{Awaited, Control, Drained, Padded, Place, Spun, StageIndex, UNLIMITED};
+use lapwing_core::{
+    Awaited, Control, Drained, Padded, Place, Spun, StageIndex, TaskPlace, UNLIMITED,
+};
 
 use super::access::Access;
 use super::failing::Failing;
@@ -74,6 +77,21 @@ impl<E> StageReader<E> {
     pub(super) fn into_parts(self) -> Parts<E> {
         let Self { reader, shared, failing, waiter, .. } = self;
         Parts { reader, shared, failing, waiter }
+    }
+
+    /// Polls the wait of a task for its next event.
+    pub(super) fn poll_wait(
+        &mut self,
+        place: &mut Option<TaskPlace>,
+        context: &Context<'_>,
+    ) -> Poll<()> {
+        self.shared.turns.pass_on(&self.shared.control);
+        self.activity.set(Doing::Waiting);
+        let polled = self.shared.control.poll_wait(&self.reader, place, context.waker());
+        if polled.is_ready() {
+            self.reader.tell();
+        }
+        polled
     }
 
     /// Returns what a batch of a poller needs.

@@ -23,7 +23,7 @@
 //! |---|---|---|---|---|
 //! | `Full` | `try_` calls; calls with [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse) | too few slots are free | no | can succeed |
 //! | `TimedOut` | calls with [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout) | too few slots became free in time | no | can succeed |
-//! | `WouldDeadlock` | calls that wait | too few slots are free, and only this thread could free one | no | can succeed after this thread has gone on |
+//! | `WouldDeadlock` | calls that wait, as a thread or as a task | too few slots are free, and only this thread could free one | no | can succeed after this thread has gone on |
 //! | `Zero` | batch calls | the batch has no events | no | fails in the same way |
 //! | `TooLarge` | batch calls | the batch is larger than the ring | no | fails in the same way |
 //! | `Closed` | all | the ring was closed before the event was published | only if the ring has one producer and was closed while the closure ran | returns `Closed`, or `Halted` after a halt |
@@ -60,7 +60,7 @@
 //!
 //! | error | calls | cause | the value |
 //! |---|---|---|---|
-//! | [`SendError`](crate::channel::SendError) | `send` | no receiver is left | in the error; no receiver gets it |
+//! | [`SendError`](crate::channel::SendError) | `send`, `send_async` | no receiver is left | in the error; no receiver gets it |
 //! | [`TrySendError::Full`](crate::channel::TrySendError::Full) | `try_send` | no slot is free | in the error |
 //! | [`TrySendError::Disconnected`](crate::channel::TrySendError::Disconnected) | `try_send` | no receiver is left | in the error; no receiver gets it |
 //! | [`SendTimeoutError::Timeout`](crate::channel::SendTimeoutError::Timeout) | `send_timeout` | no slot became free in time | in the error |

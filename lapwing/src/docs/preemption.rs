@@ -1,7 +1,8 @@
 //! What happens when a thread loses its CPU at a critical moment, and how the API shortens that
 //! moment. Also what to do if more threads are runnable than there are CPUs.
 //!
-//! A claim and a publication are a few instructions and take no [lock](crate::docs::locks). But
+//! A claim and a publication are a few instructions and take no [lock](crate::docs::locks), unless
+//! the publication wakes others. But
 //! consumers see an event only once it is published, and events are ordered. Between the claim and
 //! the publication there is a window in which one stopped thread holds up other threads:
 //!
@@ -30,6 +31,7 @@
 //! | a worker that is about to claim events, or a consumer that is taking a seat | no difference | may find the ring full although slots are free: such a thread first stores a sequence that holds producers back, and it may be stopped while that sequence is out of date. `try_` calls return `Full`, and [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew) drops |
 //! | a thread in a close or a halt | may get no further event, and parked ones stay parked, until it runs again | do not wait: a producer that finds the close in progress fixes the end of the ring itself, and its call says whether the event counts |
 //! | a producer that has the [turn](crate::producer#several-producers-on-a-full-ring), or a thread that is about to pass it on | no difference | those that wait on a full ring continue after 2 ms at most, when the turn ends by the clock; `try_` calls take no turns |
+//! | a thread that registers a task to be woken, or takes the wakers of tasks | those that wake threads or tasks at the same place wait for it: it holds the [lock of the wakers](crate::docs::locks) for a few instructions | the same |
 //! | a thread that was woken and has no CPU yet | as for a consumer that is at the start of its batch | the next wake-ups cost nothing: the thread that woke it has cleared the mark |
 //!
 //! In none of these cases is an event lost or delivered twice. All threads continue when the

@@ -182,7 +182,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         &mut self,
         decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,
     ) -> Result<Claim<'_, E, S>, X> {
-        let Self { core, shared, waits, open, dropped } = self;
+        let Self { core, shared, waits, open, dropped, .. } = self;
         let claim = core.claim(|trying, why| {
             decide(Refused { trying, why, count: 1, shared, waits, dropped })
         })?;
@@ -199,7 +199,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         count: u64,
         decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,
     ) -> Result<ClaimBatch<'_, E, S>, X> {
-        let Self { core, shared, waits, open, dropped } = self;
+        let Self { core, shared, waits, open, dropped, .. } = self;
         let claim = core.claim_batch(count, |trying, why| {
             decide(Refused { trying, why, count, shared, waits, dropped })
         })?;

@@ -27,6 +27,8 @@ mod claim;
 mod publish;
 mod wait;
 
+mod awaited;
+
 mod claiming;
 mod up_to;
 
@@ -50,6 +52,7 @@ pub use when_full::WhenFull;
 use wait::Waits;
 
 use crate::Sequence;
+use crate::awaiting::Budget;
 use crate::error::HandledError;
 use crate::handled;
 use crate::open_claim::OpenClaim;
@@ -231,6 +234,8 @@ pub struct Producer<E, S: Sequencer> {
     open: OpenClaim,
     /// Number of events that this producer has dropped because the ring was full.
     dropped: u64,
+    /// How many events a task may publish until it lets other tasks run.
+    budget: Budget,
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
@@ -240,7 +245,8 @@ impl<E, S: Sequencer> Producer<E, S> {
             ring.shared.open_claims.add(&open);
         }
         let waits = Waits::new(strategy);
-        Self { core: S::producer(&ring), shared: ring.shared, waits, open, dropped: 0 }
+        let budget = Budget::default();
+        Self { core: S::producer(&ring), shared: ring.shared, waits, open, dropped: 0, budget }
     }
 
     /// Returns the number of slots in the ring.

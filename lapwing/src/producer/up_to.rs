@@ -115,7 +115,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         most: u64,
         decide: impl for<'p> FnOnce(Refused<'_, 'p, '_, S>) -> Result<Granted<'p>, X>,
     ) -> Result<ClaimBatch<'_, E, S>, X> {
-        let Self { core, shared, waits, open, dropped } = self;
+        let Self { core, shared, waits, open, dropped, .. } = self;
         let claim = core.claim_up_to(most, |trying, why| {
             decide(Refused { trying, why, count: 1, shared, waits, dropped })
         })?;

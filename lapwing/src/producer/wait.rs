@@ -17,7 +17,7 @@ use crate::wait::{AnyWaitStrategy, Waiter};
 
 /// A producer's wait for `count` free slots.
 #[derive(Debug)]
-struct FreeSlots<'a> {
+pub(super) struct FreeSlots<'a> {
     control: &'a Control,
     count: u64,
     /// Whether a handler of the same ring called the producer.
@@ -29,7 +29,15 @@ struct FreeSlots<'a> {
     is_patient: bool,
 }
 
-impl FreeSlots<'_> {
+impl<'a> FreeSlots<'a> {
+    /// The wait of a task that the calling thread polls. The thread may be another one each time.
+    pub(super) fn of_task(shared: &'a Shared, count: u64) -> Self {
+        let control = &*shared.control;
+        let runs_a_stage = on_this_thread::runs_a_stage_of(control);
+        let held = shared.oldest_own_claim();
+        Self { control, count, runs_a_stage, held, is_patient: false }
+    }
+
     /// The sequence that every stage must finish before `count` slots are free.
     fn wrap_point(&self) -> Sequence {
         self.control.wrap_point(self.count)
@@ -41,7 +49,7 @@ impl FreeSlots<'_> {
     /// No consumer passes an unpublished claim. The position of the stage in the graph does not
     /// matter, since the gate is never ahead of any stage. Once the answer is true it stays true,
     /// since the wrap point never decreases.
-    fn would_deadlock(&self) -> bool {
+    pub(super) fn would_deadlock(&self) -> bool {
         let wrap_point = self.wrap_point();
         self.held.is_some_and(|held| held < wrap_point)
             || self.runs_a_stage && on_this_thread::is_behind(self.control, wrap_point)
@@ -63,10 +71,10 @@ impl Awaited for FreeSlots<'_> {
 
 /// Counts a producer as waiting until this is dropped. Monitors show the count, which does not
 /// depend on the wait strategy.
-struct CountedWait<'a>(&'a Shared);
+pub(super) struct CountedWait<'a>(&'a Shared);
 
 impl<'a> CountedWait<'a> {
-    fn new(shared: &'a Shared) -> Self {
+    pub(super) fn new(shared: &'a Shared) -> Self {
         // O13, Relaxed: a figure for monitors.
         shared.waiting_producers.fetch_add(1, Ordering::Relaxed);
         Self(shared)

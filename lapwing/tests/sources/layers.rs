@@ -19,10 +19,10 @@ fn assembly_and_system_calls_are_in_few_files() {
 }
 
 #[test]
-fn the_core_starts_no_thread_logs_nothing_and_locks_only_to_park() {
+fn the_core_starts_no_thread_logs_nothing_and_locks_only_to_wait() {
     let of_core = |what| files_with(what).into_iter().filter(|file| file.starts_with("core"));
     let locks: Vec<_> = of_core("Mutex<").collect();
-    assert_eq!(locks, ["core/src/parking/portable.rs"]);
+    assert_eq!(locks, ["core/src/parking/portable.rs", "core/src/parking/tasks.rs"]);
     for what in ["spawn(", "spawn_scoped(", "println!"] {
         assert_eq!(of_core(what).count(), 0, "{what} in {:?}", of_core(what).collect::<Vec<_>>());
     }

@@ -9,6 +9,7 @@ use lapwing::channel::{BroadcastReceiver, Builder, Receiver, Sender, SharedValue
 use lapwing::error::BuildError;
 use lapwing::producer::Sequencer;
 use lapwing::wait::WaitStrategy;
+use pollster::block_on;
 
 pub(crate) type SenderOf<T, K> = Sender<T, <K as Kind>::Sequencer>;
 type Ends<T, K> = (SenderOf<T, K>, Receiver<T>);
@@ -134,12 +135,15 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
     let call = Call::<SendCall<S>>::new;
     let (full, late) = (Some("Full(..)"), Some("Timeout(..)"));
     let send: SendCall<S> = |s, v| one(v, |v| s.send(v).map_err(|e| (text(e), e.0)));
+    let send_async: SendCall<S> =
+        |s, v| one(v, |v| block_on(s.send_async(v)).map_err(|e| (text(e), e.0)));
     let try_send: SendCall<S> =
         |s, v| one(v, |v| s.try_send(v).map_err(|e| (text(e), e.into_inner())));
     let send_batch: SendCall<S> = |s, v| s.send_batch(v).err().map(text);
     let try_send_batch: SendCall<S> = |s, v| s.try_send_batch(v).err().map(text);
     vec![
         call("send", 1, None, "SendError { .. }", send),
+        call("send_async", 1, None, "SendError { .. }", send_async),
         call("try_send", 1, full, GONE, try_send),
         call("send_timeout, none", 1, late, GONE, |s, v| timed(s, v, Duration::ZERO)),
         call("send_timeout, a moment", 1, late, GONE, |s, v| timed(s, v, MOMENT)),
@@ -212,11 +216,15 @@ pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
     let (empty, late) = (Some("Empty"), Some("Timeout"));
     vec![
         call("recv", 1, None, "RecvError", |r| each!(r, value(r.recv()))),
+        call("recv_async", 1, None, "RecvError", |r| each!(r, value(block_on(r.recv_async())))),
         call("try_recv", 1, empty, GONE, |r| each!(r, value(r.try_recv()))),
         call("recv_timeout, none", 1, late, GONE, |r| each!(r, value(r.recv_timeout(ZERO)))),
         call("recv_timeout, a moment", 1, late, GONE, |r| each!(r, value(r.recv_timeout(MOMENT)))),
         call("recv_timeout, no limit", 1, None, GONE, |r| each!(r, value(r.recv_timeout(MAX)))),
         call("recv_batch", ALL, None, "RecvError", |r| each!(r, batch(r.recv_batch()))),
+        call("recv_batch_async", ALL, None, "RecvError", |r| {
+            each!(r, batch(block_on(r.recv_batch_async())))
+        }),
         call("try_recv_batch", ALL, empty, GONE, |r| each!(r, batch(r.try_recv_batch()))),
         call("recv_batch_timeout, none", ALL, late, GONE, |r| batch_timed(r, ZERO)),
         call("recv_batch_timeout, a moment", ALL, late, GONE, |r| batch_timed(r, MOMENT)),

@@ -1,0 +1,141 @@
+//! Publishing from a task, which waits for a free slot while other tasks run on its thread. Not here: the
+//! same from a thread (`publish`).
+
+use std::future::poll_fn;
+use std::mem;
+use std::ops::Range;
+
+use super::wait::{CountedWait, FreeSlots};
+use super::{Producer, Sequencer, Slots};
+use crate::Sequence;
+use crate::error::{BatchError, PublishError, TryPublishError};
+
+impl<E, S: Sequencer> Producer<E, S> {
+    /// Publishes one event and returns its sequence. Waits as a task while the ring is full. `fill`
+    /// writes the event in place.
+    ///
+    /// The call does what [`publish`](Self::publish) does, except that other tasks run on this thread
+    /// while it waits. No runtime is needed, and any will do. The slot is claimed, filled and published
+    /// in one step at the end, so no claim is held across an `.await`.
+    ///
+    /// ```
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(2, || 0_u64)
+    ///     .stage("check").read(|event, sequence, _| assert_eq!(*event, 10 + sequence))
+    ///     .build()?;
+    /// let running = consumers.start()?; // threads that handle what a task publishes
+    /// pollster::block_on(async {
+    ///     for value in 10..100 {
+    ///         producer.publish_async(|event| *event = value).await?;
+    ///     }
+    ///     Ok::<(), lapwing::error::PublishError>(())
+    /// })?;
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 90);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish`](Self::publish). [`PublishError::WouldDeadlock`] is about the thread that polls
+    /// the task: the ring is full, and this thread is about to handle an event of the ring, or holds a
+    /// claim. A task that polls the same ring is not detected. If it waits here, only a future beside
+    /// this one can consume, as in `join!`.
+    ///
+    /// # Cancellation
+    ///
+    /// If the future is dropped before it is ready, nothing is published, and `fill` has not run.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 events without a wait, the call lets other tasks of the thread run once. A task takes
+    /// no part in the [turns](super#several-producers-on-a-full-ring) of producers that are threads.
+    pub async fn publish_async(
+        &mut self,
+        fill: impl FnOnce(&mut E),
+    ) -> Result<Sequence, PublishError> {
+        self.spend_async(1).await;
+        loop {
+            match self.try_claim() {
+                Ok(mut claim) => {
+                    fill(&mut claim);
+                    return Ok(claim.publish()?);
+                }
+                Err(TryPublishError::Closed) => return Err(PublishError::Closed),
+                Err(TryPublishError::Halted(cause)) => return Err(PublishError::Halted(cause)),
+                Err(TryPublishError::Full) => {}
+            }
+            self.slots_async(1).await?;
+        }
+    }
+
+    /// Publishes `count` events together and returns their sequences. Waits as a task until `count`
+    /// slots are free at the same time. `fill` writes the events in place.
+    ///
+    /// The call does what [`publish_batch`](Self::publish_batch) does, as a task.
+    /// [`publish_async`](Self::publish_async) says what that means, also if the future is dropped.
+    ///
+    /// ```
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// let publish = producer.publish_batch_async(3, |slots| {
+    ///     (10..).zip(slots.iter_mut()).for_each(|(value, slot)| *slot = value);
+    /// });
+    /// assert_eq!(pollster::block_on(publish)?, 0..3);
+    /// assert_eq!(poller.poll()?.as_slice(), [10, 11, 12]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish_batch`](Self::publish_batch).
+    pub async fn publish_batch_async(
+        &mut self,
+        count: usize,
+        fill: impl for<'b> FnOnce(&mut Slots<'b, E>),
+    ) -> Result<Range<Sequence>, BatchError> {
+        self.spend_async(count as u64).await;
+        loop {
+            match self.try_claim_batch(count) {
+                Ok(mut batch) => {
+                    fill(&mut batch.slots());
+                    return Ok(batch.publish()?);
+                }
+                Err(BatchError::Full) => {}
+                Err(why) => return Err(why),
+            }
+            self.slots_async(count as u64).await?;
+        }
+    }
+
+    /// Waits as a task until `count` slots seem to be free, or the ring has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError::WouldDeadlock`].
+    pub(crate) async fn slots_async(&mut self, count: u64) -> Result<(), PublishError> {
+        let (shared, mut place) = (&*self.shared, None);
+        let _counted = CountedWait::new(shared);
+        poll_fn(|context| {
+            let awaited = FreeSlots::of_task(shared, count);
+            if awaited.would_deadlock() {
+                return Err(PublishError::WouldDeadlock).into();
+            }
+            let polled = shared.control.poll_wait(&awaited, &mut place, context.waker());
+            if polled.is_pending() {
+                self.budget.refill();
+            }
+            polled.map(Ok)
+        })
+        .await
+    }
+
+    /// Spends the budget of the task for `events`, and lets other tasks run if nothing is left.
+    pub(crate) async fn spend_async(&mut self, events: u64) {
+        let mut events = events;
+        poll_fn(|context| self.budget.poll(mem::take(&mut events), context)).await;
+    }
+}

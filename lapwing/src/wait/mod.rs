@@ -19,7 +19,7 @@
 //! [`Stage::wait_strategy`](crate::Stage::wait_strategy) that of one,
 //! [`Builder::producer_wait_strategy`](crate::Builder::producer_wait_strategy) that of all producers, and
 //! [`Producer::set_wait_strategy`](crate::Producer::set_wait_strategy) that of one. If none fits, implement
-//! [`WaitStrategy`].
+//! [`WaitStrategy`]. The calls that end in `_async` wait as a task, without a strategy.
 //!
 //! ```
 //! use lapwing::{Disruptor, wait::{Blocking, BusySpin, Yielding}};

@@ -97,7 +97,7 @@ fn a_rival_has_a_row_for_each_of_its_ways_to_wait() {
     let flags = "--contender crossbeam-channel,disruptor,lmax --rate 0,1000 --wait adaptive";
     let in_a_row = arguments(flags);
     let roster = in_a_row.roster();
-    assert_eq!(in_a_row.waiting(&roster.entries).len(), 2 * (1 + 5) + 1);
+    assert_eq!(in_a_row.waiting(&roster.entries).len(), 2 * (1 + 6) + 1);
     assert_eq!(roster.missing.len(), 1);
     assert!(roster.missing[0].reason.starts_with("its sender never sleeps"));
 

@@ -101,14 +101,25 @@ type Taken = Vec<(Sequence, u64)>;
 type Single = SingleClaims<Advice>;
 type Multi = MultiClaims<Advice>;
 
-/// What a thread does after a failed poll.
-type Rest = fn(&Control, &Wait<'_>);
+/// What an end does after a failed poll.
+#[derive(Clone, Copy)]
+struct Rest {
+    run: fn(&Control, &Wait<'_>),
+    /// Whether a producer waits until a quarter of the ring is free.
+    is_patient: bool,
+}
+
+impl Rest {
+    const fn of(run: fn(&Control, &Wait<'_>)) -> Self {
+        Self { run, is_patient: true }
+    }
+}
 
 /// Parks.
-const PARK: Rest = |control, wait| control.park(wait);
+const PARK: Rest = Rest::of(|control, wait| control.park(wait));
 
 /// Sleeps without a mark. Loom has no time, so such a sleep ends by a wake-up or never.
-const SLEEP: Rest = |control, wait| control.sleep(wait, Duration::from_secs(10));
+const SLEEP: Rest = Rest::of(|control, wait| control.sleep(wait, Duration::from_secs(10)));
 
 /// A producer that publishes numbers. On a full ring it parks, or what `rest` says.
 struct Publisher<C: Claims> {
@@ -142,6 +153,11 @@ impl Clone for Publisher<Multi> {
 }
 
 impl<C: Claims> Publisher<C> {
+    /// Returns the same producer that does `rest` on a full ring.
+    fn resting(self, rest: Rest) -> Self {
+        Self { rest, is_patient: rest.is_patient, ..self }
+    }
+
     /// Returns the words of the ring, for another thread.
     fn control(&self) -> Arc<Control> {
         Arc::clone(self.producer.ring().control())
@@ -204,8 +220,8 @@ fn wait<'p, C: Claims>(
             result => return result,
         }
         let awaited = FreeSlot { control, is_patient: *is_patient };
-        rest(control, &Wait { awaited: &awaited, deadline: None, sleeper: None });
-        *is_patient = control.has_room();
+        (rest.run)(control, &Wait { awaited: &awaited, deadline: None, sleeper: None });
+        *is_patient = rest.is_patient && control.has_room();
     }
 }
 
@@ -259,6 +275,12 @@ impl Taker {
     fn join(ring: &Ring<u64>, start: StartAt) -> Result<Self, JoinError> {
         let joined = Joined::new(ring.control(), start)?;
         Ok(Self::new(ring, Place::Seat(joined), false, UNLIMITED))
+    }
+
+    /// Returns the same reader that does `rest` while there are no events.
+    fn resting(mut self, rest: Rest) -> Self {
+        self.rest = rest;
+        self
     }
 
     /// Returns the next events, which it holds until it [finishes](Self::finish) them.
@@ -337,7 +359,7 @@ impl Taker {
     /// Parks until a poll may find something.
     fn park(&mut self) {
         let control = Arc::clone(self.reader.ring().control());
-        (self.rest)(&control, &Wait { awaited: &self.reader, deadline: None, sleeper: None });
+        (self.rest.run)(&control, &Wait { awaited: &self.reader, deadline: None, sleeper: None });
         self.reader.tell();
     }
 

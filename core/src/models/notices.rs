@@ -60,7 +60,7 @@ impl Receiver {
                 result => return result,
             }
             let control = Arc::clone(self.0.ring().control());
-            rest(&control, &Wait { awaited: &self.0, deadline: None, sleeper: None });
+            (rest.run)(&control, &Wait { awaited: &self.0, deadline: None, sleeper: None });
             self.0.tell();
         }
     }
@@ -73,11 +73,11 @@ impl Drop for Receiver {
 }
 
 /// Polls the notice until the wait seems to be over, and never parks.
-const POLLS: Rest = |_: &Control, wait: &Wait<'_>| {
+const POLLS: Rest = Rest::of(|_: &Control, wait: &Wait<'_>| {
     while !wait.awaited.seems_over() {
         thread::yield_now();
     }
-};
+});
 
 /// A ring whose events have notices, and whose reader takes a single event if its notice shows.
 fn ends(capacity: usize) -> (Sender, Receiver) {

@@ -1,10 +1,10 @@
 //! Models of threads that park, and of the threads that wake them. A lost wake-up shows as a
-//! deadlock.
+//! deadlock. `tasks` runs some of them with tasks that wait.
 
 use loom::thread;
 
 use super::{
-    Advice, BESIDE, ONE, Publisher, REQUESTED, Rest, SLEEP, Single, TWO, Taker, acknowledged,
+    Advice, BESIDE, ONE, PARK, Publisher, REQUESTED, Rest, SLEEP, Single, TWO, Taker, acknowledged,
     check, check_less, check_up_to, check_without_fences, graph, multi, parallel, ring_of,
     ring_with, single, single_ring,
 };
@@ -15,8 +15,13 @@ use crate::{Awaited, Control, EventCount, Graph, ONLY_TURN, StageIndex, Turn, Wa
 /// O6: an empty ring with one producer.
 #[test]
 fn loom_park_on_publication() {
-    check(|| {
-        let (mut producer, mut stage) = single(2);
+    waits_for_a_publication(PARK);
+}
+
+pub(super) fn waits_for_a_publication(rest: Rest) {
+    check(move || {
+        let (mut producer, stage) = single(2);
+        let mut stage = stage.resting(rest);
         let publisher = thread::spawn(move || {
             producer.publish(1).unwrap();
             producer
@@ -29,8 +34,13 @@ fn loom_park_on_publication() {
 /// O6: an empty ring with several producers.
 #[test]
 fn loom_park_on_publication_multi() {
-    check(|| {
-        let (mut producer, mut stage) = multi(2);
+    waits_for_a_publication_multi(PARK);
+}
+
+pub(super) fn waits_for_a_publication_multi(rest: Rest) {
+    check(move || {
+        let (mut producer, stage) = multi(2);
+        let mut stage = stage.resting(rest);
         let publisher = thread::spawn(move || {
             producer.publish(1).unwrap();
             producer
@@ -44,8 +54,13 @@ fn loom_park_on_publication_multi() {
 /// cleared the mark, and must not mistake the new mark for the old one.
 #[test]
 fn loom_park_twice_on_publication() {
-    check(|| {
-        let (mut producer, mut stage) = single(2);
+    waits_twice(PARK);
+}
+
+pub(super) fn waits_twice(rest: Rest) {
+    check(move || {
+        let (mut producer, stage) = single(2);
+        let mut stage = stage.resting(rest);
         let publisher = thread::spawn(move || {
             producer.publish(1).unwrap();
             producer.publish(2).unwrap();
@@ -63,9 +78,13 @@ fn loom_park_twice_on_publication() {
 /// O6: two producers publish at once, and one of them finds that the other has cleared the mark.
 #[test]
 fn loom_park_on_two_publications() {
-    check(|| {
-        let (mut first, mut stage) = multi(2);
-        let mut second = first.clone();
+    waits_for_two_publications(PARK);
+}
+
+pub(super) fn waits_for_two_publications(rest: Rest) {
+    check(move || {
+        let (mut first, stage) = multi(2);
+        let (mut second, mut stage) = (first.clone(), stage.resting(rest));
         let publisher = thread::spawn(move || {
             first.publish(1).unwrap();
             first
@@ -101,8 +120,13 @@ fn loom_park_on_publication_of_one_that_stops_counting() {
 /// O6: two stages are parked on one publication, and both are woken.
 #[test]
 fn loom_two_stages_park_on_publication() {
-    check(|| {
-        let (mut producer, mut left, mut right) = parallel();
+    two_wait_for_one_publication(PARK, PARK);
+}
+
+pub(super) fn two_wait_for_one_publication(rest: Rest, other: Rest) {
+    check(move || {
+        let (mut producer, left, right) = parallel();
+        let (mut left, mut right) = (left.resting(rest), right.resting(other));
         let one = thread::spawn(move || {
             assert_eq!(left.wait().unwrap(), [(0, 1)]);
             left
@@ -135,9 +159,14 @@ fn loom_park_behind_a_claim_that_is_given_up() {
 /// O6: a stage is parked on an upstream stage.
 #[test]
 fn loom_park_on_upstream_stage() {
-    check(|| {
+    waits_for_an_upstream_stage(PARK);
+}
+
+pub(super) fn waits_for_an_upstream_stage(rest: Rest) {
+    check(move || {
         let (mut producer, ring) = single_ring(2, TWO);
-        let (mut first, mut second) = (Taker::of_stage(&ring, 0), Taker::of_stage(&ring, 1));
+        let mut first = Taker::of_stage(&ring, 0);
+        let mut second = Taker::of_stage(&ring, 1).resting(rest);
         producer.publish(1).unwrap();
         let upstream = thread::spawn(move || {
             first.take().unwrap();
@@ -166,8 +195,13 @@ fn loom_park_on_an_acknowledgement() {
 /// O6 and O13: a producer is parked on a full ring.
 #[test]
 fn loom_park_on_full_ring() {
-    check(|| {
-        let (mut producer, mut stage) = single(1);
+    waits_on_a_full_ring(PARK);
+}
+
+pub(super) fn waits_on_a_full_ring(rest: Rest) {
+    check(move || {
+        let (producer, mut stage) = single(1);
+        let mut producer = producer.resting(rest);
         producer.publish(1).unwrap();
         let publisher = thread::spawn(move || {
             producer.publish(2).unwrap();
@@ -224,8 +258,13 @@ fn loom_two_producers_park_until_there_is_room() {
 /// parked on one of them while the other was behind would never be woken.
 #[test]
 fn loom_park_on_full_ring_with_two_gates() {
-    check(|| {
-        let (mut producer, mut left, mut right) = parallel();
+    waits_on_a_full_ring_with_two_gates(PARK);
+}
+
+pub(super) fn waits_on_a_full_ring_with_two_gates(rest: Rest) {
+    check(move || {
+        let (producer, mut left, mut right) = parallel();
+        let mut producer = producer.resting(rest);
         producer.publish(1).unwrap();
         let one = thread::spawn(move || {
             left.take().unwrap();
@@ -287,9 +326,13 @@ fn loom_park_where_one_has_left_and_another_is_behind() {
 /// O6: two producers are parked on one full ring, and both are woken.
 #[test]
 fn loom_two_producers_park_on_full_ring() {
-    check_less(|| {
-        let (mut first, mut stage) = multi(2);
-        let mut second = first.clone();
+    two_wait_on_a_full_ring(PARK);
+}
+
+pub(super) fn two_wait_on_a_full_ring(rest: Rest) {
+    check_less(move || {
+        let (first, mut stage) = multi(2);
+        let (mut first, mut second) = (first.clone().resting(rest), first.resting(rest));
         first.publish_batch(2, 1).unwrap();
         let one = thread::spawn(move || {
             first.publish(2).unwrap();
@@ -328,8 +371,13 @@ fn loom_park_on_full_ring_while_another_claims() {
 /// O7 and O10: a halt wakes a parked stage.
 #[test]
 fn loom_halt_against_park() {
-    check(|| {
-        let (producer, mut stage) = single(2);
+    halt_against_a_wait(PARK);
+}
+
+pub(super) fn halt_against_a_wait(rest: Rest) {
+    check(move || {
+        let (producer, stage) = single(2);
+        let mut stage = stage.resting(rest);
         let control = producer.control();
         let halter = thread::spawn(move || control.halt(REQUESTED));
         assert_eq!(stage.wait(), Err(PollError::Halted(REQUESTED)));
@@ -353,8 +401,13 @@ fn loom_halt_against_park_on_full_ring() {
 /// O7 and O9: a close wakes a parked stage.
 #[test]
 fn loom_close_against_park() {
-    check(|| {
-        let (producer, mut stage) = single(2);
+    close_against_a_wait(PARK);
+}
+
+pub(super) fn close_against_a_wait(rest: Rest) {
+    check(move || {
+        let (producer, stage) = single(2);
+        let mut stage = stage.resting(rest);
         let closer = thread::spawn(move || drop(producer));
         assert_eq!(stage.wait(), Err(PollError::Closed));
         closer.join().unwrap();
@@ -365,7 +418,7 @@ fn loom_close_against_park() {
 /// parked ones.
 fn sleeping(capacity: usize) -> (Publisher<Single>, Taker) {
     let ring = ring_with(capacity, false, graph(ONE), false);
-    let producer = Publisher { rest: SLEEP, ..Publisher::only(&ring, Advice::default()) };
+    let producer = Publisher::only(&ring, Advice::default()).resting(SLEEP);
     let mut stage = Taker::of_stage(&ring, 0);
     stage.rest = SLEEP;
     (producer, stage)
@@ -420,13 +473,13 @@ fn loom_halt_against_sleep_on_full_ring() {
 /// O7 and O10: the same for a producer that parks where no thread checks for parked ones.
 #[test]
 fn loom_halt_against_park_that_nobody_looks_for() {
-    check(|| halt_against_full_ring(super::PARK));
+    check(|| halt_against_full_ring(PARK));
 }
 
 /// Halts a full ring while its producer waits.
 fn halt_against_full_ring(rest: Rest) {
-    let (mut producer, stage) = sleeping(1);
-    producer.rest = rest;
+    let (producer, stage) = sleeping(1);
+    let mut producer = producer.resting(rest);
     let control = producer.control();
     producer.publish(1).unwrap();
     let halter = thread::spawn(move || control.halt(REQUESTED));
@@ -468,9 +521,14 @@ fn loom_halt_of_a_closed_ring_against_park_on_upstream_stage() {
 /// O10 and O7: a parked stage is stopped, and the ring continues.
 #[test]
 fn loom_stop_against_park() {
-    check(|| {
+    stop_against_a_wait(PARK);
+}
+
+pub(super) fn stop_against_a_wait(rest: Rest) {
+    check(move || {
         let (mut producer, ring) = single_ring(1, BESIDE);
-        let (mut stops, mut stays) = (Taker::of_stage(&ring, 0), Taker::of_stage(&ring, 1));
+        let mut stops = Taker::of_stage(&ring, 0).resting(rest);
+        let mut stays = Taker::of_stage(&ring, 1);
         let stage = thread::spawn(move || assert_eq!(stops.run(), None));
         producer.control().stop(0, ONLY_TURN);
         stage.join().unwrap();

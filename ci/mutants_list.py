@@ -267,15 +267,16 @@ MUTANTS = {
          "if $M { if let Some(length) = length() { let seen = self.epoch.current(); "
          "self.epoch.sleep(seen, Some(length)); } return; } $T", "loom_halt_against_sleep"),
         ("O29", "[[self.epoch.take_mark()]]", "self.epoch.is_marked()", "loom_a_watch_is_handed_to_one_that_goes"),
-        ("O6", ("[[self.keep(waker, place);]]\n        let", "let announced = [[self.announce(fence, is_over)]];"),
-         (DROP, "{ let announced = self.announce(fence, is_over); self.keep(waker, place); announced }"),
+        ("O6", ("*place = [[self.tasks.as_ref().map(|tasks| tasks.register(waker))]];",
+                "let announced = [[self.announce(fence, is_over)]];"),
+         ("None", "{ let announced = self.announce(fence, is_over); "
+          "*place = self.tasks.as_ref().map(|tasks| tasks.register(waker)); announced }"),
          "loom_task_waits_for_two_publications"),
+        ("O6", "[[*place = self.tasks.as_ref().map(|tasks| tasks.register(waker));]]", "if $M && place.is_some() {} else { $T }",
+         "loom_the_last_waker_is_called"),
         ("O6", "if has_woken {\n            [[self.wake_tasks();]]", DROP, "loom_task_waits_for_a_publication"),
         ("O7", "self.epoch.advance_and_wake();\n        [[self.wake_tasks();]]", DROP,
          "loom_close_against_a_task loom_halt_against_a_task"),
-    ],
-    "core/src/parking/tasks.rs": [
-        ("O6", "mem::swap(own, waker);", "let _ = (own, waker);", "loom_the_last_waker_is_called"),
     ],
     "core/src/parking/places.rs": [
         ("O6", "[[AsymmetricFence::Full.light();]]\n        self.0[place]", DROP, "loom_a_place_is_woken"),

@@ -1,8 +1,7 @@
 //! The part of [Lapwing](https://docs.rs/lapwing) that must be believed: everything that makes
 //! passing events from producers to consumers correct. It starts no thread, logs nothing and takes
 //! no lock, except to park a thread where the system has no futex, and for the wakers of tasks that
-//! wait. Only `lapwing` uses this crate, and
-//! its interface may change in any version.
+//! wait. Only `lapwing` uses this crate, and its interface may change in any version.
 //!
 //! ```text
 //! producer                                          consumer

@@ -81,30 +81,23 @@ impl EventCount {
         self.epoch.has_left(seen)
     }
 
-    /// Registers a task at `place`, unless `is_over`. Returns whether it is registered: it is then woken
-    /// as a parked thread is. Where only threads wait, it is woken at once.
+    /// Registers a task, which gives up the `place` that it had, unless `is_over`. Returns whether it is
+    /// registered: it is then woken as a parked thread is. Where only threads wait, it is woken at once.
     pub(crate) fn register(
         &self,
         fence: AsymmetricFence,
         (place, waker): (&mut Option<TaskPlace>, &Waker),
         is_over: impl FnOnce() -> bool,
     ) -> bool {
-        self.keep(waker, place);
+        *place = self.tasks.as_ref().map(|tasks| tasks.register(waker));
         let announced = self.announce(fence, is_over);
         match announced {
             None => *place = None,
             // Without the fence the other side may miss the mark, so the task polls.
-            Some((_, false)) => waker.wake_by_ref(),
-            Some(_) if self.tasks.is_none() => waker.wake_by_ref(),
+            Some((_, is_fenced)) if !is_fenced || place.is_none() => waker.wake_by_ref(),
             Some(_) => {}
         }
         announced.is_some()
-    }
-
-    fn keep(&self, waker: &Waker, place: &mut Option<TaskPlace>) {
-        if let Some(tasks) = &self.tasks {
-            tasks.register(place, waker);
-        }
     }
 
     /// Marks the word, and checks what the caller waits for. Returns the word, and whether the other side

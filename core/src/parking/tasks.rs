@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 
-use crate::sync::Mutex;
+use crate::sync::{Mutex, MutexGuard};
 
 /// The tasks that wait at one event count.
 #[derive(Debug, Default)]
@@ -19,19 +19,19 @@ pub(super) struct Tasks(Arc<List>);
 #[derive(Debug, Default)]
 struct List(Mutex<Waiting>);
 
-/// The waker of the task with this key.
+/// A waker with the key of its registration.
 type Keyed = (u64, Waker);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The key of the next task.
+    /// The key of the next registration.
     next_key: u64,
-    /// One task needs no memory on the heap. Most event counts never have a second one.
-    first: Option<Keyed>,
-    others: Vec<Keyed>,
+    /// The wakers that were not called yet.
+    wakers: Vec<Keyed>,
 }
 
-/// The place of a task among those that wait at one event count. Dropping it gives it up.
+/// The place of a task among those that wait at one event count, until it is woken. Dropping it gives it
+/// up.
 #[derive(Debug)]
 pub struct TaskPlace {
     list: Arc<List>,
@@ -39,31 +39,23 @@ pub struct TaskPlace {
 }
 
 impl Tasks {
-    /// Registers `waker` at `place`, or replaces the waker that the task has there. If the task has a
-    /// place at another event count, it gives that up.
-    pub(super) fn register(&self, place: &mut Option<TaskPlace>, waker: &Waker) {
-        let (list, waker) = (&self.0, waker.clone());
-        let key =
-            place.as_ref().filter(|place| Arc::ptr_eq(&place.list, list)).map(|place| place.key);
-        let (mut waker, mut room) = (Some(waker), Vec::new());
-        let key_now = loop {
-            match list.with(|waiting| waiting.put(key, &mut waker, &mut room)) {
-                Ok(key) => break key,
-                Err(wanted) => room = Vec::with_capacity(wanted),
-            }
-        };
-        drop((waker, room)); // the waker that was replaced, and the room that was too small
-        if key.is_none() {
-            *place = Some(TaskPlace { list: Arc::clone(list), key: key_now });
-        }
+    /// Registers `waker`.
+    pub(super) fn register(&self, waker: &Waker) -> TaskPlace {
+        let waker = waker.clone();
+        let mut waiting = self.0.lock_with_room();
+        let key = waiting.next_key;
+        waiting.next_key += 1;
+        waiting.wakers.push((key, waker));
+        TaskPlace { list: Arc::clone(&self.0), key }
     }
 
     /// Calls all wakers. A panic of one is caught: the caller has published or released something, and
     /// the other tasks must learn of it.
     #[cold]
     pub(super) fn wake(&self) {
-        let (first, others) = self.0.with(Waiting::take);
-        for (_, waker) in first.into_iter().chain(others) {
+        // A task that registers meanwhile waits for the next wake-up.
+        let end = self.0.lock().next_key;
+        while let Some(waker) = self.0.remove(|key| key < end) {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                 mem::forget(payload); // its drop could panic as well
             }
@@ -71,77 +63,48 @@ impl Tasks {
     }
 }
 
+/// Wakers are code of a runtime, and the allocator is code of the program. Both may use the ring, so
+/// neither runs under this lock.
 impl List {
-    /// Runs `change` under the lock. Wakers are code of a runtime, and the allocator is code of the
-    /// program. Both may use the ring, so they run without the lock.
-    fn with<R>(&self, change: impl FnOnce(&mut Waiting) -> R) -> R {
-        change(&mut self.0.lock().expect("no code panics under this lock"))
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().expect("no code panics under this lock")
     }
-}
 
-impl Waiting {
-    /// Stores `waker`, that of the task with `key` or of a new one, and leaves the one that was there
-    /// in its place. Returns the key. Takes `room` if it needs that, and leaves its own.
-    ///
-    /// # Errors
-    ///
-    /// How much `room` it needs, if there is too little.
-    fn put(
-        &mut self,
-        key: Option<u64>,
-        waker: &mut Option<Waker>,
-        room: &mut Vec<Keyed>,
-    ) -> Result<u64, usize> {
-        if let Some(key) = key
-            && let Some((_, own)) = self.all().find(|(other, _)| *other == key)
-        {
-            if let Some(waker) = waker {
-                mem::swap(own, waker);
+    /// Locks the list once it has room for one more waker.
+    fn lock_with_room(&self) -> MutexGuard<'_, Waiting> {
+        loop {
+            let waiting = self.lock();
+            let (len, capacity) = (waiting.wakers.len(), waiting.wakers.capacity());
+            if len < capacity {
+                return waiting;
             }
-            return Ok(key);
+            drop(waiting);
+            self.move_to(Vec::with_capacity(2 * capacity + 1));
         }
-        let others = self.others.len();
-        if self.first.is_some() && others == self.others.capacity() {
-            if room.capacity() <= others {
-                return Err(2 * others + 4);
-            }
-            room.append(&mut self.others);
-            mem::swap(room, &mut self.others);
-        }
-        let key = key.unwrap_or(self.next_key);
-        self.next_key = self.next_key.max(key + 1);
-        let keyed = waker.take().map(|waker| (key, waker));
-        if self.first.is_none() {
-            self.first = keyed;
-        } else {
-            self.others.extend(keyed);
-        }
-        Ok(key)
     }
 
-    /// Removes the waker of the task with `key`, if it is still there.
-    fn remove(&mut self, key: u64) -> Option<Waker> {
-        let is_first = self.first.as_ref().is_some_and(|(first, _)| *first == key);
-        if is_first {
-            return self.first.take().map(|(_, waker)| waker);
+    /// Moves the wakers to `room`, unless another thread has already given them more.
+    fn move_to(&self, mut room: Vec<Keyed>) {
+        let mut waiting = self.lock();
+        if waiting.wakers.capacity() < room.capacity() {
+            room.append(&mut waiting.wakers);
+            mem::swap(&mut waiting.wakers, &mut room);
         }
-        let index = self.others.iter().position(|(other, _)| *other == key)?;
-        Some(self.others.swap_remove(index).1)
+        // Unlocks before `room` frees the old list.
+        drop(waiting);
     }
 
-    /// Removes all wakers.
-    fn take(&mut self) -> (Option<Keyed>, Vec<Keyed>) {
-        (self.first.take(), mem::take(&mut self.others))
-    }
-
-    fn all(&mut self) -> impl Iterator<Item = &mut Keyed> {
-        self.first.iter_mut().chain(&mut self.others)
+    /// Removes a waker with such a key, if there is one.
+    fn remove(&self, is_it: impl Fn(u64) -> bool) -> Option<Waker> {
+        let mut waiting = self.lock();
+        let index = waiting.wakers.iter().position(|&(key, _)| is_it(key))?;
+        Some(waiting.wakers.swap_remove(index).1)
     }
 }
 
 impl Drop for TaskPlace {
     fn drop(&mut self) {
-        drop(self.list.with(|waiting| waiting.remove(self.key)));
+        drop(self.list.remove(|key| key == self.key));
     }
 }
 
@@ -186,8 +149,8 @@ mod tests {
         let mut places = [const { None }; 3];
         for _ in 0..2 {
             for (count, place) in counts.iter().zip(&mut places) {
-                tasks.register(place, &waker_of(count));
-                tasks.register(place, &waker_of(count)); // replaces its own waker
+                *place = Some(tasks.register(&waker_of(count)));
+                *place = Some(tasks.register(&waker_of(count))); // replaces its own waker
             }
             tasks.wake();
             tasks.wake();
@@ -201,7 +164,7 @@ mod tests {
             let (tasks, counts) = (Tasks::default(), [(); 3].map(|()| Arc::<Count>::default()));
             let mut places = [const { None }; 3];
             for (count, place) in counts.iter().zip(&mut places) {
-                tasks.register(place, &waker_of(count));
+                *place = Some(tasks.register(&waker_of(count)));
             }
             places[gone] = None;
             assert_eq!(Arc::strong_count(&counts[gone]), 1);
@@ -214,9 +177,8 @@ mod tests {
     #[test]
     fn a_task_has_one_place() {
         let (one, other, count) = (Tasks::default(), Tasks::default(), Arc::<Count>::default());
-        let mut place = None;
-        one.register(&mut place, &waker_of(&count));
-        other.register(&mut place, &waker_of(&count));
+        let mut place = Some(one.register(&waker_of(&count)));
+        drop(place.replace(other.register(&waker_of(&count))));
         one.wake();
         assert_eq!(count.get(), 0);
         other.wake();
@@ -226,9 +188,8 @@ mod tests {
     #[test]
     fn a_waker_that_panics_holds_up_no_other() {
         let (tasks, count) = (Tasks::default(), Arc::<Count>::default());
-        let (mut one, mut other) = (None, None);
-        tasks.register(&mut one, &Waker::from(Arc::new(Panics)));
-        tasks.register(&mut other, &waker_of(&count));
+        let _one = tasks.register(&Waker::from(Arc::new(Panics)));
+        let _other = tasks.register(&waker_of(&count));
         tasks.wake();
         assert_eq!(count.get(), 1);
     }
@@ -240,13 +201,13 @@ mod tests {
         impl Wake for Again {
             fn wake(self: Arc<Self>) {
                 self.2.0.fetch_add(1, Ordering::Relaxed);
-                let mut place = self.1.lock().unwrap();
-                self.0.register(&mut place, &Waker::from(Arc::clone(&self)));
+                let place = self.0.register(&Waker::from(Arc::clone(&self)));
+                drop(self.1.lock().unwrap().replace(place));
             }
         }
         let tasks = Arc::<Tasks>::default();
         let again = Arc::new(Again(Arc::clone(&tasks), Default::default(), Count::default()));
-        tasks.register(&mut again.1.lock().unwrap(), &Waker::from(Arc::clone(&again)));
+        *again.1.lock().unwrap() = Some(tasks.register(&Waker::from(Arc::clone(&again))));
         tasks.wake();
         assert_eq!(again.2.get(), 1);
         tasks.wake();

@@ -49,25 +49,24 @@ pub use loom::{
 };
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{Condvar, Mutex};
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(lapwing_shuttle)]
-pub(crate) use shuttle::sync::{Condvar, Mutex};
+pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(all(
     not(any(loom, lapwing_shuttle)),
     any(miri, lapwing_portable, not(target_os = "linux"))
 ))]
 pub(crate) use std::sync::Condvar;
 #[cfg(not(any(loom, lapwing_shuttle)))]
-pub(crate) use std::sync::Mutex;
-
-#[cfg(loom)]
-type Guard<'a> = loom::sync::MutexGuard<'a, ()>;
-#[cfg(all(not(any(loom, lapwing_shuttle)), any(miri, lapwing_portable, not(target_os = "linux"))))]
-type Guard<'a> = std::sync::MutexGuard<'a, ()>;
+pub(crate) use std::sync::{Mutex, MutexGuard};
 
 /// Waits for a notification, or until `timeout` has passed. Releases the lock.
 #[cfg(all(not(lapwing_shuttle), any(loom, miri, lapwing_portable, not(target_os = "linux"))))]
-pub(crate) fn wait_timeout(condition: &Condvar, guard: Guard<'_>, timeout: std::time::Duration) {
+pub(crate) fn wait_timeout(
+    condition: &Condvar,
+    guard: MutexGuard<'_, ()>,
+    timeout: std::time::Duration,
+) {
     drop(condition.wait_timeout(guard, timeout).expect("no code panics under this lock"));
 }
 

@@ -19,9 +19,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Spends it for `events`, and lets other tasks run, once, if nothing is left.
-    pub(crate) fn poll(&mut self, events: u64, context: &Context<'_>) -> Poll<()> {
+    /// Spends it for this number of events.
+    pub(crate) fn spend(&mut self, events: u64) {
         self.0 = self.0.saturating_sub(events);
+    }
+
+    /// Lets other tasks run, once, if nothing is left.
+    pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
         if self.0 > 0 {
             return Poll::Ready(());
         }

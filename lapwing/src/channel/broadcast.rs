@@ -96,7 +96,8 @@ impl<T> BroadcastReceiver<T> {
 
     /// Receives the available values as a batch that lends them, waiting as a task for at least one.
     ///
-    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
+    /// [Tasks](super#tasks).
     /// [`recv_batch`](Self::recv_batch) waits as a thread, and says where a batch ends.
     ///
     /// ```
@@ -111,15 +112,6 @@ impl<T> BroadcastReceiver<T> {
     /// # Errors
     ///
     /// [`RecvError`] if no sender is left and everything has been received.
-    ///
-    /// # Cancellation
-    ///
-    /// A future that is dropped before it is ready has received nothing: the next call gets the same
-    /// values.
-    ///
-    /// # Fairness
-    ///
-    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
     pub async fn recv_batch_async(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
         Ok(SharedValues::new(self.inbox.wait_batch_async().await?))
     }
@@ -214,7 +206,8 @@ impl<T: Clone> BroadcastReceiver<T> {
 
     /// Receives a clone of the next value, waiting for it as a task.
     ///
-    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
+    /// [Tasks](super#tasks).
     /// [`recv`](Self::recv) waits as a thread.
     /// [`recv_batch_async`](Self::recv_batch_async) lends values instead of cloning them. If `clone` panics,
     /// the panic is passed on and the value counts as received.
@@ -231,15 +224,6 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// # Errors
     ///
     /// [`RecvError`] if no sender is left and everything has been received.
-    ///
-    /// # Cancellation
-    ///
-    /// A future that is dropped before it is ready has received nothing: the next call gets the same
-    /// value.
-    ///
-    /// # Fairness
-    ///
-    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
     pub async fn recv_async(&mut self) -> Result<T, RecvError> {
         Ok(clone_first(self.inbox.wait_first_async().await?))
     }

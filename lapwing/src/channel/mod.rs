@@ -65,6 +65,18 @@
 //! thread, use
 //! [`Consumer::run_together`](crate::consumer::Consumer::run_together).
 //!
+//! # Tasks
+//!
+//! The calls that end in `_async` wait as a task: other tasks run on the thread meanwhile, and the
+//! other end wakes this one. They need no runtime and work in any, and the other end may be a thread.
+//! Wait strategies have no effect on them.
+//!
+//! A future that is dropped before it is ready has received nothing, so the next call gets the same
+//! values. It has sent nothing either, and a value that it was to send is dropped with it.
+//!
+//! After 1,024 values without a wait, a call lets other tasks of the thread run once. A runtime
+//! cannot do that, since an `.await` that is ready at once does not return to it.
+//!
 //! # Latency
 //!
 //! With one sender, a value lies next to the word that marks it as sent. If the value is small,

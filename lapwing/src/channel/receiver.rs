@@ -107,7 +107,8 @@ impl<T> Receiver<T> {
 
     /// Receives the next value, waiting for it as a task.
     ///
-    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
+    /// [Tasks](super#tasks).
     /// [`recv`](Self::recv) waits as a thread.
     ///
     /// ```
@@ -126,15 +127,6 @@ impl<T> Receiver<T> {
     /// # Errors
     ///
     /// [`RecvError`] if no sender is left and everything has been received.
-    ///
-    /// # Cancellation
-    ///
-    /// A future that is dropped before it is ready has received nothing: the next call gets the same
-    /// value.
-    ///
-    /// # Fairness
-    ///
-    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
     pub async fn recv_async(&mut self) -> Result<T, RecvError> {
         self.inbox.spend_async().await;
         loop {
@@ -262,7 +254,8 @@ impl<T> Receiver<T> {
 
     /// Receives the available values as a batch, waiting as a task for at least one.
     ///
-    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
+    /// [Tasks](super#tasks).
     /// [`recv_batch`](Self::recv_batch) waits as a thread, and says where a batch ends.
     ///
     /// ```
@@ -275,15 +268,6 @@ impl<T> Receiver<T> {
     /// # Errors
     ///
     /// [`RecvError`] if no sender is left and everything has been received.
-    ///
-    /// # Cancellation
-    ///
-    /// A future that is dropped before it is ready has received nothing: the next call gets the same
-    /// values.
-    ///
-    /// # Fairness
-    ///
-    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
     pub async fn recv_batch_async(&mut self) -> Result<Values<'_, T>, RecvError> {
         let capacity = self.capacity();
         Ok(Values::new(self.inbox.wait_batch_async().await?, &mut self.taken, capacity))

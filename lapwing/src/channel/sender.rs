@@ -192,7 +192,8 @@ impl<T, S: Sequencer> Sender<T, S> {
 
     /// Sends a value, waiting as a task while the channel is full.
     ///
-    /// Other tasks run on this thread meanwhile. No runtime is needed, and any will do.
+    /// Other tasks run on this thread meanwhile. If the future is dropped, the value is dropped with it
+    /// and not sent; see [Tasks](super#tasks).
     /// [`send`](Self::send) waits as a thread.
     ///
     /// ```
@@ -215,14 +216,6 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// [`SendError`] with the value, if no receiver is left or the last one is dropped while the
     /// call waits.
-    ///
-    /// # Cancellation
-    ///
-    /// If the future is dropped before it is ready, the value is not sent, and is dropped with it.
-    ///
-    /// # Fairness
-    ///
-    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
     ///
     /// # Panics
     ///

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::Range;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -175,9 +176,7 @@ impl<E, A: Access> Poller<E, A> {
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, RingError> {
         match self.wait_until(None) {
             Ok(range) => Ok(Batch::new(&mut self.source, range)),
-            Err(PollError::Closed) => Err(RingError::Closed),
-            Err(PollError::Halted(cause)) => Err(RingError::Halted(cause)),
-            Err(PollError::Empty) => unreachable!("a poller has no stop handle"),
+            Err(why) => Err(end_of_ring(why)),
         }
     }
 
@@ -265,12 +264,8 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// After 1,024 events without a wait, the call lets other tasks of the thread run once.
     pub async fn wait_async(&mut self) -> Result<Batch<'_, E, A>, RingError> {
-        match self.find_async().await {
-            Ok(range) => Ok(Batch::new(&mut self.source, range)),
-            Err(PollError::Closed) => Err(RingError::Closed),
-            Err(PollError::Halted(cause)) => Err(RingError::Halted(cause)),
-            Err(PollError::Empty) => unreachable!("a poller has no stop handle"),
-        }
+        let range = self.find_async().await?;
+        Ok(Batch::new(&mut self.source, range))
     }
 
     /// Returns the sequence of the first event that is not consumed.
@@ -323,9 +318,7 @@ impl<E, A: Access> Poller<E, A> {
                 self.count_find();
                 Ok(())
             }
-            Err(PollError::Closed) => Err(RingError::Closed),
-            Err(PollError::Halted(cause)) => Err(RingError::Halted(cause)),
-            Err(PollError::Empty) => unreachable!("a poller has no stop handle"),
+            Err(why) => Err(end_of_ring(why)),
         }
     }
 
@@ -339,7 +332,7 @@ impl<E, A: Access> Poller<E, A> {
 
     /// Waits like [`wait_async`](Self::wait_async), and leaves what it finds to
     /// [`pass_known`](Self::pass_known).
-    pub(crate) async fn wait_known_async(&mut self) -> Result<(), PollError> {
+    pub(crate) async fn wait_known_async(&mut self) -> Result<(), RingError> {
         let found = self.find_async().await;
         found.map(|_| self.count_find())
     }
@@ -350,13 +343,13 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     fn poll_budget(&mut self, context: &Context<'_>) -> Poll<()> {
-        let taken = self.sequence() - self.spent_to;
-        self.spent_to += taken;
-        self.budget.poll(taken, context)
+        let next = self.sequence();
+        self.budget.spend(next - mem::replace(&mut self.spent_to, next));
+        self.budget.poll(context)
     }
 
     /// Returns the next events, and waits for them as a task.
-    async fn find_async(&mut self) -> Result<Range<Sequence>, PollError> {
+    async fn find_async(&mut self) -> Result<Range<Sequence>, RingError> {
         let mut place = None;
         poll_fn(|context| self.poll_find(&mut place, context)).await
     }
@@ -365,12 +358,12 @@ impl<E, A: Access> Poller<E, A> {
         &mut self,
         place: &mut Option<TaskPlace>,
         context: &Context<'_>,
-    ) -> Poll<Result<Range<Sequence>, PollError>> {
+    ) -> Poll<Result<Range<Sequence>, RingError>> {
         ready!(self.poll_budget(context));
         loop {
             match self.source.poll() {
                 Err(PollError::Empty) => {}
-                found => return Poll::Ready(found.map_err(|end| self.noted(end))),
+                found => return Poll::Ready(found.map_err(|end| end_of_ring(self.noted(end)))),
             }
             if self.source.poll_wait(place, context).is_pending() {
                 self.budget.refill();
@@ -429,6 +422,16 @@ impl<E, A: Access> Poller<E, A> {
     /// Closes the ring, like [`Producer::close`](crate::Producer::close).
     pub(crate) fn close(&self) {
         self.source.control().close();
+    }
+}
+
+/// Returns why a wait without a time limit has ended.
+#[inline]
+fn end_of_ring(why: PollError) -> RingError {
+    match why {
+        PollError::Closed => RingError::Closed,
+        PollError::Halted(cause) => RingError::Halted(cause),
+        PollError::Empty => unreachable!("a poller has no stop handle"),
     }
 }
 

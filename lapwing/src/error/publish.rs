@@ -138,6 +138,15 @@ impl TryPublishError {
             ClaimError::Halted(cause) => Self::Halted(HaltCause::of(cause)),
         }
     }
+
+    /// Why the ring has ended; `None` if it is only full.
+    pub(crate) fn end_of_ring(self) -> Option<RingError> {
+        match self {
+            Self::Full => None,
+            Self::Closed => Some(RingError::Closed),
+            Self::Halted(cause) => Some(RingError::Halted(cause)),
+        }
+    }
 }
 
 impl fmt::Display for TryPublishError {

@@ -2,13 +2,12 @@
 //! same from a thread (`publish`).
 
 use std::future::poll_fn;
-use std::mem;
 use std::ops::Range;
 
 use super::wait::{CountedWait, FreeSlots};
 use super::{Producer, Sequencer, Slots};
 use crate::Sequence;
-use crate::error::{BatchError, PublishError, TryPublishError};
+use crate::error::{BatchError, PublishError};
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes one event and returns its sequence. Waits as a task while the ring is full. `fill`
@@ -61,9 +60,11 @@ impl<E, S: Sequencer> Producer<E, S> {
                     fill(&mut claim);
                     return Ok(claim.publish()?);
                 }
-                Err(TryPublishError::Closed) => return Err(PublishError::Closed),
-                Err(TryPublishError::Halted(cause)) => return Err(PublishError::Halted(cause)),
-                Err(TryPublishError::Full) => {}
+                Err(why) => {
+                    if let Some(end) = why.end_of_ring() {
+                        return Err(end.into());
+                    }
+                }
             }
             self.slots_async(1).await?;
         }
@@ -135,7 +136,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Spends the budget of the task for `events`, and lets other tasks run if nothing is left.
     pub(crate) async fn spend_async(&mut self, events: u64) {
-        let mut events = events;
-        poll_fn(|context| self.budget.poll(mem::take(&mut events), context)).await;
+        self.budget.spend(events);
+        poll_fn(|context| self.budget.poll(context)).await;
     }
 }

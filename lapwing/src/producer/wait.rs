@@ -186,12 +186,11 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
         loop {
             match trying.again().map_err(TryPublishError::of) {
                 Ok(granted) => return Ok(granted),
-                Err(TryPublishError::Closed) => return Err(Some(PublishError::Closed)),
-                Err(TryPublishError::Halted(cause)) => {
-                    return Err(Some(PublishError::Halted(cause)));
-                }
-                Err(TryPublishError::Full) if is_expired => return Err(None),
-                Err(TryPublishError::Full) => {}
+                Err(why) => match why.end_of_ring() {
+                    Some(end) => return Err(Some(end.into())),
+                    None if is_expired => return Err(None),
+                    None => {}
+                },
             }
             let patient = *is_patient && count <= control.room();
             let awaited = FreeSlots { control, count, runs_a_stage, held, is_patient: patient };

@@ -28,9 +28,9 @@ RIVAL = "rtrb_push"
 STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
 # Most stores of an event: the event itself, and the cursor.
 STORES = 2
-# The load of the flags, and the test of its three bits.
+# The load of the flags, and the test of its four bits.
 LOAD = re.compile(r"^mov\w*\s+[^,$%]*\(.*\),%\w+$")
-FLAGS = re.compile(r"^test[bwl]?\s+\$0x7,")
+FLAGS = re.compile(r"^test[bwl]?\s+\$0xf,")
 # Instructions that are not allowed for each event. The words of other threads need only plain loads and stores.
 COSTLY = re.compile(r"^(call|lock|div|idiv|xchg.*\(|mfence|cpuid|syscall)")
 # Those that are not allowed for an event of one of several producers.

@@ -267,13 +267,22 @@ MUTANTS = {
          "if $M { if let Some(length) = length() { let seen = self.epoch.current(); "
          "self.epoch.sleep(seen, Some(length)); } return; } $T", "loom_halt_against_sleep"),
         ("O29", "[[self.epoch.take_mark()]]", "self.epoch.is_marked()", "loom_a_watch_is_handed_to_one_that_goes"),
-        ("O6", ("*place = [[self.tasks.as_ref().map(|tasks| tasks.register(waker))]];",
-                "let announced = [[self.announce(fence, is_over)]];"),
-         ("None", "{ let announced = self.announce(fence, is_over); "
-          "*place = self.tasks.as_ref().map(|tasks| tasks.register(waker)); announced }"),
+        ("O6", ("let is_seen = [[self.tasks.as_ref().is_some_and(|tasks| {\n"
+                "            let (own, is_seen) = tasks.register(waker, || self.ask_for_full_fences(fence));\n"
+                "            *place = Some(own);\n            is_seen\n        })]];",
+                "let is_registered = [[self.announce(AsymmetricFence::Full, is_over).is_some()]];"),
+         ("true", "{ let is_registered = self.announce(AsymmetricFence::Full, is_over).is_some(); "
+          "*place = self.tasks.as_ref().map(|tasks| tasks.register(waker, || true).0); is_registered }"),
          "loom_task_waits_for_two_publications"),
-        ("O6", "[[*place = self.tasks.as_ref().map(|tasks| tasks.register(waker));]]", "if $M && place.is_some() {} else { $T }",
+        ("O6", "[[let (own, is_seen) = tasks.register(waker, || self.ask_for_full_fences(fence));\n"
+               "            *place = Some(own);\n            is_seen]]", "if $M && place.is_some() { true } else { $T }",
          "loom_the_last_waker_is_called"),
+        ("O6", "self.epoch.raise(TASKS);", DROP,
+         "loom_task_waits_for_a_publication_that_runs_the_fence_for_it"
+         " loom_task_waits_for_a_release_that_runs_the_fence_for_it"),
+        ("O6", "cpu_fence([[Ordering::SeqCst]]);", "Ordering::AcqRel",
+         "loom_task_waits_for_a_publication_that_runs_the_fence_for_it"
+         " loom_task_waits_for_a_release_that_runs_the_fence_for_it"),
         ("O6", "if has_woken {\n            [[self.wake_tasks();]]", DROP, "loom_task_waits_for_a_publication"),
         ("O7", "self.epoch.advance_and_wake();\n        [[self.wake_tasks();]]", DROP,
          "loom_close_against_a_task loom_halt_against_a_task"),

@@ -1,6 +1,8 @@
 //! The fences between plain words, with the orderings of each row that relies on them. Not
 //! here: the reader's side of O8, which loads twice; x86-64 loads in order, so no race shows it.
 
+use std::mem;
+
 use super::race::{Load, Outcomes, race};
 use super::{check, repeat, trials};
 use crate::padded::Padded;
@@ -49,6 +51,33 @@ fn publication(fence: AsymmetricFence, load: Load, light: impl Fn() + Sync) -> O
         words.mark();
         heavy(fence);
         // O6 and O8, Acquire: like `Control::sequence_of`.
+        Some(words.trial.load(Ordering::Acquire))
+    })
+}
+
+/// A publication or a release, against tasks that wait. The first of them asks for full fences.
+fn tasks(fence: AsymmetricFence, load: Load) -> Outcomes {
+    let (words, are_asked_for) = (Words::default(), Padded::<AtomicU32>::default());
+    let publish = |trial| {
+        // O6, Release: like the cursor.
+        words.trial.store(trial, Ordering::Release);
+        light();
+        // O6, Relaxed: like `Epoch::flags`.
+        if are_asked_for.load(Ordering::Relaxed) != 0 {
+            AsymmetricFence::Full.light();
+        }
+        words.marks()
+    };
+    let mut is_first = true;
+    race(load, publish, || {
+        if mem::take(&mut is_first) {
+            // O6, Relaxed: like `Epoch::raise`, the fence follows.
+            are_asked_for.store(1, Ordering::Relaxed);
+            heavy(fence);
+        }
+        words.mark();
+        heavy(AsymmetricFence::Full);
+        // O6, Acquire: like `Control::sequence_of`.
         Some(words.trial.load(Ordering::Acquire))
     })
 }
@@ -106,6 +135,15 @@ fn a_watch_that_is_handed_on_and_a_mark() {
 #[ignore = "ci/litmus.sh"]
 fn a_window_and_an_end() {
     check("O33: fences", window);
+}
+
+/// The same pair as [`a_full_fence_on_both_sides`] once the flag is seen, so there is no run that must
+/// fail.
+#[test]
+#[ignore = "ci/litmus.sh"]
+fn a_publication_and_the_marks_of_tasks() {
+    let shipped = AsymmetricFence::detect();
+    repeat("O6: tasks", trials(), |load| tasks(shipped, load)).expect_none_forbidden();
 }
 
 /// Where the system refuses `membarrier`.

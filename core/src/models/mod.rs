@@ -62,7 +62,7 @@ fn check(model: impl Fn() + Sync + Send + 'static) {
 }
 
 /// The same for a model in which no thread parks or closes the ring, without the fences that only
-/// these need.
+/// these need. `membarrier` does nothing there.
 fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
     IS_LIGHT_NOTHING.set(true);
     check(model);

@@ -13,7 +13,11 @@ use super::parking::{
     waits_for_an_upstream_stage, waits_for_two_publications, waits_on_a_full_ring,
     waits_on_a_full_ring_with_two_gates, waits_twice,
 };
-use super::{PARK, Rest, Taker, check, check_less, parallel, single};
+use super::{
+    FreeSlot, PARK, Publisher, Rest, Taker, check, check_less, check_without_fences, parallel,
+    single,
+};
+use crate::claims::Claims;
 use crate::{Awaited, Control, TaskPlace};
 
 /// Waits as a task of which a thread runs nothing else.
@@ -67,6 +71,12 @@ impl Task {
     /// Polls the wait of `stage` once.
     fn poll_stage(&mut self, stage: &Taker) -> Poll<()> {
         self.poll(stage.reader.ring().control(), &stage.reader)
+    }
+
+    /// Polls the wait for a free slot once.
+    fn poll_room<C: Claims>(&mut self, producer: &Publisher<C>) -> Poll<()> {
+        let control = producer.control();
+        self.poll(&control, &FreeSlot { control: &control, is_patient: false })
     }
 }
 
@@ -147,6 +157,43 @@ fn loom_close_against_a_task() {
 #[test]
 fn loom_stop_against_a_task() {
     stop_against_a_wait(AS_TASK);
+}
+
+/// O6: publications run no fence before a task has waited, and a full one from then on.
+#[test]
+fn loom_task_waits_for_a_publication_that_runs_the_fence_for_it() {
+    check_without_fences(|| {
+        let (mut producer, stage) = single(2);
+        assert!(Task::default().poll_stage(&stage).is_pending()); // asks for the fence
+        let mut stage = stage.resting(AS_TASK);
+        producer.publish(1).unwrap(); // clears the mark
+        assert_eq!(stage.take().unwrap(), [(0, 1)]);
+        let publisher = thread::spawn(move || {
+            producer.publish(2).unwrap();
+            producer
+        });
+        assert_eq!(stage.wait().unwrap(), [(1, 2)]);
+        drop(publisher.join());
+    });
+}
+
+/// O6: so do releases.
+#[test]
+fn loom_task_waits_for_a_release_that_runs_the_fence_for_it() {
+    check_without_fences(|| {
+        let (producer, mut stage) = single(1);
+        let mut producer = producer.resting(AS_TASK);
+        producer.publish(1).unwrap();
+        assert!(Task::default().poll_room(&producer).is_pending()); // asks for the fence
+        assert_eq!(stage.take().unwrap(), [(0, 1)]); // clears the mark
+        producer.publish(2).unwrap();
+        let publisher = thread::spawn(move || {
+            producer.publish(3).unwrap();
+            producer
+        });
+        assert_eq!(stage.take().unwrap(), [(1, 2)]);
+        drop(publisher.join());
+    });
 }
 
 /// O6: a wait is dropped after its first poll, at any step of a publication, and the stage waits

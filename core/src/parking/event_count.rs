@@ -16,7 +16,11 @@
 //! nothing until a thread parks again, even if the woken thread gets no CPU for a while.
 //!
 //! A task waits in the same way: it registers its waker, and then does what a waiter does, except for
-//! the park. The waker comes before the mark, so a thread that clears the mark finds it.
+//! the park. The waker comes before the mark, so a thread that clears the mark finds it. But tasks wait
+//! as often as every few hundred nanoseconds, and on some machines the heavy fence takes 13 µs, because
+//! it interrupts the other CPUs. So the first task here raises a flag and runs that fence once. A thread
+//! that advances the sequence sees the flag from then on, runs a full fence, and loads the word again.
+//! With full fences on both sides, no further task needs the heavy one.
 //!
 //! A waiter that polls between timed sleeps sets no mark and costs the other side nothing. Only a
 //! wake-up of all threads, by a close or a halt, ends its sleep early.
@@ -26,8 +30,9 @@ use std::time::Duration;
 
 use super::asymmetric::AsymmetricFence;
 use super::tasks::{TaskPlace, Tasks};
-use super::word::Epoch;
 pub(crate) use super::word::{ENDED, FOLLOW_UP};
+use super::word::{Epoch, MARK, TASKS};
+use crate::sync::{Ordering, fence as cpu_fence};
 
 /// Length of a sleep where no thread checks for parked threads: 50 µs. With its default timer
 /// slack, Linux makes shorter sleeps about as long.
@@ -89,15 +94,30 @@ impl EventCount {
         (place, waker): (&mut Option<TaskPlace>, &Waker),
         is_over: impl FnOnce() -> bool,
     ) -> bool {
-        *place = self.tasks.as_ref().map(|tasks| tasks.register(waker));
-        let announced = self.announce(fence, is_over);
-        match announced {
-            None => *place = None,
-            // Without the fence the other side may miss the mark, so the task polls.
-            Some((_, is_fenced)) if !is_fenced || place.is_none() => waker.wake_by_ref(),
-            Some(_) => {}
+        let is_seen = self.tasks.as_ref().is_some_and(|tasks| {
+            let (own, is_seen) = tasks.register(waker, || self.ask_for_full_fences(fence));
+            *place = Some(own);
+            is_seen
+        });
+        let is_registered = self.announce(AsymmetricFence::Full, is_over).is_some();
+        if !is_registered {
+            *place = None;
+        } else if !is_seen {
+            waker.wake_by_ref(); // the other side may miss the mark, so the task polls
         }
-        announced.is_some()
+        is_registered
+    }
+
+    /// Makes each thread that advances the sequence run a full fence before it checks the mark. Returns
+    /// false if the system refuses the fence after which all of them do.
+    #[cold]
+    fn ask_for_full_fences(&self, fence: AsymmetricFence) -> bool {
+        if fence == AsymmetricFence::Full {
+            return true;
+        }
+        self.epoch.raise(TASKS);
+        // O6: after it, no thread can miss both the flag and the mark of a task.
+        fence.heavy()
     }
 
     /// Marks the word, and checks what the caller waits for. Returns the word, and whether the other side
@@ -163,12 +183,17 @@ impl EventCount {
     /// caller has advanced the sequence and then run the light fence.
     #[inline]
     pub(crate) fn notify(&self) -> bool {
-        self.epoch.is_marked() && self.wake_marked()
+        self.epoch.flags() & (MARK | TASKS) != 0 && self.wake_marked()
     }
 
     #[cold]
     #[inline(never)]
     fn wake_marked(&self) -> bool {
+        if self.epoch.flags() & TASKS != 0 {
+            // O6: between the caller's store and the second load of the mark. Pairs with the fence of
+            // a task.
+            cpu_fence(Ordering::SeqCst);
+        }
         let has_woken = self.epoch.wake_marked();
         if has_woken {
             self.wake_tasks();

@@ -28,6 +28,8 @@ struct Waiting {
     next_key: u64,
     /// The wakers that were not called yet.
     wakers: Vec<Keyed>,
+    /// Whether the other side is sure to see each mark of a task.
+    are_seen: bool,
 }
 
 /// The place of a task among those that wait at one event count, until it is woken. Dropping it gives it
@@ -39,14 +41,21 @@ pub struct TaskPlace {
 }
 
 impl Tasks {
-    /// Registers `waker`.
-    pub(super) fn register(&self, waker: &Waker) -> TaskPlace {
+    /// Registers `waker`. Also returns whether the other side is sure to see the mark that the caller
+    /// sets next. `make_seen` sees to that, and is called until it returns true.
+    pub(super) fn register(
+        &self,
+        waker: &Waker,
+        make_seen: impl FnOnce() -> bool,
+    ) -> (TaskPlace, bool) {
         let waker = waker.clone();
         let mut waiting = self.0.lock_with_room();
+        // Under the lock: a task that finds it done relies on it.
+        waiting.are_seen = waiting.are_seen || make_seen();
         let key = waiting.next_key;
         waiting.next_key += 1;
         waiting.wakers.push((key, waker));
-        TaskPlace { list: Arc::clone(&self.0), key }
+        (TaskPlace { list: Arc::clone(&self.0), key }, waiting.are_seen)
     }
 
     /// Calls all wakers. A panic of one is caught: the caller has published or released something, and
@@ -139,6 +148,10 @@ mod tests {
         }
     }
 
+    fn register(tasks: &Tasks, waker: &Waker) -> TaskPlace {
+        tasks.register(waker, || true).0
+    }
+
     fn waker_of(count: &Arc<Count>) -> Waker {
         Waker::from(Arc::clone(count))
     }
@@ -149,8 +162,8 @@ mod tests {
         let mut places = [const { None }; 3];
         for _ in 0..2 {
             for (count, place) in counts.iter().zip(&mut places) {
-                *place = Some(tasks.register(&waker_of(count)));
-                *place = Some(tasks.register(&waker_of(count))); // replaces its own waker
+                *place = Some(register(&tasks, &waker_of(count)));
+                *place = Some(register(&tasks, &waker_of(count))); // replaces its own waker
             }
             tasks.wake();
             tasks.wake();
@@ -164,7 +177,7 @@ mod tests {
             let (tasks, counts) = (Tasks::default(), [(); 3].map(|()| Arc::<Count>::default()));
             let mut places = [const { None }; 3];
             for (count, place) in counts.iter().zip(&mut places) {
-                *place = Some(tasks.register(&waker_of(count)));
+                *place = Some(register(&tasks, &waker_of(count)));
             }
             places[gone] = None;
             assert_eq!(Arc::strong_count(&counts[gone]), 1);
@@ -177,8 +190,8 @@ mod tests {
     #[test]
     fn a_task_has_one_place() {
         let (one, other, count) = (Tasks::default(), Tasks::default(), Arc::<Count>::default());
-        let mut place = Some(one.register(&waker_of(&count)));
-        drop(place.replace(other.register(&waker_of(&count))));
+        let mut place = Some(register(&one, &waker_of(&count)));
+        drop(place.replace(register(&other, &waker_of(&count))));
         one.wake();
         assert_eq!(count.get(), 0);
         other.wake();
@@ -188,8 +201,8 @@ mod tests {
     #[test]
     fn a_waker_that_panics_holds_up_no_other() {
         let (tasks, count) = (Tasks::default(), Arc::<Count>::default());
-        let _one = tasks.register(&Waker::from(Arc::new(Panics)));
-        let _other = tasks.register(&waker_of(&count));
+        let _one = register(&tasks, &Waker::from(Arc::new(Panics)));
+        let _other = register(&tasks, &waker_of(&count));
         tasks.wake();
         assert_eq!(count.get(), 1);
     }
@@ -201,13 +214,13 @@ mod tests {
         impl Wake for Again {
             fn wake(self: Arc<Self>) {
                 self.2.0.fetch_add(1, Ordering::Relaxed);
-                let place = self.0.register(&Waker::from(Arc::clone(&self)));
+                let place = register(&self.0, &Waker::from(Arc::clone(&self)));
                 drop(self.1.lock().unwrap().replace(place));
             }
         }
         let tasks = Arc::<Tasks>::default();
         let again = Arc::new(Again(Arc::clone(&tasks), Default::default(), Count::default()));
-        *again.1.lock().unwrap() = Some(tasks.register(&Waker::from(Arc::clone(&again))));
+        *again.1.lock().unwrap() = Some(register(&tasks, &Waker::from(Arc::clone(&again))));
         tasks.wake();
         assert_eq!(again.2.get(), 1);
         tasks.wake();

@@ -2,7 +2,7 @@
 //! and flags for the threads that advance the sequence.
 //!
 //! ```text
-//! word = epoch << 3 | flags | mark      a waiter sets the mark; a thread that wakes clears it and
+//! word = epoch << 4 | flags | mark      a waiter sets the mark; a thread that wakes clears it and
 //!                                       moves to the next epoch, which keeps the flags
 //! ```
 //!
@@ -22,14 +22,17 @@ use super::portable::Portable as Sleepers;
 use crate::sync::{AtomicU32, Ordering};
 
 /// A thread is parked here or about to park.
-const MARK: u32 = 1;
+pub(super) const MARK: u32 = 1;
 /// Flag: the ring accepts nothing more; [`Life`](crate::life::Life) has the reason. Never
 /// lowered.
 pub(crate) const ENDED: u32 = 2;
 /// Flag: a thread that advances the sequence has more to do than to check this word.
 pub(crate) const FOLLOW_UP: u32 = 4;
+/// Flag: tasks wait here, and rely on a full fence of the thread that advances the sequence. Never
+/// lowered.
+pub(super) const TASKS: u32 = 8;
 /// The increment of the word for one epoch.
-const EPOCH: u32 = 8;
+const EPOCH: u32 = 16;
 
 /// A word on which threads park.
 #[derive(Debug, Default)]
@@ -48,7 +51,7 @@ impl Epoch {
 
     /// Marks the word; returns the value to pass to [`sleep`](Self::sleep).
     pub(super) fn mark(&self) -> u32 {
-        // O6 and O7, Relaxed: the heavy fence follows. It orders the mark before the check, and
+        // O6 and O7, Relaxed: a fence follows. It orders the mark before the check, and
         // acquires what an epoch that is read here carries.
         self.word.fetch_or(MARK, Ordering::Relaxed) | MARK
     }
@@ -178,16 +181,16 @@ mod tests {
     fn flags_outlive_an_epoch_and_end_none() {
         let epoch = Epoch::default();
         let seen = epoch.mark();
-        for flag in [ENDED, FOLLOW_UP] {
+        for flag in [ENDED, FOLLOW_UP, TASKS] {
             epoch.raise(flag);
         }
         assert!(!epoch.has_left(seen));
         epoch.sleep(seen, None); // the word has changed, so this returns at once
         epoch.wake_marked();
-        assert_eq!(epoch.flags(), ENDED | FOLLOW_UP);
+        assert_eq!(epoch.flags(), ENDED | FOLLOW_UP | TASKS);
         assert!(epoch.has_left(seen));
         epoch.lower(FOLLOW_UP);
         epoch.advance_and_wake();
-        assert_eq!(epoch.flags(), ENDED);
+        assert_eq!(epoch.flags(), ENDED | TASKS);
     }
 }

@@ -21,6 +21,7 @@ use crate::commands::oversubscribed::OversubscribedArguments;
 use crate::commands::perftest::PerftestArguments;
 use crate::commands::ping_pong::PingPongArguments;
 use crate::commands::sweep::SweepArguments;
+use crate::commands::tasks::TasksArguments;
 use crate::commands::throughput::ThroughputArguments;
 use crate::view::ReportArguments;
 
@@ -113,6 +114,17 @@ pub(crate) enum Command {
     /// quartiles, the median of the per-round ratio to the best rival, CPUs used and context
     /// switches. Every run checks that every value arrived once.
     Channels(ChannelsArguments),
+
+    /// Channels and broadcasts between async tasks; a thread that wakes a task; tasks that wait
+    ///
+    /// Tasks send numbers to tasks until the time of a run is over, on a tokio runtime with a thread for each
+    /// CPU: a broadcast to one to eight receivers, and one to eight senders to one receiver; one by one, and in
+    /// batches by those that can. Runs of a cell's contenders are interleaved in rounds, in a shuffled order. A
+    /// first round warms up and is not counted. The table shows the median rate, the median of the per-round
+    /// ratio to the best rival that loses nothing, the share of values that a broadcast has overwritten, and CPUs
+    /// used. Every run checks that every value arrived once or was counted as lost. Wake-ups are those of a
+    /// sleeping runtime by a thread.
+    Async(TasksArguments),
 
     /// The paper's five configurations beside busy threads of another process
     ///

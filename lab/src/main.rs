@@ -58,6 +58,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Dispatch(arguments) => commands::dispatch::run(&arguments),
         Command::Oversubscribed(arguments) => commands::oversubscribed::run(&arguments),
         Command::Channels(arguments) => commands::channels::run(&arguments),
+        Command::Async(arguments) => commands::tasks::run(&arguments),
         Command::Neighbours(arguments) => commands::neighbours::run(&arguments),
         Command::OneCpuRun(arguments) => commands::channels::one_cpu::serve(&arguments),
         Command::BusyThreads { count } => Ok(machine::BusyThreads::serve(count)?),

@@ -10,7 +10,7 @@ use crate::measure::error::Error;
 use crate::output;
 
 /// Each benchmark: the name of its file, and its command line without what all have in common.
-const BENCHMARKS: [(&str, &[&str]); 14] = [
+const BENCHMARKS: [(&str, &[&str]); 15] = [
     ("contention", &["contention"]),
     ("limits", &["limits"]),
     ("ping-pong", &["ping-pong"]),
@@ -21,6 +21,7 @@ const BENCHMARKS: [(&str, &[&str]); 14] = [
     ("oversubscribed", &["oversubscribed"]),
     ("channels", &["channels", "--payload=word"]),
     ("channels-tails", &["channels", "--tails", "--payload=word"]),
+    ("async", &["async"]),
     ("neighbours", &["neighbours"]),
     ("idle", &["idle"]),
     ("dispatch", &["dispatch"]),

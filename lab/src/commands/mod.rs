@@ -20,6 +20,7 @@ pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back
 mod session; // what all commands have in common
 pub(crate) mod sweep; // delays against the rate
+pub(crate) mod tasks; // ends that async tasks await
 pub(crate) mod throughput; // the benchmark of the paper's five configurations
 
 use crate::view::View;
@@ -31,6 +32,7 @@ pub(crate) const VIEWS: &[View] = &[
     sweep::VIEW,
     oversubscribed::VIEW,
     channels::VIEW,
+    tasks::VIEW,
     neighbours::VIEW,
     idle::VIEW,
     ping_pong::VIEW,

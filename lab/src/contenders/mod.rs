@@ -13,7 +13,8 @@
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
 //!
-//! Channels under load carry values of any type for a fixed time. They are in `channels`.
+//! Channels under load carry values of any type for a fixed time. They are in `channels`. Those whose ends are async
+//! tasks are in `tasks`.
 
 mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition variables
 pub(crate) mod channels; // bounded channels under load
@@ -31,6 +32,7 @@ pub(crate) mod queues; // the queues of other libraries
 mod registry; // which contenders exist, and where each takes part
 mod roster; // the contenders that take part, and those that cannot
 mod rtrb; // a wait-free ring for two threads
+pub(crate) mod tasks; // channels and rings between async tasks
 #[cfg(test)]
 mod tests; // every topology over every contender; loss of a peer
 mod wrong_answer; // a contender with wrong answers

@@ -13,7 +13,7 @@ const ROUNDS: [u32; 2] = [9, 3];
 /// Length of a run, number of rounds, and the JSON file.
 #[derive(Args, Debug)]
 pub(crate) struct TimedArguments {
-    /// Length of one run, in milliseconds. Default: 100 in `channels`, 150 in `neighbours`, 50 with
+    /// Length of one run, in milliseconds. Default: 100 in `channels`, 150 in `neighbours`, 200 in `async`, 50 with
     /// `--quick`
     #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(1..=60_000))]
     run_ms: Option<u32>,

@@ -10,6 +10,7 @@ pub(crate) mod lone; // single events after idle periods
 pub(crate) mod paced; // the three-stage pipeline under a load, and its delays
 pub(crate) mod queue; // the interface of a rival queue
 pub(crate) mod sharing; // each event to one of several consumers
+pub(crate) mod tasks; // ends that async tasks await
 pub(crate) mod topologies; // the five configurations
 pub(crate) mod traffic; // values through a channel, for a fixed time
 pub(crate) mod value; // values of a channel

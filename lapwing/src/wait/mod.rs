@@ -70,15 +70,16 @@
 //!
 //! Which steps pay off depends on what else runs on the CPUs, above all in small rings, whose
 //! threads wait often. A ring finds out from how long the yields of its threads take, so a thread
-//! with [`Adaptive`] yields now and then even if it could poll. A new ring starts in the first
-//! column. `Adaptive` takes the steps of a column from top to bottom until the wait is over. A thread
-//! that is woken from a park and still has to wait goes on at row 2.
+//! with [`Adaptive`] begins one wait in 64 to 512 with a yield even if it could poll. A new ring
+//! starts in the first column, or in the second if the process has one CPU. `Adaptive` takes the
+//! steps of a column from top to bottom until the wait is over, or the yield of row 3 takes a time
+//! slice: then it parks. A thread that is woken from a park and still has to wait goes on at row 2.
 //!
 //! | | own CPUs | more ready threads than CPUs | beside busy threads of other programs |
 //! |---|---|---|---|
 //! | a yield | lets no other thread run | lets another thread run, for less than a millisecond | takes a time slice, 3 to 4 ms on Linux |
 //! | 1 | pauses (a) | pauses (a) | pauses (a, d) |
-//! | 2 | polls for 1 to 3 µs, or for 3 to 8 µs if it waits for single events | | polls for 1 to 3 µs (d) |
+//! | 2 | polls for 1 to 3 µs, or for 3 to 8 µs if it waits for single events | | polls as in the first column (d) |
 //! | 3 | polls, or yields if [no CPU is spare](Adaptive#a-wait), for up to 50 µs (b) | yields, for up to 50 µs (b) | polls for up to 50 µs (c, d) |
 //! | 4 | | | sleeps for about 65 µs (d) |
 //! | 5 | parks | parks | parks |
@@ -86,24 +87,29 @@
 //! - (a) Consumers only, and only if events arrive faster than they are taken one by one, so that a
 //!   batch is there after the pause.
 //! - (b) Only if the thread's recent waits mostly ended within 50 µs, which is about what a wake-up
-//!   costs both sides together.
+//!   costs both sides together. If not, one short poll or yield. A yield that lets another thread run
+//!   counts as half a microsecond, because the other thread made use of the rest.
 //! - (c) Only if the process has a CPU for each thread of the ring. If not, the other side may need
 //!   this CPU.
 //! - (d) Not if the scheduler runs the producers and the consumers of the ring on one CPU, which is
-//!   detected on Linux: a park then hands the CPU over within microseconds. Consumers that wait for
-//!   the same event still sleep (4), because otherwise the first event of a batch would wake all of
-//!   them.
+//!   detected on Linux: a park then hands the CPU over within microseconds. In a ring where several
+//!   consumers wait for the same event, the threads still sleep (4), because otherwise the first
+//!   event of a batch would wake all of those consumers.
+//!
+//! The second column lasts until about a thousand yields in a row have let no other thread run.
 //!
 //! # Beside busy threads
 //!
 //! Where other programs keep the CPUs busy, a yield loses a time slice, while a thread that sleeps
 //! or parks gets a CPU within microseconds of its wake-up, as long as it has used less than its fair
-//! share. So the ring bans yields for a while, and each strategy that yields sleeps or parks instead:
+//! share. So the ring bans yields for a while, which is the third column, and other strategies
+//! sleep or park instead of a yield:
 //!
 //! - A ban starts when a yield takes more than a millisecond, unless producers claimed the slots of
 //!   two laps meanwhile: then the ring's own threads used that time. It lasts for 8 ms at first.
 //! - At its end, one thread tries a yield. If that takes a time slice too, a longer ban starts, of up
-//!   to a second. After a few tries that take none, all threads yield again.
+//!   to a second. If not, the next thread may try at once. One such try ends a first ban, and up to
+//!   eight end a longer one.
 //!
 //! Several producers on a full ring take turns, with or without a ban; see
 //! [`producer`](crate::producer#several-producers-on-a-full-ring).

@@ -29,6 +29,7 @@ chapters! {
     request_and_answer: "recipes/request-and-answer.md",
     durable_journal: "recipes/durable-journal.md",
     async_program: "recipes/async.md",
+    web_service: "recipes/web-service.md",
     static_logger: "recipes/static-logger.md",
     testing_handlers: "recipes/testing-handlers.md",
     durable_pipelines: "durable-pipelines.md",

@@ -1,6 +1,7 @@
 //! How a task waits at an end of a ring. Not here: where it is woken (`lapwing_core::Control::poll_wait`),
 //! and what it waits for (`consumer::stage_reader`, `producer::awaited`).
 
+use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 /// The budget of a task.
@@ -37,5 +38,30 @@ impl Budget {
     /// Begins anew: the task waits, so others run.
     pub(crate) fn refill(&mut self) {
         *self = Self::default();
+    }
+}
+
+/// An end of a ring that keeps the place of the task that waits at it. There is one place, so the last
+/// poll decides which task is woken.
+pub(crate) trait TaskEnd {
+    /// Gives the place up: no waker of this end is called from then on.
+    fn leave_place(&mut self);
+}
+
+/// Awaits what `poll` polls at `end`. A future that is dropped leaves the place.
+pub(crate) async fn polled<W: TaskEnd, R>(
+    end: &mut W,
+    mut poll: impl FnMut(&mut W, &mut Context<'_>) -> Poll<R>,
+) -> R {
+    let visit = Visit(end);
+    poll_fn(|context| poll(visit.0, context)).await
+}
+
+/// A future's use of an end.
+struct Visit<'a, W: TaskEnd>(&'a mut W);
+
+impl<W: TaskEnd> Drop for Visit<'_, W> {
+    fn drop(&mut self) {
+        self.0.leave_place();
     }
 }

@@ -1,5 +1,5 @@
 //! The receiving end of a channel whose receivers all get every value. Values stay in their slots,
-//! and are lent or cloned.
+//! and are lent or cloned. Not here: receiving as a task (`awaited`).
 
 use std::fmt;
 use std::time::Duration;
@@ -45,7 +45,7 @@ use crate::consumer::{Batch, Poller, Shared};
 /// that is dropped does not. A value stays in its slot until the slot is used again one lap later,
 /// or all ends of the channel are gone.
 pub struct BroadcastReceiver<T> {
-    inbox: Inbox<T, Shared>,
+    pub(super) inbox: Inbox<T, Shared>,
 }
 
 impl<T> BroadcastReceiver<T> {
@@ -92,28 +92,6 @@ impl<T> BroadcastReceiver<T> {
     /// [`try_recv_batch`](Self::try_recv_batch) does not wait.
     pub fn recv_batch(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
         Ok(SharedValues::new(self.inbox.wait_batch()?))
-    }
-
-    /// Receives the available values as a batch that lends them, waiting as a task for at least one.
-    ///
-    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
-    /// [Tasks](super#tasks).
-    /// [`recv_batch`](Self::recv_batch) waits as a thread, and says where a batch ends.
-    ///
-    /// ```
-    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
-    /// sender.send_batch(&mut vec![1, 2, 3])?;
-    /// for receiver in &mut receivers {
-    ///     assert_eq!(pollster::block_on(receiver.recv_batch_async())?.iter().sum::<u64>(), 6);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`] if no sender is left and everything has been received.
-    pub async fn recv_batch_async(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
-        Ok(SharedValues::new(self.inbox.wait_batch_async().await?))
     }
 
     /// Receives the available values as a batch that lends them, without waiting.
@@ -202,30 +180,6 @@ impl<T: Clone> BroadcastReceiver<T> {
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         Ok(clone_first(self.inbox.wait_first()?))
-    }
-
-    /// Receives a clone of the next value, waiting for it as a task.
-    ///
-    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
-    /// [Tasks](super#tasks).
-    /// [`recv`](Self::recv) waits as a thread.
-    /// [`recv_batch_async`](Self::recv_batch_async) lends values instead of cloning them. If `clone` panics,
-    /// the panic is passed on and the value counts as received.
-    ///
-    /// ```
-    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
-    /// sender.send(7)?;
-    /// for receiver in &mut receivers {
-    ///     assert_eq!(pollster::block_on(receiver.recv_async()), Ok(7));
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`] if no sender is left and everything has been received.
-    pub async fn recv_async(&mut self) -> Result<T, RecvError> {
-        Ok(clone_first(self.inbox.wait_first_async().await?))
     }
 
     /// Receives a clone of the next value if there is one, without waiting.
@@ -328,7 +282,7 @@ impl<T> fmt::Debug for BroadcastReceiver<T> {
 
 /// Clones the first value, then releases its slot.
 #[inline]
-fn clone_first<T: Clone>(mut batch: Batch<'_, Letter<T>, Shared>) -> T {
+pub(super) fn clone_first<T: Clone>(mut batch: Batch<'_, Letter<T>, Shared>) -> T {
     let (_, slot) = batch.iter().next().expect("a batch has at least one event");
     value_of(slot).clone()
 }

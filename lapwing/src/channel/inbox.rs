@@ -1,11 +1,13 @@
 //! The part that both kinds of receiver share: a poller of slots.
 
 use std::fmt;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::letter::Letter;
 use crate::Sequence;
+use crate::awaiting::TaskEnd;
 use crate::consumer::{Access, Batch, Poller};
 
 /// The reading end of a channel's ring.
@@ -108,29 +110,41 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.wait_known_timeout(timeout).map_err(RecvTimeoutError::new)
     }
 
-    /// Lets other tasks run if this one has received as many values as its budget allows.
-    pub(super) async fn spend_async(&mut self) {
-        self.poller.spend_async().await;
+    /// Begins a poll: gives up the place of the last one, and lets other tasks run if this one has
+    /// received as many values as its budget allows.
+    pub(super) fn poll_budget(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.poller.poll_budget(context)
     }
 
-    /// Waits as a task for a batch, of which the caller consumes only the first event.
+    /// Polls as a task for a batch, of which the caller consumes only the first event.
     ///
     /// # Errors
     ///
     /// [`RecvError`] at the end of the channel.
-    pub(super) async fn wait_first_async(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
+    pub(super) fn poll_wait_first(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Batch<'_, Letter<T>, A>, RecvError>> {
         self.poller.expect_one(true);
-        self.poller.wait_async().await.map_err(|_| RecvError)
+        self.poller.poll_wait(context).map_err(|_| RecvError)
     }
 
-    /// Waits as a task for an event, which the caller then [passes](Self::pass_known).
+    /// Polls as a task for an event, which the caller then [passes](Self::pass_known).
     ///
     /// # Errors
     ///
     /// [`RecvError`] at the end of the channel.
-    pub(super) async fn wait_known_async(&mut self) -> Result<(), RecvError> {
+    pub(super) fn poll_wait_known(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), RecvError>> {
         self.poller.expect_one(true);
-        self.poller.wait_known_async().await.map_err(|_| RecvError)
+        self.poller.poll_wait_known(context).map_err(|_| RecvError)
+    }
+
+    /// Gives up the place of the task that has polled it last.
+    pub(super) fn leave_place(&mut self) {
+        self.poller.leave_place();
     }
 
     /// Passes the first event to `pass` and releases it, if the last poll has found it. A

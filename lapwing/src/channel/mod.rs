@@ -71,6 +71,9 @@
 //! other end wakes this one. They need no runtime and work in any, and the other end may be a thread.
 //! Wait strategies have no effect on them.
 //!
+//! `poll_recv` and `poll_send` do the same without a future, for code that is polled itself. The crate
+//! `lapwing-stream` makes a `Stream` of a receiver and a `Sink` of a sender.
+//!
 //! A future that is dropped before it is ready has received nothing, so the next call gets the same
 //! values. It has sent nothing either, and a value that it was to send is dropped with it.
 //!
@@ -95,6 +98,8 @@ mod values;
 mod broadcast;
 mod receiver;
 mod send_batch;
+
+mod awaited;
 
 mod builder;
 mod into_iter;

@@ -1,5 +1,5 @@
 //! The receiving end of a channel that hands each value to one receiver. Values are moved out of
-//! their slots, so the ring keeps nothing alive.
+//! their slots, so the ring keeps nothing alive. Not here: receiving as a task (`awaited`).
 
 use std::fmt;
 use std::mem;
@@ -53,8 +53,8 @@ use crate::consumer::{Exclusive, Poller};
 /// assert_eq!(thread.join().unwrap(), 8);
 /// ```
 pub struct Receiver<T> {
-    inbox: Inbox<T, Exclusive>,
-    taken: Taken,
+    pub(super) inbox: Inbox<T, Exclusive>,
+    pub(super) taken: Taken,
 }
 
 impl<T> Receiver<T> {
@@ -102,38 +102,6 @@ impl<T> Receiver<T> {
                 return Ok(value);
             }
             self.inbox.wait_known()?;
-        }
-    }
-
-    /// Receives the next value, waiting for it as a task.
-    ///
-    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
-    /// [Tasks](super#tasks).
-    /// [`recv`](Self::recv) waits as a thread.
-    ///
-    /// ```
-    /// use lapwing::channel::{self, RecvError};
-    ///
-    /// let (mut sender, mut receiver) = channel::spsc(8)?;
-    /// let thread = std::thread::spawn(move || sender.send(7));
-    /// let both = pollster::block_on(async {
-    ///     (receiver.recv_async().await, receiver.recv_async().await)
-    /// });
-    /// assert_eq!(both, (Ok(7), Err(RecvError))); // no sender is left
-    /// thread.join().unwrap()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`] if no sender is left and everything has been received.
-    pub async fn recv_async(&mut self) -> Result<T, RecvError> {
-        self.inbox.spend_async().await;
-        loop {
-            if let Some(value) = self.take_known() {
-                return Ok(value);
-            }
-            self.inbox.wait_known_async().await?;
         }
     }
 
@@ -204,7 +172,7 @@ impl<T> Receiver<T> {
 
     /// The next value, if the last poll has found it. This is the common case in a stream.
     #[inline]
-    fn take_known(&mut self) -> Option<T> {
+    pub(super) fn take_known(&mut self) -> Option<T> {
         let Self { inbox, taken } = self;
         loop {
             // SAFETY: I2: the inbox has the slot until this has returned; there is one receiver.
@@ -250,27 +218,6 @@ impl<T> Receiver<T> {
     pub fn recv_batch(&mut self) -> Result<Values<'_, T>, RecvError> {
         let capacity = self.capacity();
         Ok(Values::new(self.inbox.wait_batch()?, &mut self.taken, capacity))
-    }
-
-    /// Receives the available values as a batch, waiting as a task for at least one.
-    ///
-    /// Other tasks run on this thread meanwhile. A future that is dropped has received nothing; see
-    /// [Tasks](super#tasks).
-    /// [`recv_batch`](Self::recv_batch) waits as a thread, and says where a batch ends.
-    ///
-    /// ```
-    /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;
-    /// sender.send_batch(&mut vec![1, 2, 3])?;
-    /// assert_eq!(pollster::block_on(receiver.recv_batch_async())?.sum::<u64>(), 6);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`] if no sender is left and everything has been received.
-    pub async fn recv_batch_async(&mut self) -> Result<Values<'_, T>, RecvError> {
-        let capacity = self.capacity();
-        Ok(Values::new(self.inbox.wait_batch_async().await?, &mut self.taken, capacity))
     }
 
     /// Receives the available values as a batch, without waiting.
@@ -407,6 +354,8 @@ impl<T> Drop for Receiver<T> {
     /// waits for. Nothing else could drop these values, since the ring does not know which of them
     /// were taken.
     fn drop(&mut self) {
+        // First: the close wakes the tasks that wait, and this one need not learn of it.
+        self.inbox.leave_place();
         self.inbox.close();
         self.drain();
     }

@@ -1,4 +1,5 @@
-//! The sending end: one value at a time. Not here: many values at once (`send_batch`).
+//! The sending end: one value at a time. Not here: many values at once (`send_batch`), sending as a task
+//! (`awaited`).
 //!
 //! A value is moved into a claim, so it cannot be lost. If there is no claim, the value goes back
 //! to the caller. If the ring refuses the claim, `Claim::publish_or_keep` hands it back with the
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::letter::{Keeping, Letter};
-use crate::producer::{Claim, Multi, Producer, Sequencer, Single};
+use crate::producer::{Claim, Multi, Producer, Sequencer, Single, SlotWait};
 
 /// The only sender of a channel. It cannot be cloned:
 ///
@@ -65,13 +66,16 @@ pub type MultiSender<T> = Sender<T, Multi>;
 ///
 /// When the last sender is dropped, receivers get the values that were sent, and then an error.
 pub struct Sender<T, S: Sequencer> {
+    /// The wait of the task that has polled it last; only calls of tasks use it. It is dropped before the
+    /// producer, whose drop may wake the tasks that wait.
+    pub(super) wait: SlotWait,
     pub(super) producer: Producer<Letter<T>, S>,
     pub(super) keeping: Keeping,
 }
 
 impl<T, S: Sequencer> Sender<T, S> {
     pub(super) fn new(producer: Producer<Letter<T>, S>, keeping: Keeping) -> Self {
-        Self { producer, keeping }
+        Self { wait: SlotWait::default(), producer, keeping }
     }
 
     /// Returns the number of values that the channel can hold.
@@ -190,51 +194,6 @@ impl<T, S: Sequencer> Sender<T, S> {
         }
     }
 
-    /// Sends a value, waiting as a task while the channel is full.
-    ///
-    /// Other tasks run on this thread meanwhile. If the future is dropped, the value is dropped with it
-    /// and not sent; see [Tasks](super#tasks).
-    /// [`send`](Self::send) waits as a thread.
-    ///
-    /// ```
-    /// use lapwing::channel;
-    ///
-    /// let (mut sender, receiver) = channel::spsc(2)?;
-    /// let thread = std::thread::spawn(|| receiver.into_iter().sum::<u64>());
-    /// pollster::block_on(async {
-    ///     for number in 1..=100 {
-    ///         sender.send_async(number).await?;
-    ///     }
-    ///     Ok::<(), channel::SendError<u64>>(())
-    /// })?;
-    /// drop(sender);
-    /// assert_eq!(thread.join().unwrap(), 5050);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] with the value, if no receiver is left or the last one is dropped while the
-    /// call waits.
-    ///
-    /// # Panics
-    ///
-    /// In a broadcast, if the drop of the value that was in the slot panics. `value` is sent
-    /// nevertheless.
-    pub async fn send_async(&mut self, mut value: T) -> Result<(), SendError<T>> {
-        self.producer.spend_async(1).await;
-        loop {
-            value = match self.try_send(value) {
-                Ok(()) => return Ok(()),
-                Err(TrySendError::Disconnected(value)) => return Err(SendError(value)),
-                Err(TrySendError::Full(value)) => value,
-            };
-            if self.producer.slots_async(1).await.is_err() {
-                return Err(SendError(value));
-            }
-        }
-    }
-
     /// Sends a value, waiting at most `timeout` for a free slot.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`send`](Self::send) waits
@@ -283,7 +242,7 @@ impl<T, S: Sequencer> Sender<T, S> {
 
 impl<T, S: Sequencer + Clone> Clone for Sender<T, S> {
     fn clone(&self) -> Self {
-        Self { producer: self.producer.clone(), keeping: self.keeping }
+        Self::new(self.producer.clone(), self.keeping)
     }
 }
 

@@ -33,6 +33,8 @@ mod worker;
 mod poller;
 mod stage_loop;
 
+mod awaited;
+
 mod processor;
 
 use std::collections::BTreeMap;

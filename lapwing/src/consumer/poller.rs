@@ -1,15 +1,13 @@
-//! A stage that a program polls, for threads that also do other work.
+//! A stage that a program polls, for threads that also do other work. Not here: how a task polls it
+//! (`awaited`).
 //!
 //! The calls are inline, down to the poll of the reader. A call that is not inlined returns its
 //! batch through memory, stored word by word and loaded in pairs of words. That costs a single
 //! event 12 ns.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::marker::PhantomData;
-use std::mem;
 use std::ops::Range;
-use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 #[cfg(all(test, loom))]
@@ -65,18 +63,21 @@ use crate::sync::now;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Poller<E, A: Access = Shared> {
-    source: StageReader<E>,
+    pub(super) source: StageReader<E>,
     access: PhantomData<A>,
     /// How many events a task may take until it lets other tasks run.
-    budget: Budget,
+    pub(super) budget: Budget,
     /// Up to where the budget is spent.
-    spent_to: Sequence,
+    pub(super) spent_to: Sequence,
+    /// Where the task waits that has polled it last; only calls of tasks use it.
+    pub(super) place: Option<TaskPlace>,
 }
 
 impl<E, A: Access> Poller<E, A> {
     pub(crate) fn new(source: StageReader<E>) -> Self {
         let spent_to = source.reader.next();
-        Self { source, access: PhantomData, budget: Budget::default(), spent_to }
+        let budget = Budget::default();
+        Self { source, access: PhantomData, budget, spent_to, place: None }
     }
 
     /// Returns the available events. Never waits.
@@ -220,54 +221,6 @@ impl<E, A: Access> Poller<E, A> {
         Ok(Batch::new(&mut self.source, range))
     }
 
-    /// Returns the available events, and waits as a task for the first one if there are none.
-    ///
-    /// The batch ends where a batch of [`wait`](Self::wait) ends. The thread of the task does not wait:
-    /// other tasks run on it meanwhile, and the publication wakes this one. So the
-    /// [wait strategy](crate::Stage::wait_strategy) of the stage has no effect. No runtime is needed,
-    /// and any will do.
-    ///
-    /// ```
-    /// use lapwing::{Disruptor, error::RingError};
-    ///
-    /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// let mut poller = consumers.take_poller("all")?;
-    /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
-    ///
-    /// let sum = pollster::block_on(async {
-    ///     let mut sum = 0;
-    ///     loop {
-    ///         match poller.wait_async().await {
-    ///             Ok(mut batch) => sum += batch.iter().map(|(_, event)| event).sum::<u64>(),
-    ///             Err(RingError::Closed) => return Ok(sum), // the producer is dropped
-    ///             Err(halted) => return Err(halted),
-    ///         }
-    ///     }
-    /// })?;
-    /// assert_eq!(sum, 7);
-    /// thread.join().unwrap()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// - [`RingError::Closed`] if the ring is closed and this poller has consumed every event.
-    /// - [`RingError::Halted`] if the ring is halted, even if events are left.
-    ///
-    /// # Cancellation
-    ///
-    /// A future that is dropped before it is ready has consumed nothing: the next call returns the
-    /// same events. This makes it safe in `select!` and with a timeout.
-    ///
-    /// # Fairness
-    ///
-    /// After 1,024 events without a wait, the call lets other tasks of the thread run once.
-    pub async fn wait_async(&mut self) -> Result<Batch<'_, E, A>, RingError> {
-        let range = self.find_async().await?;
-        Ok(Batch::new(&mut self.source, range))
-    }
-
     /// Returns the sequence of the first event that is not consumed.
     ///
     /// ```
@@ -294,7 +247,7 @@ impl<E, A: Access> Poller<E, A> {
 
     /// Returns `why`, and notes it for monitors if it is final.
     #[inline]
-    fn noted(&self, why: PollError) -> PollError {
+    pub(super) fn noted(&self, why: PollError) -> PollError {
         match why {
             PollError::Empty => {}
             PollError::Closed => self.note_end(Doing::Drained),
@@ -330,48 +283,6 @@ impl<E, A: Access> Poller<E, A> {
         found.map(|_| self.count_find())
     }
 
-    /// Waits like [`wait_async`](Self::wait_async), and leaves what it finds to
-    /// [`pass_known`](Self::pass_known).
-    pub(crate) async fn wait_known_async(&mut self) -> Result<(), RingError> {
-        let found = self.find_async().await;
-        found.map(|_| self.count_find())
-    }
-
-    /// Lets other tasks run if this one has taken as many events as its budget allows.
-    pub(crate) async fn spend_async(&mut self) {
-        poll_fn(|context| self.poll_budget(context)).await;
-    }
-
-    fn poll_budget(&mut self, context: &Context<'_>) -> Poll<()> {
-        let next = self.sequence();
-        self.budget.spend(next - mem::replace(&mut self.spent_to, next));
-        self.budget.poll(context)
-    }
-
-    /// Returns the next events, and waits for them as a task.
-    async fn find_async(&mut self) -> Result<Range<Sequence>, RingError> {
-        let mut place = None;
-        poll_fn(|context| self.poll_find(&mut place, context)).await
-    }
-
-    fn poll_find(
-        &mut self,
-        place: &mut Option<TaskPlace>,
-        context: &Context<'_>,
-    ) -> Poll<Result<Range<Sequence>, RingError>> {
-        ready!(self.poll_budget(context));
-        loop {
-            match self.source.poll() {
-                Err(PollError::Empty) => {}
-                found => return Poll::Ready(found.map_err(|end| end_of_ring(self.noted(end)))),
-            }
-            if self.source.poll_wait(place, context).is_pending() {
-                self.budget.refill();
-                return Poll::Pending;
-            }
-        }
-    }
-
     /// Polls like [`poll`](Self::poll), and leaves what it finds to [`pass_known`](Self::pass_known).
     #[inline]
     pub(crate) fn poll_known(&mut self) -> Result<(), PollError> {
@@ -381,7 +292,7 @@ impl<E, A: Access> Poller<E, A> {
 
     /// Counts what a poll has found as a batch, for monitors.
     #[inline]
-    fn count_find(&self) {
+    pub(super) fn count_find(&self) {
         self.source.activity().end_batch();
     }
 
@@ -427,7 +338,7 @@ impl<E, A: Access> Poller<E, A> {
 
 /// Returns why a wait without a time limit has ended.
 #[inline]
-fn end_of_ring(why: PollError) -> RingError {
+pub(super) fn end_of_ring(why: PollError) -> RingError {
     match why {
         PollError::Closed => RingError::Closed,
         PollError::Halted(cause) => RingError::Halted(cause),
@@ -437,6 +348,8 @@ fn end_of_ring(why: PollError) -> RingError {
 
 impl<E, A: Access> Drop for Poller<E, A> {
     fn drop(&mut self) {
+        // First: the ring may end with its last consumer, and this task need not learn of it.
+        self.place = None;
         self.source.leave();
     }
 }

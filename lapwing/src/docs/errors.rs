@@ -60,7 +60,7 @@
 //!
 //! | error | calls | cause | the value |
 //! |---|---|---|---|
-//! | [`SendError`](crate::channel::SendError) | `send`, `send_async` | no receiver is left | in the error; no receiver gets it |
+//! | [`SendError`](crate::channel::SendError) | `send`, `send_async`, `poll_send` | no receiver is left | in the error; no receiver gets it |
 //! | [`TrySendError::Full`](crate::channel::TrySendError::Full) | `try_send` | no slot is free | in the error |
 //! | [`TrySendError::Disconnected`](crate::channel::TrySendError::Disconnected) | `try_send` | no receiver is left | in the error; no receiver gets it |
 //! | [`SendTimeoutError::Timeout`](crate::channel::SendTimeoutError::Timeout) | `send_timeout` | no slot became free in time | in the error |

@@ -3,11 +3,16 @@
 
 use std::future::poll_fn;
 use std::ops::Range;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use lapwing_core::TaskPlace;
 
 use super::wait::{CountedWait, FreeSlots};
 use super::{Producer, Sequencer, Slots};
 use crate::Sequence;
 use crate::error::{BatchError, PublishError};
+use crate::ring::Shared;
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes one event and returns its sequence. Waits as a task while the ring is full. `fill`
@@ -117,26 +122,57 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Errors
     ///
     /// [`PublishError::WouldDeadlock`].
-    pub(crate) async fn slots_async(&mut self, count: u64) -> Result<(), PublishError> {
-        let (shared, mut place) = (&*self.shared, None);
-        let _counted = CountedWait::new(shared);
-        poll_fn(|context| {
-            let awaited = FreeSlots::of_task(shared, count);
-            if awaited.would_deadlock() {
-                return Err(PublishError::WouldDeadlock).into();
-            }
-            let polled = shared.control.poll_wait(&awaited, &mut place, context.waker());
-            if polled.is_pending() {
-                self.budget.refill();
-            }
-            polled.map(Ok)
-        })
-        .await
+    async fn slots_async(&mut self, count: u64) -> Result<(), PublishError> {
+        let mut wait = SlotWait::default();
+        poll_fn(|context| self.poll_slots(&mut wait, count, context)).await
+    }
+
+    /// Polls until `count` slots seem to be free, or the ring has ended. While it is pending, `wait` has
+    /// the place of the task.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError::WouldDeadlock`].
+    pub(crate) fn poll_slots(
+        &mut self,
+        wait: &mut SlotWait,
+        count: u64,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), PublishError>> {
+        let shared = &*self.shared;
+        let awaited = FreeSlots::of_task(shared, count);
+        if awaited.would_deadlock() {
+            return Err(PublishError::WouldDeadlock).into();
+        }
+        wait.counted.get_or_insert_with(|| CountedWait::new(Arc::clone(&self.shared)));
+        let polled = shared.control.poll_wait(&awaited, &mut wait.place, context.waker());
+        if polled.is_pending() {
+            self.budget.refill();
+        }
+        polled.map(Ok)
     }
 
     /// Spends the budget of the task for `events`, and lets other tasks run if nothing is left.
-    pub(crate) async fn spend_async(&mut self, events: u64) {
-        self.budget.spend(events);
-        poll_fn(|context| self.budget.poll(context)).await;
+    async fn spend_async(&mut self, events: u64) {
+        self.spend(events);
+        poll_fn(|context| self.poll_budget(context)).await;
     }
+
+    /// Spends the budget of the task for `events`.
+    pub(crate) fn spend(&mut self, events: u64) {
+        self.budget.spend(events);
+    }
+
+    /// Lets other tasks run if nothing of the budget is left.
+    pub(crate) fn poll_budget(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.budget.poll(context)
+    }
+}
+
+/// The wait of a task for free slots. Dropping it gives up the place of the task.
+#[derive(Debug, Default)]
+pub(crate) struct SlotWait {
+    place: Option<TaskPlace>,
+    /// Counts the producer as waiting, from the first poll that finds no slot.
+    counted: Option<CountedWait<Arc<Shared>>>,
 }

@@ -49,6 +49,7 @@ pub use sequencer::{Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 pub use when_full::WhenFull;
 
+pub(crate) use awaited::SlotWait;
 use wait::Waits;
 
 use crate::Sequence;

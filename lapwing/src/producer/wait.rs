@@ -1,5 +1,6 @@
 //! How a producer waits on a full ring. Not here: calls that do not wait (`when_full`).
 
+use std::borrow::Borrow;
 use std::time::{Duration, Instant};
 
 use lapwing_core::error::ClaimError;
@@ -71,20 +72,21 @@ impl Awaited for FreeSlots<'_> {
 
 /// Counts a producer as waiting until this is dropped. Monitors show the count, which does not
 /// depend on the wait strategy.
-pub(super) struct CountedWait<'a>(&'a Shared);
+#[derive(Debug)]
+pub(super) struct CountedWait<S: Borrow<Shared>>(S);
 
-impl<'a> CountedWait<'a> {
-    pub(super) fn new(shared: &'a Shared) -> Self {
+impl<S: Borrow<Shared>> CountedWait<S> {
+    pub(super) fn new(shared: S) -> Self {
         // O13, Relaxed: a figure for monitors.
-        shared.waiting_producers.fetch_add(1, Ordering::Relaxed);
+        shared.borrow().waiting_producers.fetch_add(1, Ordering::Relaxed);
         Self(shared)
     }
 }
 
-impl Drop for CountedWait<'_> {
+impl<S: Borrow<Shared>> Drop for CountedWait<S> {
     fn drop(&mut self) {
         // O13, Relaxed: a figure for monitors.
-        self.0.waiting_producers.fetch_sub(1, Ordering::Relaxed);
+        self.0.borrow().waiting_producers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -198,7 +200,7 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
                 return Err(Some(PublishError::WouldDeadlock));
             }
             if counted.is_none() {
-                counted = Some(CountedWait::new(shared));
+                counted = Some(CountedWait::new(*shared));
                 waiter.begin();
             }
             let limit = match &mut turn {

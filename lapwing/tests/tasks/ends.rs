@@ -3,7 +3,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
@@ -15,27 +14,7 @@ use lapwing::{Disruptor, MultiProducer};
 use pollster::block_on;
 
 use crate::common::watched;
-
-/// Counts its calls.
-#[derive(Default)]
-struct Count(AtomicU64);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-impl Count {
-    fn take(&self) -> u64 {
-        self.0.swap(0, Ordering::Relaxed)
-    }
-}
-
-fn counting() -> (Arc<Count>, Waker) {
-    let count = Arc::<Count>::default();
-    (Arc::clone(&count), Waker::from(count))
-}
+use crate::wakers::counting;
 
 /// Polls once.
 fn poll<F: Future>(future: std::pin::Pin<&mut F>, waker: &Waker) -> Poll<F::Output> {

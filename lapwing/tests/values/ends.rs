@@ -2,10 +2,13 @@
 //! the calls of both ends as data. A new call is a line of `sends` or of `receives`.
 
 use std::fmt::Debug;
+use std::future::poll_fn;
 use std::time::Duration;
 
 use crate::common::{Kind, MOMENT, Many, One};
-use lapwing::channel::{BroadcastReceiver, Builder, Receiver, Sender, SharedValues, Values};
+use lapwing::channel::{
+    BroadcastReceiver, Builder, Receiver, SendError, Sender, SharedValues, Values,
+};
 use lapwing::error::BuildError;
 use lapwing::producer::Sequencer;
 use lapwing::wait::WaitStrategy;
@@ -137,6 +140,13 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
     let send: SendCall<S> = |s, v| one(v, |v| s.send(v).map_err(|e| (text(e), e.0)));
     let send_async: SendCall<S> =
         |s, v| one(v, |v| block_on(s.send_async(v)).map_err(|e| (text(e), e.0)));
+    let poll_send: SendCall<S> = |sender, values| {
+        let mut first = Some(values.remove(0));
+        let sending = poll_fn(|context| sender.poll_send(context, &mut first));
+        let SendError(value) = block_on(sending).err()?;
+        values.push(value);
+        Some(text(SendError(())))
+    };
     let try_send: SendCall<S> =
         |s, v| one(v, |v| s.try_send(v).map_err(|e| (text(e), e.into_inner())));
     let send_batch: SendCall<S> = |s, v| s.send_batch(v).err().map(text);
@@ -144,6 +154,7 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
     vec![
         call("send", 1, None, "SendError { .. }", send),
         call("send_async", 1, None, "SendError { .. }", send_async),
+        call("poll_send", 1, None, "SendError { .. }", poll_send),
         call("try_send", 1, full, GONE, try_send),
         call("send_timeout, none", 1, late, GONE, |s, v| timed(s, v, Duration::ZERO)),
         call("send_timeout, a moment", 1, late, GONE, |s, v| timed(s, v, MOMENT)),
@@ -217,6 +228,9 @@ pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
     vec![
         call("recv", 1, None, "RecvError", |r| each!(r, value(r.recv()))),
         call("recv_async", 1, None, "RecvError", |r| each!(r, value(block_on(r.recv_async())))),
+        call("poll_recv", 1, None, "RecvError", |r| {
+            each!(r, value(block_on(poll_fn(|context| r.poll_recv(context)))))
+        }),
         call("try_recv", 1, empty, GONE, |r| each!(r, value(r.try_recv()))),
         call("recv_timeout, none", 1, late, GONE, |r| each!(r, value(r.recv_timeout(ZERO)))),
         call("recv_timeout, a moment", 1, late, GONE, |r| each!(r, value(r.recv_timeout(MOMENT)))),

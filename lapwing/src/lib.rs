@@ -37,6 +37,7 @@
 //! | Choose which thread runs which stage | [`Placement`](graph::Placement) |
 //! | Choose how threads wait | [`wait`], with a table of the strategies; [`wait::BusySpin`] has the lowest latency |
 //! | Add and remove consumers while the ring runs | [`Seats`](graph::Seats), [`StopHandle`](consumer::StopHandle) |
+//! | Wait at several receivers or pollers at once | [`select`] |
 //! | Observe events without holding up the ring | [`tap`] |
 //! | See what a ring does | [`monitor`] |
 //! | Handle errors | [`error`], [`docs::errors`] |
@@ -139,6 +140,7 @@ mod topology;
 #[allow(unsafe_code)]
 pub mod channel;
 pub mod graph;
+pub mod select;
 
 pub mod docs;
 #[cfg(all(test, loom))]

@@ -111,6 +111,13 @@ impl<T> Receiver<T> {
     }
 }
 
+impl<T> Receiver<T> {
+    /// Is ready if there is a value, or the channel has ended. If not, the waker is registered.
+    pub(crate) fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.inbox.poll_ready(context)
+    }
+}
+
 impl<T> TaskEnd for Receiver<T> {
     fn leave_place(&mut self) {
         self.inbox.leave_place();
@@ -212,6 +219,13 @@ impl<T: Clone> BroadcastReceiver<T> {
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Result<T, RecvError>> {
         let batch = ready!(self.inbox.poll_wait_first(context))?;
         Poll::Ready(Ok(clone_first(batch)))
+    }
+}
+
+impl<T> BroadcastReceiver<T> {
+    /// Is ready if there is a value, or the channel has ended. If not, the waker is registered.
+    pub(crate) fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.inbox.poll_ready(context)
     }
 }
 

@@ -142,6 +142,14 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.poll_wait_known(context).map_err(|_| RecvError)
     }
 
+    /// Is ready if there is an event, or the channel has ended. If not, the waker is registered.
+    pub(super) fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.poller.has_known() {
+            return Poll::Ready(());
+        }
+        self.poll_wait_known(context).map(drop)
+    }
+
     /// Gives up the place of the task that has polled it last.
     pub(super) fn leave_place(&mut self) {
         self.poller.leave_place();

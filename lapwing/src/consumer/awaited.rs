@@ -139,7 +139,10 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// Polls for the next events.
-    fn poll_find(&mut self, context: &mut Context<'_>) -> Poll<Result<Range<Sequence>, RingError>> {
+    pub(crate) fn poll_find(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Range<Sequence>, RingError>> {
         ready!(self.poll_budget(context));
         loop {
             match self.source.poll() {

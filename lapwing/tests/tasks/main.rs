@@ -8,4 +8,5 @@ mod common;
 mod ends;
 mod polls;
 mod probe;
+mod selects;
 mod wakers;

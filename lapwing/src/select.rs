@@ -1,0 +1,223 @@
+//! Waiting at several receiving ends at once, as a thread.
+//!
+//! [`select`] blocks until one of several receivers and pollers has something, whatever their types and
+//! rings are, and says which. A receive call that does not wait then takes it. An async task needs no
+//! such call: `select!` of its runtime does the same with the calls that end in `_async`.
+//!
+//! ```
+//! use lapwing::{channel, select::select};
+//!
+//! let (mut orders, mut order_receiver) = channel::spsc(8)?;
+//! let (mut alarms, mut alarm_receiver) = channel::spsc(8)?;
+//! let threads = [
+//!     std::thread::spawn(move || orders.send(7).is_ok()),
+//!     std::thread::spawn(move || alarms.send("fire").is_ok()),
+//! ];
+//!
+//! let (mut order, mut alarm) = (None, None);
+//! while order.is_none() || alarm.is_none() {
+//!     match select(&mut [&mut alarm_receiver, &mut order_receiver]) {
+//!         0 => alarm = alarm_receiver.try_recv().ok().or(alarm),
+//!         _ => order = order_receiver.try_recv().ok().or(order),
+//!     }
+//! }
+//! assert_eq!((order, alarm), (Some(7), Some("fire")));
+//! # drop(threads.map(|thread| thread.join().unwrap()));
+//! # Ok::<(), lapwing::error::BuildError>(())
+//! ```
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use crate::awaiting::TaskEnd;
+use crate::channel::{BroadcastReceiver, Receiver};
+use crate::consumer::{Access, Poller};
+use crate::deadline::has_passed;
+
+/// An end that [`select`] can wait at: [`Receiver`], [`BroadcastReceiver`] and [`Poller`]. No other type
+/// can implement it.
+pub trait Selectable: sealed::End {}
+
+mod sealed {
+    use std::task::{Context, Poll};
+
+    /// What the wait needs of an end.
+    pub trait End {
+        /// Is ready if a receive call would not wait. If not, the waker of `context` is registered.
+        fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()>;
+
+        /// Removes the waker.
+        fn leave_end(&mut self);
+    }
+}
+
+impl<E, A: Access> sealed::End for Poller<E, A> {
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.poll_find(context).map(drop)
+    }
+
+    fn leave_end(&mut self) {
+        self.leave_place();
+    }
+}
+
+impl<T> sealed::End for Receiver<T> {
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.poll_ready(context)
+    }
+
+    fn leave_end(&mut self) {
+        self.leave_place();
+    }
+}
+
+impl<T> sealed::End for BroadcastReceiver<T> {
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.poll_ready(context)
+    }
+
+    fn leave_end(&mut self) {
+        self.leave_place();
+    }
+}
+
+impl<E, A: Access> Selectable for Poller<E, A> {}
+impl<T> Selectable for Receiver<T> {}
+impl<T> Selectable for BroadcastReceiver<T> {}
+
+impl fmt::Debug for dyn Selectable + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Selectable").finish_non_exhaustive()
+    }
+}
+
+/// Blocks until one of `ends` has something to receive or has ended, and returns its index.
+///
+/// If several have, each of them is the first that is looked at in turn, so none starves. The calls
+/// without a wait then say what there is: [`Receiver::try_recv`], [`Poller::poll`] and their like. They
+/// may still find nothing, in the rare case that a sender has taken its value back; then select again.
+///
+/// # Blocking
+///
+/// The thread parks until another one publishes to one of the rings, or closes or halts it. It does not
+/// spin, and the wait strategies of the ends have no effect. While it waits, it has a place at each ring as
+/// [a task](crate::channel#tasks) has.
+///
+/// # Panics
+///
+/// If `ends` is empty, since nothing would end the wait.
+#[must_use = "the end with this index has something"]
+pub fn select(ends: &mut [&mut dyn Selectable]) -> usize {
+    select_until(ends, None).expect("a wait without a time limit ends with an end that is ready")
+}
+
+/// Blocks until one of `ends` has something to receive or has ended, and returns its index; `None` if
+/// that takes longer than `timeout`.
+///
+/// If `timeout` is too long for the clock, there is no limit. If something is there when the limit
+/// expires, the wait succeeds.
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::{channel, select::select_timeout};
+///
+/// let (mut sender, mut receiver) = channel::spsc(8)?;
+/// let patience = Duration::from_millis(1);
+/// assert_eq!(select_timeout(&mut [&mut receiver], patience), None);
+/// sender.send(7)?;
+/// assert_eq!(select_timeout(&mut [&mut receiver], patience), Some(0));
+/// assert_eq!(receiver.try_recv(), Ok(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Blocking
+///
+/// Blocks as [`select`] does, for about `timeout` at most.
+///
+/// # Panics
+///
+/// If `ends` is empty.
+#[must_use = "the end with this index has something"]
+pub fn select_timeout(ends: &mut [&mut dyn Selectable], timeout: Duration) -> Option<usize> {
+    select_until(ends, Instant::now().checked_add(timeout))
+}
+
+fn select_until(ends: &mut [&mut dyn Selectable], deadline: Option<Instant>) -> Option<usize> {
+    assert!(!ends.is_empty(), "select needs at least one end");
+    let (signal, mut visit) = (Arc::<Signal>::default(), Visit(ends));
+    let waker = Waker::from(Arc::clone(&signal));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        let is_last = has_passed(deadline);
+        if let Some(ready) = visit.first_ready(&mut context) {
+            return Some(ready);
+        }
+        if is_last {
+            return None;
+        }
+        signal.wait(deadline);
+    }
+}
+
+/// The ends while a thread waits at them. Its drop removes the thread from all of them.
+struct Visit<'v, 'e>(&'v mut [&'e mut dyn Selectable]);
+
+impl Visit<'_, '_> {
+    /// Polls the ends until one is ready.
+    fn first_ready(&mut self, context: &mut Context<'_>) -> Option<usize> {
+        thread_local! {
+            /// Which end is the first of the next wait of this thread.
+            static FIRST: Cell<usize> = const { Cell::new(0) };
+        }
+        let count = self.0.len();
+        let first = FIRST.replace(FIRST.get().wrapping_add(1)) % count;
+        let mut order = (first..count).chain(0..first);
+        order.find(|index| self.0[*index].poll_end(context).is_ready())
+    }
+}
+
+impl Drop for Visit<'_, '_> {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(|end| end.leave_end());
+    }
+}
+
+/// Wakes the thread that waits. `std::thread::park` would use up a wake-up that the program has for it.
+#[derive(Default)]
+struct Signal {
+    is_woken: Mutex<bool>,
+    woken: Condvar,
+}
+
+impl Signal {
+    /// Waits until it is woken, or until `deadline`.
+    fn wait(&self, deadline: Option<Instant>) {
+        let mut is_woken = self.lock();
+        while !*is_woken && !has_passed(deadline) {
+            is_woken = match deadline {
+                None => self.woken.wait(is_woken).expect(UNPOISONED),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    self.woken.wait_timeout(is_woken, left).expect(UNPOISONED).0
+                }
+            };
+        }
+        *is_woken = false;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, bool> {
+        self.is_woken.lock().expect(UNPOISONED)
+    }
+}
+
+const UNPOISONED: &str = "no code panics under this lock";
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        *self.lock() = true;
+        self.woken.notify_one();
+    }
+}

@@ -10,6 +10,7 @@ use super::iter::{Iter, TryIter};
 use super::letter::Letter;
 use super::values::{SharedValues, value_of};
 use crate::consumer::{Batch, Poller, Shared};
+use crate::deadline::TimeLimit;
 
 /// One of the receiving ends of [`broadcast`](super::broadcast) and
 /// [`multi_broadcast`](super::multi_broadcast).
@@ -123,7 +124,8 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// A batch ends at the last slot of the ring, even if more values are available. The next call
     /// returns them, after the values that were not read from this batch. If `timeout` is too long
-    /// for the clock, there is no limit. [`recv_batch`](Self::recv_batch) waits without a limit.
+    /// for the clock, there is no limit. [`recv_batch`](Self::recv_batch) waits without a limit,
+    /// [`recv_batch_deadline`](Self::recv_batch_deadline) until an instant.
     ///
     /// ```
     /// use std::time::Duration;
@@ -152,7 +154,15 @@ impl<T> BroadcastReceiver<T> {
         &mut self,
         timeout: Duration,
     ) -> Result<SharedValues<'_, T>, RecvTimeoutError> {
-        Ok(SharedValues::new(self.inbox.wait_batch_timeout(timeout)?))
+        self.recv_batch_within(TimeLimit::For(timeout))
+    }
+
+    /// Receives the available values as a batch, waiting for one as long as `limit` allows.
+    pub(super) fn recv_batch_within(
+        &mut self,
+        limit: TimeLimit,
+    ) -> Result<SharedValues<'_, T>, RecvTimeoutError> {
+        Ok(SharedValues::new(self.inbox.wait_batch_within(limit)?))
     }
 }
 
@@ -209,7 +219,8 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// Receives a clone of the next value, waiting for it at most `timeout`.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`recv`](Self::recv) waits
-    /// without a limit. If `clone` panics, the panic is passed on and the value counts as received.
+    /// without a limit, [`recv_deadline`](Self::recv_deadline) until an instant. If `clone` panics,
+    /// the panic is passed on and the value counts as received.
     ///
     /// ```
     /// use std::time::Duration;
@@ -235,7 +246,13 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        Ok(clone_first(self.inbox.wait_first_timeout(timeout)?))
+        self.recv_within(TimeLimit::For(timeout))
+    }
+
+    /// Receives a clone of the next value, waiting for it as long as `limit` allows.
+    #[inline]
+    pub(super) fn recv_within(&mut self, limit: TimeLimit) -> Result<T, RecvTimeoutError> {
+        Ok(clone_first(self.inbox.wait_first_within(limit)?))
     }
 
     /// Returns a blocking iterator over clones of the values. It ends when no sender is left and

@@ -121,7 +121,8 @@ impl<T> From<SendError<T>> for TrySendError<T> {
     }
 }
 
-/// Error of [`Sender::send_timeout`](super::Sender::send_timeout). It holds the value.
+/// Error of [`Sender::send_timeout`](super::Sender::send_timeout) and
+/// [`Sender::send_deadline`](super::Sender::send_deadline). It holds the value.
 ///
 /// ```
 /// use std::time::Duration;
@@ -164,7 +165,7 @@ impl<T> SendTimeoutError<T> {
         }
     }
 
-    /// The error of a call with a timeout, for the ring's `error`.
+    /// The error of a call with a time limit, for the ring's `error`.
     pub(super) fn new(error: WhenFullError, value: T) -> Self {
         match error {
             // A deadlock needs a handler, or a claim that the thread holds. A channel has neither:
@@ -282,10 +283,12 @@ impl From<RecvError> for TryRecvError {
     }
 }
 
-/// Error of the receiving calls with a timeout.
+/// Error of the receiving calls with a timeout or a deadline.
 ///
-/// These are [`recv_timeout`](super::Receiver::recv_timeout) and
-/// [`recv_batch_timeout`](super::Receiver::recv_batch_timeout) of both receivers.
+/// These are [`recv_timeout`](super::Receiver::recv_timeout),
+/// [`recv_deadline`](super::Receiver::recv_deadline),
+/// [`recv_batch_timeout`](super::Receiver::recv_batch_timeout) and
+/// [`recv_batch_deadline`](super::Receiver::recv_batch_deadline) of both receivers.
 ///
 /// ```
 /// use std::time::Duration;
@@ -310,7 +313,7 @@ pub enum RecvTimeoutError {
 }
 
 impl RecvTimeoutError {
-    /// The error of a call with a timeout, for the ring's `error`.
+    /// The error of a call with a time limit, for the ring's `error`.
     pub(super) fn new(error: PollError) -> Self {
         match error {
             PollError::Empty => Self::Timeout,

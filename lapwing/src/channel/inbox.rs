@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::Instant;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::letter::Letter;
 use crate::Sequence;
 use crate::awaiting::TaskEnd;
 use crate::consumer::{Access, Batch, Poller};
+use crate::deadline::TimeLimit;
 
 /// The reading end of a channel's ring.
 ///
@@ -58,21 +59,21 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.poll().map_err(TryRecvError::new)
     }
 
-    /// Waits at most `timeout` for a batch, of which the caller consumes only the first event.
+    /// Waits for a batch as long as `limit` allows. The caller consumes only its first event.
     ///
     /// # Errors
     ///
     /// [`RecvTimeoutError`] if no event came in time.
     #[inline]
-    pub(super) fn wait_first_timeout(
+    pub(super) fn wait_first_within(
         &mut self,
-        timeout: Duration,
+        limit: TimeLimit,
     ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
         if self.poller.has_known() {
             return Ok(self.known_first());
         }
         self.poller.expect_one(true);
-        self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
+        self.poller.wait_within(limit).map_err(RecvTimeoutError::new)
     }
 
     /// Waits for an event, which the caller then [passes](Self::pass_known).
@@ -99,15 +100,19 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.poll_known().map_err(TryRecvError::new)
     }
 
-    /// Waits at most `timeout` for an event, which the caller then [passes](Self::pass_known).
+    /// Waits for an event until `deadline`, if there is one. The caller then
+    /// [passes](Self::pass_known) the event.
     ///
     /// # Errors
     ///
     /// [`RecvTimeoutError`] if no event came in time.
     #[inline]
-    pub(super) fn wait_known_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
+    pub(super) fn wait_known_until(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<(), RecvTimeoutError> {
         self.poller.expect_one(true);
-        self.poller.wait_known_timeout(timeout).map_err(RecvTimeoutError::new)
+        self.poller.wait_known_until(deadline).map_err(RecvTimeoutError::new)
     }
 
     /// Begins a poll: gives up the place of the last one, and lets other tasks run if this one has
@@ -204,18 +209,18 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.poll().map_err(TryRecvError::new)
     }
 
-    /// Waits at most `timeout` for at least one event. Returns all available events up to the end
-    /// of the ring, of which the caller consumes any number.
+    /// Waits for at least one event as long as `limit` allows. Returns all available events up to
+    /// the end of the ring, of which the caller consumes any number.
     ///
     /// # Errors
     ///
     /// [`RecvTimeoutError`] if no event came in time.
-    pub(super) fn wait_batch_timeout(
+    pub(super) fn wait_batch_within(
         &mut self,
-        timeout: Duration,
+        limit: TimeLimit,
     ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
         self.poller.expect_one(false);
-        self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
+        self.poller.wait_within(limit).map_err(RecvTimeoutError::new)
     }
 
     /// Closes the ring. Senders then get their values back.

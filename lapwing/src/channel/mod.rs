@@ -100,9 +100,13 @@ mod receiver;
 mod send_batch;
 
 mod awaited;
+mod deadlines;
 
 mod builder;
 mod into_iter;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 pub use broadcast::BroadcastReceiver;
 pub use builder::Builder;

@@ -11,6 +11,7 @@ use super::iter::{Iter, TryIter};
 use super::letter::Letter;
 use super::values::{Taken, Values};
 use crate::consumer::{Exclusive, Poller};
+use crate::deadline::TimeLimit;
 
 /// The receiving end of [`spsc`](super::spsc) and [`mpsc`](super::mpsc).
 ///
@@ -136,7 +137,7 @@ impl<T> Receiver<T> {
     /// Receives the next value, waiting for it at most `timeout`.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`recv`](Self::recv) waits
-    /// without a limit.
+    /// without a limit, [`recv_deadline`](Self::recv_deadline) until an instant.
     ///
     /// ```
     /// use std::time::Duration;
@@ -162,11 +163,21 @@ impl<T> Receiver<T> {
     /// the thread. [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_within(TimeLimit::For(timeout))
+    }
+
+    /// Receives the next value, waiting for it as long as `limit` allows.
+    #[inline]
+    pub(super) fn recv_within(&mut self, limit: TimeLimit) -> Result<T, RecvTimeoutError> {
+        if let Some(value) = self.take_known() {
+            return Ok(value);
+        }
+        let deadline = limit.deadline();
         loop {
+            self.inbox.wait_known_until(deadline)?;
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            self.inbox.wait_known_timeout(timeout)?;
         }
     }
 
@@ -252,7 +263,7 @@ impl<T> Receiver<T> {
     /// returns them, after the values that were not taken from this batch.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`recv_batch`](Self::recv_batch)
-    /// waits without a limit.
+    /// waits without a limit, [`recv_batch_deadline`](Self::recv_batch_deadline) until an instant.
     ///
     /// ```
     /// use std::time::Duration;
@@ -282,8 +293,17 @@ impl<T> Receiver<T> {
         &mut self,
         timeout: Duration,
     ) -> Result<Values<'_, T>, RecvTimeoutError> {
+        self.recv_batch_within(TimeLimit::For(timeout))
+    }
+
+    /// Receives the available values as a batch, waiting for one as long as `limit` allows.
+    #[inline]
+    pub(super) fn recv_batch_within(
+        &mut self,
+        limit: TimeLimit,
+    ) -> Result<Values<'_, T>, RecvTimeoutError> {
         let capacity = self.capacity();
-        Ok(Values::new(self.inbox.wait_batch_timeout(timeout)?, &mut self.taken, capacity))
+        Ok(Values::new(self.inbox.wait_batch_within(limit)?, &mut self.taken, capacity))
     }
 
     /// Returns a blocking iterator over the values. It ends when no sender is left and everything

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::letter::{Keeping, Letter};
+use crate::deadline::TimeLimit;
 use crate::producer::{Claim, Multi, Producer, Sequencer, Single, SlotWait};
 
 /// The only sender of a channel. It cannot be cloned:
@@ -197,7 +198,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// Sends a value, waiting at most `timeout` for a free slot.
     ///
     /// If `timeout` is too long for the clock, there is no limit. [`send`](Self::send) waits
-    /// without a limit.
+    /// without a limit, [`send_deadline`](Self::send_deadline) until an instant.
     ///
     /// ```
     /// use std::time::Duration;
@@ -233,7 +234,17 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// nevertheless.
     #[inline]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        match self.producer.claim_timeout(timeout) {
+        self.send_within(value, TimeLimit::For(timeout))
+    }
+
+    /// Sends a value, waiting for a free slot as long as `limit` allows.
+    #[inline]
+    pub(super) fn send_within(
+        &mut self,
+        value: T,
+        limit: TimeLimit,
+    ) -> Result<(), SendTimeoutError<T>> {
+        match self.producer.claim_within(limit) {
             Ok(claim) => put(claim, value, self.keeping).map_err(SendTimeoutError::Disconnected),
             Err(error) => Err(SendTimeoutError::new(error, value)),
         }

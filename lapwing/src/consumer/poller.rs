@@ -21,8 +21,8 @@ use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::Doing;
 use crate::awaiting::Budget;
+use crate::deadline::TimeLimit;
 use crate::error::{PollError, RingError};
-use crate::sync::now;
 
 /// The reading end of a stage without a handler.
 ///
@@ -185,7 +185,8 @@ impl<E, A: Access> Poller<E, A> {
     /// none.
     ///
     /// The batch ends where a batch of [`wait`](Self::wait) ends. If `timeout` is too long for the
-    /// clock, there is no limit.
+    /// clock, there is no limit. [`wait_deadline`](Self::wait_deadline) waits until an instant
+    /// instead.
     ///
     /// ```
     /// use std::time::Duration;
@@ -216,9 +217,48 @@ impl<E, A: Access> Poller<E, A> {
     /// wait.
     #[inline]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, PollError> {
-        let deadline = now().checked_add(timeout);
-        let range = self.wait_until(deadline)?;
-        Ok(Batch::new(&mut self.source, range))
+        self.wait_within(TimeLimit::For(timeout))
+    }
+
+    /// Returns the available events, and waits at most until `deadline` for the first one if there
+    /// are none.
+    ///
+    /// A `deadline` that has passed does not keep the call from returning events. The batch ends
+    /// where a batch of [`wait`](Self::wait) ends. [`wait_timeout`](Self::wait_timeout) waits for a
+    /// time instead.
+    ///
+    /// Several calls can share one deadline:
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use lapwing::{Disruptor, error::PollError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// let deadline = Instant::now() + Duration::from_millis(1);
+    /// assert_eq!(poller.wait_deadline(deadline).err(), Some(PollError::Empty));
+    /// producer.publish(|event| *event = 7)?;
+    /// assert!(Instant::now() >= deadline);
+    /// assert_eq!(poller.wait_deadline(deadline)?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`PollError::Empty`] if no event is available at `deadline`.
+    /// - [`PollError::Closed`] if the ring is closed and this poller has consumed every event.
+    /// - [`PollError::Halted`] if the ring is halted, even if events are left.
+    ///
+    /// # Blocking
+    ///
+    /// Waits with the [wait strategy](crate::Stage::wait_strategy) of this stage until an event is
+    /// available: published, and released by all upstream stages. The wait also ends when the ring
+    /// is halted, when it is closed and has no event left for this poller, and at `deadline`. The
+    /// system may take additional time to wake the thread. [`poll`](Self::poll) does not wait.
+    #[inline]
+    pub fn wait_deadline(&mut self, deadline: Instant) -> Result<Batch<'_, E, A>, PollError> {
+        self.wait_within(TimeLimit::Until(deadline))
     }
 
     /// Returns the sequence of the first event that is not consumed.
@@ -238,6 +278,13 @@ impl<E, A: Access> Poller<E, A> {
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.source.reader.next()
+    }
+
+    /// Waits like [`wait_timeout`](Self::wait_timeout), for as long as `limit` allows.
+    #[inline]
+    pub(crate) fn wait_within(&mut self, limit: TimeLimit) -> Result<Batch<'_, E, A>, PollError> {
+        let range = self.wait_until(limit.deadline())?;
+        Ok(Batch::new(&mut self.source, range))
     }
 
     #[inline]
@@ -275,11 +322,11 @@ impl<E, A: Access> Poller<E, A> {
         }
     }
 
-    /// Waits like [`wait_timeout`](Self::wait_timeout), and leaves what it finds to
-    /// [`pass_known`](Self::pass_known).
+    /// Waits like [`wait_deadline`](Self::wait_deadline), without a limit if there is no `deadline`.
+    /// Leaves what it finds to [`pass_known`](Self::pass_known).
     #[inline]
-    pub(crate) fn wait_known_timeout(&mut self, timeout: Duration) -> Result<(), PollError> {
-        let found = self.wait_until(now().checked_add(timeout));
+    pub(crate) fn wait_known_until(&mut self, deadline: Option<Instant>) -> Result<(), PollError> {
+        let found = self.wait_until(deadline);
         found.map(|_| self.count_find())
     }
 

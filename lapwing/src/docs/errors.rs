@@ -63,8 +63,8 @@
 //! | [`SendError`](crate::channel::SendError) | `send`, `send_async`, `poll_send` | no receiver is left | in the error; no receiver gets it |
 //! | [`TrySendError::Full`](crate::channel::TrySendError::Full) | `try_send` | no slot is free | in the error |
 //! | [`TrySendError::Disconnected`](crate::channel::TrySendError::Disconnected) | `try_send` | no receiver is left | in the error; no receiver gets it |
-//! | [`SendTimeoutError::Timeout`](crate::channel::SendTimeoutError::Timeout) | `send_timeout` | no slot became free in time | in the error |
-//! | [`SendTimeoutError::Disconnected`](crate::channel::SendTimeoutError::Disconnected) | `send_timeout` | no receiver is left | in the error; no receiver gets it |
+//! | [`SendTimeoutError::Timeout`](crate::channel::SendTimeoutError::Timeout) | `send_timeout`, `send_deadline` | no slot became free in time | in the error |
+//! | [`SendTimeoutError::Disconnected`](crate::channel::SendTimeoutError::Disconnected) | `send_timeout`, `send_deadline` | no receiver is left | in the error; no receiver gets it |
 //! | the same, without a value | `send_batch`, `try_send_batch` | the same | what was not sent is still in the vector, in order |
 //!
 //! `Ok` means that the value was sent. If the last receiver is dropped before it has received the

@@ -144,6 +144,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The calls of an end of a channel:
+//!
+//! | crossbeam, flume, `std::sync::mpsc` | Lapwing's channel | what is different |
+//! |---|---|---|
+//! | `send`, `recv`, `iter`, `into_iter` | the same | each end takes `&mut self` |
+//! | `try_send`, `try_recv`, `try_iter` | the same | a `try_` call also has a form for batches |
+//! | `send_timeout`, `recv_timeout` | the same, and [`recv_batch_timeout`](crate::channel::Receiver::recv_batch_timeout) | a timeout that is too long for the clock is no limit |
+//! | `send_deadline`, `recv_deadline` | the same, and [`recv_batch_deadline`](crate::channel::Receiver::recv_batch_deadline) | a deadline that has passed still takes what is there |
+//! | `drain` of flume | [`try_recv_batch`](crate::channel::Receiver::try_recv_batch) | a batch ends at the end of the ring |
+//! | a receiver that is cloned | [`broadcast`](crate::channel::broadcast), or [`workers`](crate::Stage::workers) of a ring | a channel gives each value to one receiver or to all |
+//! | `bounded(0)`, `unbounded` | none | a full channel applies back-pressure |
+//!
+//! A ring:
+//!
 //! | channel | Lapwing | what is different |
 //! |---|---|---|
 //! | `send(value)` moves | [`publish`](crate::Producer::publish) writes into an existing slot | no allocation for each message |

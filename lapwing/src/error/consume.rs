@@ -6,8 +6,9 @@ use std::fmt;
 use super::{HaltCause, RingError};
 use crate::Sequence;
 
-/// Error of [`Poller::poll`](crate::Poller::poll), [`Poller::poll_max`](crate::Poller::poll_max) and
-/// [`Poller::wait_timeout`](crate::Poller::wait_timeout).
+/// Error of [`Poller::poll`](crate::Poller::poll), [`Poller::poll_max`](crate::Poller::poll_max),
+/// [`Poller::wait_timeout`](crate::Poller::wait_timeout) and
+/// [`Poller::wait_deadline`](crate::Poller::wait_deadline).
 ///
 /// ```
 /// use lapwing::{Disruptor, error::PollError};
@@ -25,8 +26,8 @@ use crate::Sequence;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollError {
-    /// No event is available now. After [`wait_timeout`](crate::Poller::wait_timeout): none became
-    /// available in time.
+    /// No event is available now. After [`wait_timeout`](crate::Poller::wait_timeout) or
+    /// [`wait_deadline`](crate::Poller::wait_deadline): none became available in time.
     Empty,
     /// The ring is closed, and this consumer has finished every accepted event.
     Closed,

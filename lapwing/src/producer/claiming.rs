@@ -2,12 +2,11 @@
 //! claim can do (`claim`, `batch`), claims of as many slots as are free (`up_to`), claims by a
 //! policy (`when_full`), how a producer waits (`wait`).
 
-use std::time::Duration;
-
 use lapwing_core::{Claims, Granted};
 
 use super::wait::Refused;
 use super::{Claim, ClaimBatch, Producer, Sequencer};
+use crate::deadline::TimeLimit;
 use crate::error::{BatchError, PublishError, TryPublishError, WhenFullError};
 
 impl<E, S: Sequencer> Producer<E, S> {
@@ -156,13 +155,13 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(self.claim_batch_with(count, |refused| refused.give_up())?)
     }
 
-    /// Claims the next slot, waiting at most `timeout` until it is free.
+    /// Claims the next slot, waiting for it for as long as `limit` allows.
     #[inline]
-    pub(crate) fn claim_timeout(
+    pub(crate) fn claim_within(
         &mut self,
-        timeout: Duration,
+        limit: TimeLimit,
     ) -> Result<Claim<'_, E, S>, WhenFullError> {
-        self.claim_with(|refused| refused.wait_for(timeout))
+        self.claim_with(|refused| refused.wait_within(limit))
     }
 
     pub(super) fn checked_count(&self, count: usize) -> Result<u64, BatchError> {

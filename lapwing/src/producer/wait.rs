@@ -1,18 +1,18 @@
 //! How a producer waits on a full ring. Not here: calls that do not wait (`when_full`).
 
 use std::borrow::Borrow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lapwing_core::error::ClaimError;
 use lapwing_core::{Awaited, Control, EventCount, Granted, Trying};
 
 use super::Sequencer;
 use crate::Sequence;
-use crate::deadline::has_passed;
+use crate::deadline::{TimeLimit, has_passed};
 use crate::error::{PublishError, TryPublishError, WhenFullError};
 use crate::on_this_thread;
 use crate::ring::Shared;
-use crate::sync::{IS_CHECKED, Ordering, now};
+use crate::sync::{IS_CHECKED, Ordering};
 use crate::turns::ProducerTurn;
 use crate::wait::{AnyWaitStrategy, Waiter};
 
@@ -153,11 +153,11 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
         }
     }
 
-    /// Waits for free slots, at most for `timeout`.
+    /// Waits for free slots, for as long as `limit` allows.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_for(mut self, timeout: Duration) -> Result<Granted<'p>, WhenFullError> {
-        let granted = self.wait_until(now().checked_add(timeout));
+    pub(super) fn wait_within(mut self, limit: TimeLimit) -> Result<Granted<'p>, WhenFullError> {
+        let granted = self.wait_until(limit.deadline());
         granted.map_err(|error| error.map_or(WhenFullError::TimedOut, WhenFullError::from))
     }
 

@@ -10,6 +10,7 @@ use lapwing_core::Granted;
 use super::wait::Refused;
 use super::{Claim, ClaimBatch, Producer, Sequencer, Slots};
 use crate::Sequence;
+use crate::deadline::TimeLimit;
 use crate::error::{BatchError, TryPublishError, WhenFullError};
 
 /// What a call that takes it does if the ring is full.
@@ -363,7 +364,7 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
                 self.wait().map_err(|error| Some(error.into()))
             }
             (TryPublishError::Full, WhenFull::Timeout(timeout)) => {
-                self.wait_for(timeout).map_err(Some)
+                self.wait_within(TimeLimit::For(timeout)).map_err(Some)
             }
             (TryPublishError::Full, WhenFull::Refuse) => Err(Some(WhenFullError::Full)),
             (TryPublishError::Full, WhenFull::DropNew) => {

@@ -63,6 +63,7 @@
 //! - The time limit of the call, whatever the strategy:
 //!   [`Stage::timeout_after`](crate::Stage::timeout_after),
 //!   [`wait_timeout`](crate::Poller::wait_timeout),
+//!   [`wait_deadline`](crate::Poller::wait_deadline),
 //!   [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout). If an event or a slot is available
 //!   when the limit expires, the wait succeeds.
 //!

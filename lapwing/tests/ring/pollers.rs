@@ -39,9 +39,14 @@ enum Read {
     PollMax(usize),
     Wait,
     WaitTimeout(Duration),
+    /// Until this time from now on; `None` for an instant that has passed.
+    WaitDeadline(Option<Duration>),
 }
 
-const READS: [Read; 12] = [
+/// A time that no test takes, and that the clock can add.
+const LONG: Duration = Duration::from_secs(1_000_000);
+
+const READS: [Read; 15] = [
     Read::Poll,
     Read::PollMax(0),
     Read::PollMax(1),
@@ -55,7 +60,13 @@ const READS: [Read; 12] = [
     Read::WaitTimeout(Duration::ZERO),
     Read::WaitTimeout(MOMENT),
     Read::WaitTimeout(Duration::MAX),
+    Read::WaitDeadline(None),
+    Read::WaitDeadline(Some(MOMENT)),
+    Read::WaitDeadline(Some(LONG)),
 ];
+
+const WITHOUT_LIMIT: [Read; 3] =
+    [Read::Wait, Read::WaitTimeout(Duration::MAX), Read::WaitDeadline(Some(LONG))];
 
 /// The events that a call shows, with their sequences, or its error.
 type Shown = Result<Vec<(Sequence, u64)>, String>;
@@ -68,6 +79,7 @@ impl Read {
             Self::PollMax(max) => poller.poll_max(max).map_err(reason),
             Self::Wait => poller.wait().map_err(reason),
             Self::WaitTimeout(timeout) => poller.wait_timeout(timeout).map_err(reason),
+            Self::WaitDeadline(left) => poller.wait_deadline(in_time(left)).map_err(reason),
         };
         let mut batch = batch?;
         let events: Vec<_> =
@@ -80,6 +92,12 @@ impl Read {
         }
         Ok(events)
     }
+}
+
+/// Returns the instant at which `left` is over; one that has passed for `None`.
+fn in_time(left: Option<Duration>) -> Instant {
+    let now = Instant::now();
+    left.map_or_else(|| now.checked_sub(MOMENT).unwrap_or(now), |left| now + left)
 }
 
 /// How far a ring has got, and how it ended.
@@ -153,7 +171,7 @@ impl State {
                 Some(Ok((self.consumed..self.consumed + len).map(|at| (at, at)).collect()))
             }
             Some(end) => Some(Err(reason(end))),
-            None if matches!(read, Read::Wait | Read::WaitTimeout(Duration::MAX)) => None,
+            None if WITHOUT_LIMIT.contains(&read) => None,
             None => Some(Err(reason(PollError::Empty))),
         }
     }
@@ -179,7 +197,8 @@ fn each_call_shows_what_the_state_of_the_ring_allows<K: Kind>() {
         let begin = Instant::now();
         assert_eq!(read.make(&mut poller, false), expected, "{read:?} {state:?}");
         let is_empty = expected == Err(reason(PollError::Empty));
-        assert!(!(is_empty && read == Read::WaitTimeout(MOMENT)) || begin.elapsed() >= MOMENT);
+        let waits = [Read::WaitTimeout(MOMENT), Read::WaitDeadline(Some(MOMENT))].contains(&read);
+        assert!(!(is_empty && waits) || begin.elapsed() >= MOMENT);
         assert_eq!((poller.sequence(), producer.free_slots()), (state.consumed, free));
         assert_eq!(read.make(&mut poller, true), expected, "{read:?} {state:?}");
         let consumed = expected.map_or(0, |events| events.len());
@@ -190,7 +209,8 @@ fn each_call_shows_what_the_state_of_the_ring_allows<K: Kind>() {
 }
 
 fn each_call_that_waits_ends_with_an_event_or_with_the_ring<K: Kind>() {
-    for read in [Read::Wait, Read::WaitTimeout(PATIENCE), Read::WaitTimeout(Duration::MAX)] {
+    let limits = [Read::WaitTimeout(PATIENCE), Read::WaitDeadline(Some(PATIENCE))];
+    for read in limits.into_iter().chain(WITHOUT_LIMIT) {
         for end in [None, CLOSED, HALTED] {
             let ring = K::ring(2, || 0).stage("poller").poller().stage("never");
             let ring = ring.read(on_event(|_, _, _| {}));

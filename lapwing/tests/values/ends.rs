@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 use std::future::poll_fn;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::common::{Kind, MOMENT, Many, One};
 use lapwing::channel::{
@@ -133,6 +133,30 @@ fn timed<S: Sequencer>(
     one(values, |value| send(value).map_err(|error| (text(error), error.into_inner())))
 }
 
+/// Returns an instant that has passed.
+fn past() -> Instant {
+    let now = Instant::now();
+    now.checked_sub(Duration::from_secs(1)).unwrap_or(now)
+}
+
+fn soon() -> Instant {
+    Instant::now() + MOMENT
+}
+
+/// Returns an instant that no test reaches.
+fn some_day() -> Instant {
+    Instant::now() + Duration::from_secs(1_000_000)
+}
+
+fn until<S: Sequencer>(
+    sender: &mut Sender<u64, S>,
+    values: &mut Vec<u64>,
+    deadline: Instant,
+) -> Option<String> {
+    let mut send = |value| sender.send_deadline(value, deadline);
+    one(values, |value| send(value).map_err(|error| (text(error), error.into_inner())))
+}
+
 pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
     const GONE: &str = "Disconnected(..)";
     let call = Call::<SendCall<S>>::new;
@@ -159,6 +183,9 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
         call("send_timeout, none", 1, late, GONE, |s, v| timed(s, v, Duration::ZERO)),
         call("send_timeout, a moment", 1, late, GONE, |s, v| timed(s, v, MOMENT)),
         call("send_timeout, no limit", 1, None, GONE, |s, v| timed(s, v, Duration::MAX)),
+        call("send_deadline, past", 1, late, GONE, |s, v| until(s, v, past())),
+        call("send_deadline, a moment", 1, late, GONE, |s, v| until(s, v, soon())),
+        call("send_deadline, some day", 1, None, GONE, |s, v| until(s, v, some_day())),
         call("send_batch", 0, None, "SendError { .. }", send_batch),
         call("send_batch", 1, None, "SendError { .. }", send_batch),
         call("send_batch", 4, None, "SendError { .. }", send_batch),
@@ -218,6 +245,14 @@ fn batch_timed(receiver: &mut Any, timeout: Duration) -> Result<Vec<u64>, String
     each!(receiver, batch(receiver.recv_batch_timeout(timeout)))
 }
 
+fn value_until(receiver: &mut Any, deadline: Instant) -> Result<Vec<u64>, String> {
+    each!(receiver, value(receiver.recv_deadline(deadline)))
+}
+
+fn batch_until(receiver: &mut Any, deadline: Instant) -> Result<Vec<u64>, String> {
+    each!(receiver, batch(receiver.recv_batch_deadline(deadline)))
+}
+
 pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
     const ZERO: Duration = Duration::ZERO;
     const MAX: Duration = Duration::MAX;
@@ -235,6 +270,9 @@ pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
         call("recv_timeout, none", 1, late, GONE, |r| each!(r, value(r.recv_timeout(ZERO)))),
         call("recv_timeout, a moment", 1, late, GONE, |r| each!(r, value(r.recv_timeout(MOMENT)))),
         call("recv_timeout, no limit", 1, None, GONE, |r| each!(r, value(r.recv_timeout(MAX)))),
+        call("recv_deadline, past", 1, late, GONE, |r| value_until(r, past())),
+        call("recv_deadline, a moment", 1, late, GONE, |r| value_until(r, soon())),
+        call("recv_deadline, some day", 1, None, GONE, |r| value_until(r, some_day())),
         call("recv_batch", ALL, None, "RecvError", |r| each!(r, batch(r.recv_batch()))),
         call("recv_batch_async", ALL, None, "RecvError", |r| {
             each!(r, batch(block_on(r.recv_batch_async())))
@@ -243,6 +281,9 @@ pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
         call("recv_batch_timeout, none", ALL, late, GONE, |r| batch_timed(r, ZERO)),
         call("recv_batch_timeout, a moment", ALL, late, GONE, |r| batch_timed(r, MOMENT)),
         call("recv_batch_timeout, no limit", ALL, None, GONE, |r| batch_timed(r, MAX)),
+        call("recv_batch_deadline, past", ALL, late, GONE, |r| batch_until(r, past())),
+        call("recv_batch_deadline, a moment", ALL, late, GONE, |r| batch_until(r, soon())),
+        call("recv_batch_deadline, some day", ALL, None, GONE, |r| batch_until(r, some_day())),
         call("iter", 1, None, "None", |r| each!(r, next(r.iter().next()))),
         call("try_iter", 1, Some("None"), "None", |r| each!(r, next(r.try_iter().next()))),
     ]

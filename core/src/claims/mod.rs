@@ -103,6 +103,19 @@ impl Control {
         limit.map_or(0, |limit| limit.saturating_sub(self.claimed()))
     }
 
+    /// Returns the number of slots that are claimed and that the slowest consumer has not released;
+    /// 0 if no consumer is left. Loads the gate. If other threads claim or release slots meanwhile, the
+    /// number may be too large, but is never too small.
+    #[must_use]
+    pub fn held_slots(&self) -> u64 {
+        // The gate is loaded first: a claim or a release in between makes the number too large.
+        let Some(limit) = gate::limit(self) else { return 0 };
+        // A single producer's cursor may be past the end of a closed ring, whose events were refused.
+        let claimed = self.claimed();
+        let claimed = self.end().map_or(claimed, |end| claimed.min(end));
+        self.capacity().saturating_sub(limit.saturating_sub(claimed))
+    }
+
     /// Whether the claim that begins at `first`, which a producer was granted, is neither published
     /// nor given up. Always false in a ring with one producer.
     #[must_use]

@@ -48,6 +48,29 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.known.saturating_sub(self.next)
     }
 
+    /// Returns the number of events from `next` on that polls would return now, those after abandoned
+    /// claims and after the wrap included. Stops counting at `most`. Unlike a poll, it changes
+    /// nothing, also not what the reader knows.
+    #[must_use]
+    pub fn count_readable(&self, most: u64) -> u64 {
+        let end_of_lap = self.next + self.control().capacity();
+        let mut from = self.known.max(self.next);
+        let mut count = from - self.next;
+        while count < most {
+            let limit = end_of_lap.min(from.saturating_add(most - count));
+            match self.look(from, limit) {
+                Ok(Span::Events(end)) if end > from => {
+                    count += end - from;
+                    from = end;
+                }
+                Ok(Span::Tombstones(end)) => from = end,
+                // Among them events beyond the end of the ring, which were refused.
+                Ok(Span::Events(_) | Span::Empty) | Err(_) => break,
+            }
+        }
+        count.min(most)
+    }
+
     /// Returns the next events, at most `max` and at most up to the wrap. Skips abandoned claims.
     /// Never waits.
     ///

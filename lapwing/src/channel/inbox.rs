@@ -31,6 +31,16 @@ impl<T, A: Access> Inbox<T, A> {
         self.capacity
     }
 
+    /// Returns the sequence of the first event that is not consumed.
+    pub(super) fn next(&self) -> Sequence {
+        self.poller.sequence()
+    }
+
+    /// Returns the number of events that polls would return now, at most `most`.
+    pub(super) fn count_readable(&self, most: u64) -> u64 {
+        self.poller.count_readable(most)
+    }
+
     /// Waits for a batch, of which the caller consumes only the first event.
     ///
     /// # Errors

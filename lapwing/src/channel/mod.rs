@@ -101,6 +101,7 @@ mod send_batch;
 
 mod awaited;
 mod deadlines;
+mod lengths;
 
 mod builder;
 mod into_iter;

@@ -21,6 +21,11 @@ const RELEASES_PER_RING: usize = 4;
 pub(super) struct Taken(Sequence);
 
 impl Taken {
+    /// Returns the number of values at and above `next` that were taken.
+    pub(super) fn count_from(&self, next: Sequence) -> u64 {
+        self.0.saturating_sub(next)
+    }
+
     /// Consumes the events whose values are taken already.
     fn pass_over<T>(&self, batch: &mut Batch<'_, Letter<T>, Exclusive>) {
         let before = self.0.saturating_sub(batch.first_sequence());

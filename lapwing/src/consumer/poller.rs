@@ -343,6 +343,11 @@ impl<E, A: Access> Poller<E, A> {
         self.source.activity().end_batch();
     }
 
+    /// Returns the number of events that polls would return now, at most `most`.
+    pub(crate) fn count_readable(&self, most: u64) -> u64 {
+        self.source.reader.count_readable(most)
+    }
+
     /// Whether the last poll has shown the next event.
     #[inline]
     pub(crate) fn has_known(&self) -> bool {

@@ -152,6 +152,9 @@
 //! | `try_send`, `try_recv`, `try_iter` | the same | a `try_` call also has a form for batches |
 //! | `send_timeout`, `recv_timeout` | the same, and [`recv_batch_timeout`](crate::channel::Receiver::recv_batch_timeout) | a timeout that is too long for the clock is no limit |
 //! | `send_deadline`, `recv_deadline` | the same, and [`recv_batch_deadline`](crate::channel::Receiver::recv_batch_deadline) | a deadline that has passed still takes what is there |
+//! | `len`, `is_empty` of a receiver | [the same](crate::channel::Receiver::len) | what this receiver could get without waiting |
+//! | `len`, `is_empty`, `is_full` of a sender | [the same](crate::channel::Sender::len) | what the slowest receiver has not received |
+//! | `is_full` of a receiver | `receiver.len() == receiver.capacity()` | |
 //! | `drain` of flume | [`try_recv_batch`](crate::channel::Receiver::try_recv_batch) | a batch ends at the end of the ring |
 //! | a receiver that is cloned | [`broadcast`](crate::channel::broadcast), or [`workers`](crate::Stage::workers) of a ring | a channel gives each value to one receiver or to all |
 //! | `bounded(0)`, `unbounded` | none | a full channel applies back-pressure |

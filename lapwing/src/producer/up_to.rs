@@ -104,6 +104,12 @@ impl<E, S: Sequencer> Producer<E, S> {
         self.control().free_slots() as usize
     }
 
+    /// Returns the number of slots that are claimed and that the slowest consumer has not released;
+    /// 0 if no consumer is left.
+    pub(crate) fn held_slots(&self) -> usize {
+        self.control().held_slots() as usize
+    }
+
     /// Most slots that a claim of up to `max` may get.
     pub(super) fn checked_most(&self, max: usize) -> Result<u64, BatchError> {
         if max == 0 { Err(BatchError::Zero) } else { Ok(max.min(self.capacity()) as u64) }

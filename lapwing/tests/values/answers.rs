@@ -16,14 +16,14 @@ crate::common::for_both_producers! {
     a_blocked_receiver_is_woken_by_a_value_and_when_the_sender_goes,
 }
 
-const CAPACITY: u64 = 4;
+pub(crate) const CAPACITY: u64 = 4;
 
 /// How many values were sent, how many of them the slowest receiver has received, and whether the
 /// other end has gone. A second receiver has received all.
 #[derive(Debug, Clone, Copy)]
-struct State {
-    sent: u64,
-    received: u64,
+pub(crate) struct State {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
     is_alone: bool,
 }
 
@@ -47,14 +47,14 @@ const STATES: [State; 12] = [
 ];
 
 /// Returns each state of a channel with one receiver, and with two.
-fn states() -> impl Iterator<Item = (State, bool)> {
+pub(crate) fn states() -> impl Iterator<Item = (State, bool)> {
     let states = STATES.into_iter().step_by(if cfg!(miri) { 3 } else { 1 });
     states.flat_map(|state| [(state, false), (state, true)])
 }
 
 impl State {
     /// Opens a channel in this state, with both ends. Its values are the numbers from 0 on.
-    fn open<K: Channels>(self, is_shared: bool) -> (SenderOf<u64, K>, Vec<Any>) {
+    pub(crate) fn open<K: Channels>(self, is_shared: bool) -> (SenderOf<u64, K>, Vec<Any>) {
         let (mut sender, mut receivers) = K::open_any(CAPACITY as usize, is_shared);
         for value in 0..self.sent {
             assert_eq!(sender.try_send(value), Ok(()));
@@ -73,7 +73,7 @@ impl State {
 }
 
 /// Waits for one value.
-fn receive(receiver: &mut Any) -> Result<Vec<u64>, String> {
+pub(crate) fn receive(receiver: &mut Any) -> Result<Vec<u64>, String> {
     (receives()[0].make)(receiver)
 }
 

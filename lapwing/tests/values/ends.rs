@@ -80,6 +80,22 @@ pub(crate) enum Any {
     Shared(BroadcastReceiver<u64>),
 }
 
+impl Any {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Alone(receiver) => receiver.len(),
+            Self::Shared(receiver) => receiver.len(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Alone(receiver) => receiver.is_empty(),
+            Self::Shared(receiver) => receiver.is_empty(),
+        }
+    }
+}
+
 /// A call of a sender or of a receiver.
 pub(crate) struct Call<C> {
     pub(crate) name: &'static str,

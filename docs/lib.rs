@@ -30,6 +30,7 @@ chapters! {
     durable_journal: "recipes/durable-journal.md",
     async_program: "recipes/async.md",
     web_service: "recipes/web-service.md",
+    epoll_loop: "recipes/epoll.md",
     static_logger: "recipes/static-logger.md",
     testing_handlers: "recipes/testing-handlers.md",
     durable_pipelines: "durable-pipelines.md",

@@ -1,5 +1,6 @@
 //! Tasks at the ends of channels and rings: futures that are dropped at any poll, polls without a future,
-//! tasks and threads at one ring, and how a ring ends for a task. `LAPWING_TASKS` is the number of values of a probe.
+//! threads that wait at several ends, and how a ring ends for a task. Not here: tasks of an executor
+//! (`proof/tests/tasks`).
 #![cfg(not(loom))]
 
 #[path = "../common/mod.rs"]

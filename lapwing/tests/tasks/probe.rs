@@ -1,13 +1,12 @@
-//! Probes: values go through a channel or a ring whose ends wait as tasks, and futures are dropped at
-//! random polls. Each value arrives once and in order, and no wait takes long.
+//! Futures that are dropped at random polls, on threads without an executor, for the builds that have
+//! no other: Miri, sanitizers, other processors. Each value arrives once and in order. Not here: the
+//! executors, the other calls and how long a wait takes (`proof/tests/tasks`).
 
-use std::env;
 use std::future::Future;
 use std::mem;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use lapwing::Disruptor;
 use lapwing::channel::{self, RecvError};
@@ -16,13 +15,7 @@ use pollster::block_on;
 
 use crate::common::{Lcg, repeats, watched};
 
-/// Longest wait of a value.
-const LONGEST: Duration = Duration::from_secs(1);
-
-fn values() -> u64 {
-    let asked = env::var("LAPWING_TASKS").ok().map(|values| values.parse().unwrap());
-    asked.unwrap_or(repeats(20_000))
-}
+const VALUES: u64 = repeats(2_000);
 
 /// Polls a future, and gives it up at a random poll: after it has registered to be woken, or after it
 /// was woken and before it learns that.
@@ -53,10 +46,8 @@ impl<F: Future> Future for Restless<'_, F> {
 macro_rules! restlessly {
     ($random:expr, $make:expr) => {
         loop {
-            let since = Instant::now();
             let future = pin!($make);
             let output = Restless { future, random: &mut $random, is_polled: false }.await;
-            assert!(since.elapsed() < LONGEST, "a wait of {:?}", since.elapsed());
             if let Some(output) = output {
                 break output;
             }
@@ -88,11 +79,10 @@ async fn receive(mut receiver: channel::Receiver<u64>, count: u64, by_batch: boo
 fn spsc_probe(capacity: usize, by_batch: bool) {
     watched(|| {
         let (mut sender, receiver) = channel::spsc(capacity).unwrap();
-        let count = values();
-        let receiving = thread::spawn(move || block_on(receive(receiver, count, by_batch)));
+        let receiving = thread::spawn(move || block_on(receive(receiver, VALUES, by_batch)));
         block_on(async {
             let mut random = Lcg(1);
-            for value in 0..count {
+            for value in 0..VALUES {
                 restlessly!(random, sender.send_async(value)).unwrap();
             }
         });
@@ -103,80 +93,11 @@ fn spsc_probe(capacity: usize, by_batch: bool) {
 
 #[test]
 fn no_value_is_lost_or_doubled_by_futures_that_are_dropped() {
-    for capacity in [1, 2, 64] {
+    for capacity in [1, 2] {
         for by_batch in [false, true] {
             spsc_probe(capacity, by_batch);
         }
     }
-}
-
-/// Senders that are tasks and threads, by turns.
-#[test]
-fn several_senders_lose_no_value_either() {
-    watched(|| {
-        let (sender, mut receiver) = channel::mpsc(2).unwrap();
-        let count = values() / 4;
-        let senders: Vec<_> = (0..4_u64)
-            .map(|number| {
-                let mut sender = sender.clone();
-                thread::spawn(move || {
-                    let mut random = Lcg(number);
-                    for value in 0..count {
-                        if number % 2 == 0 {
-                            sender.send((number, value)).unwrap();
-                        } else {
-                            let sending =
-                                async { restlessly!(random, sender.send_async((number, value))) };
-                            block_on(sending).unwrap();
-                        }
-                    }
-                })
-            })
-            .collect();
-        drop(sender);
-        let mut next = [0; 4];
-        block_on(async {
-            let mut random = Lcg(7);
-            while let Ok((number, value)) = restlessly!(random, receiver.recv_async()) {
-                assert_eq!(value, next[number as usize]);
-                next[number as usize] += 1;
-            }
-        });
-        assert_eq!(next, [count; 4]);
-        senders.into_iter().for_each(|sender| sender.join().unwrap());
-    });
-}
-
-#[test]
-fn each_receiver_of_a_broadcast_gets_each_value() {
-    watched(|| {
-        let (mut sender, receivers) = channel::broadcast(4, 3).unwrap();
-        let count = values() / 4;
-        let receiving: Vec<_> = (0..)
-            .zip(receivers)
-            .map(|(number, mut receiver)| {
-                thread::spawn(move || {
-                    let (mut random, mut next) = (Lcg(number), 0);
-                    block_on(async {
-                        while let Ok(value) = restlessly!(random, receiver.recv_async()) {
-                            assert_eq!(value, next);
-                            next += 1;
-                        }
-                    });
-                    next
-                })
-            })
-            .collect();
-        block_on(async {
-            let mut random = Lcg(1);
-            for value in 0..count {
-                restlessly!(random, sender.send_async(value)).unwrap();
-            }
-        });
-        drop(sender);
-        let received = receiving.into_iter().map(|receiver| receiver.join().unwrap());
-        assert_eq!(Vec::from_iter(received), [count; 3]);
-    });
 }
 
 /// A task publishes, a thread handles, and a task reads the end.
@@ -192,7 +113,6 @@ fn a_ring_has_tasks_at_its_ends_and_a_thread_between() {
             .unwrap();
         let mut end = consumers.take_poller("end").unwrap();
         let running = consumers.start().unwrap();
-        let count = values();
         let reading = thread::spawn(move || {
             let (mut random, mut next) = (Lcg(7), 0);
             block_on(async {
@@ -214,14 +134,14 @@ fn a_ring_has_tasks_at_its_ends_and_a_thread_between() {
         });
         block_on(async {
             let mut random = Lcg(1);
-            for value in 0..count {
+            for value in 0..VALUES {
                 restlessly!(random, producer.publish_async(|event| *event = value)).unwrap();
             }
             producer.close();
             let refused = producer.publish_async(|_| unreachable!()).await;
             assert_eq!(refused, Err(PublishError::Closed));
         });
-        assert_eq!(reading.join().unwrap(), count);
+        assert_eq!(reading.join().unwrap(), VALUES);
         running.join().unwrap();
     });
 }

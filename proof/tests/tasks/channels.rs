@@ -1,0 +1,131 @@
+//! Channels of Lapwing.
+
+use std::sync::Arc;
+use std::thread;
+
+use lapwing::channel::{self, BroadcastReceiver, Receiver, Sender};
+use lapwing::producer::Sequencer;
+
+use crate::ends::{Inbox, Next, Receives, Sends, send_as_thread};
+use crate::executors::Executor;
+use crate::probe::{Probe, Report, alone};
+
+impl<S: Sequencer + Send + 'static> Sends for Sender<u64, S> {
+    const CALL: &'static str = "send_async";
+
+    async fn send(&mut self, next: Next) -> u64 {
+        self.send_async(next.value(0)).await.expect("the receiver waits for the end");
+        1
+    }
+}
+
+/// A receiver that receives one by one.
+pub(crate) struct One<R = Receiver<u64>>(R);
+
+/// A receiver that receives in batches.
+pub(crate) struct Batches<R = Receiver<u64>>(R);
+
+impl<R> From<R> for One<R> {
+    fn from(receiver: R) -> Self {
+        Self(receiver)
+    }
+}
+
+impl<R> From<R> for Batches<R> {
+    fn from(receiver: R) -> Self {
+        Self(receiver)
+    }
+}
+
+impl Receives for One {
+    const CALL: &'static str = "recv_async";
+
+    async fn receive(&mut self, inbox: &mut Inbox) -> bool {
+        self.0.recv_async().await.map(|value| inbox.take(value)).is_ok()
+    }
+}
+
+impl Receives for Batches {
+    const CALL: &'static str = "recv_batch_async";
+
+    async fn receive(&mut self, inbox: &mut Inbox) -> bool {
+        let batch = self.0.recv_batch_async().await;
+        batch.map(|values| values.for_each(|value| inbox.take(value))).is_ok()
+    }
+}
+
+impl Receives for One<BroadcastReceiver<u64>> {
+    const CALL: &'static str = "recv_async";
+
+    async fn receive(&mut self, inbox: &mut Inbox) -> bool {
+        self.0.recv_async().await.map(|value| inbox.take(value)).is_ok()
+    }
+}
+
+impl Receives for Batches<BroadcastReceiver<u64>> {
+    const CALL: &'static str = "recv_batch_async";
+
+    async fn receive(&mut self, inbox: &mut Inbox) -> bool {
+        let batch = self.0.recv_batch_async().await;
+        batch.map(|mut values| values.iter().for_each(|&value| inbox.take(value))).is_ok()
+    }
+}
+
+/// One sender and one receiver.
+pub(crate) fn spsc<R>(executor: Executor, capacity: usize, drops: u64) -> Report
+where
+    R: Receives + From<Receiver<u64>>,
+{
+    alone(|| {
+        let (sender, receiver) = channel::spsc(capacity).unwrap();
+        let case = format!("spsc, {capacity}");
+        let probe = Probe::new(executor, case, drops, &["send_async", R::CALL]);
+        let tasks = vec![probe.sends(0, sender), probe.receives(0, R::from(receiver))];
+        probe.run(tasks, Vec::new())
+    })
+}
+
+/// Four senders, of which two are threads.
+pub(crate) fn mpsc<R>(executor: Executor, drops: u64) -> Report
+where
+    R: Receives + From<Receiver<u64>>,
+{
+    alone(|| {
+        let (sender, receiver) = channel::mpsc(4).unwrap();
+        let probe = Probe::new(executor, "mpsc, 4".to_owned(), drops, &["send_async", R::CALL]);
+        let tasks = vec![
+            probe.sends(0, sender.clone()),
+            probe.sends(1, sender.clone()),
+            probe.receives(0, R::from(receiver)),
+        ];
+        let thread = |number| {
+            let (mut sender, probe) = (sender.clone(), Arc::clone(&probe));
+            thread::spawn(move || {
+                let send = |value| sender.send(value).expect("the receiver waits for the end");
+                send_as_thread(&probe, number, || probe.is_behind(R::CALL), send);
+            })
+        };
+        let threads = [2, 3].map(thread).into();
+        drop(sender);
+        probe.run(tasks, threads)
+    })
+}
+
+/// One sender and three receivers, of which one receives in batches.
+pub(crate) fn broadcast(executor: Executor, drops: u64) -> Report {
+    alone(|| {
+        let (sender, receivers) = channel::broadcast(4, 3).unwrap();
+        let Ok([one, other, third]) = <[_; 3]>::try_from(receivers) else {
+            panic!("three receivers")
+        };
+        let calls = ["send_async", "recv_async", "recv_batch_async"];
+        let probe = Probe::new(executor, "broadcast, 4".to_owned(), drops, &calls);
+        let tasks = vec![
+            probe.sends(0, sender),
+            probe.receives(0, One(one)),
+            probe.receives(1, One(other)),
+            probe.receives(2, Batches(third)),
+        ];
+        probe.run(tasks, Vec::new())
+    })
+}

@@ -1,0 +1,105 @@
+//! Does a value arrive once, in order and without delay if futures are dropped at any poll?
+//!
+//! A probe sends values through a channel or a ring whose ends are tasks of an executor. Each end gives up most of its
+//! futures that wait, at random polls and by the executor's own means, until each asynchronous call has had a number of
+//! futures dropped: `LAPWING_TASKS`. `ci/long.sh` uses a million. The same probe finds that another channel loses values.
+//!
+//! `cargo test -p lapwing-proof --test tasks -- --nocapture` prints a line for each call of each case. The smallest form of
+//! this, without an executor and with Miri, is `lapwing/tests/tasks/probe.rs`.
+
+mod channels;
+mod ends;
+mod executors;
+mod giving_up;
+mod kanal;
+mod probe;
+mod rings;
+
+use std::env;
+
+use executors::Executor;
+use probe::Report;
+
+/// Dropped futures of each call in the quick form.
+const DROPS: u64 = 500;
+
+/// The same in a channel that loses values: it does so at once.
+const DROPS_OF_KANAL: u64 = 1_000;
+
+fn drops() -> u64 {
+    env::var("LAPWING_TASKS").map_or(DROPS, |drops| drops.parse().expect("a number of futures"))
+}
+
+/// Checks that a case lost and doubled nothing, and that nothing waited long.
+fn check(report: Report) {
+    println!("{report}");
+    assert_eq!((report.lost, report.doubled), (0, 0), "lost and doubled values of {report}");
+    assert!(report.complaints.is_empty(), "{report}: {:#?}", report.complaints);
+}
+
+fn spsc(executor: Executor) {
+    for capacity in [1, 2, 64] {
+        check(channels::spsc::<channels::One>(executor, capacity, drops()));
+        check(channels::spsc::<channels::Batches>(executor, capacity, drops()));
+    }
+}
+
+fn mpsc(executor: Executor) {
+    check(channels::mpsc::<channels::One>(executor, drops()));
+    check(channels::mpsc::<channels::Batches>(executor, drops()));
+}
+
+fn broadcast(executor: Executor) {
+    check(channels::broadcast(executor, drops()));
+}
+
+fn ring(executor: Executor) {
+    check(rings::probe::<rings::Events>(executor, drops()));
+    check(rings::probe::<rings::EventBatches>(executor, drops()));
+}
+
+/// If the probe finds nothing in a channel that is known to lose values, it is too weak. Its author says so: issues 24, 50
+/// and 65 of kanal.
+fn kanal(executor: Executor) {
+    for capacity in [1, 64] {
+        let report = kanal::probe(executor, capacity, DROPS_OF_KANAL);
+        println!("{report}");
+        assert!(report.lost > 0, "the probe does not find the losses of {report}");
+    }
+}
+
+/// Makes a test of each function for each executor.
+macro_rules! for_each_executor {
+    ($($executor:ident $name:ident),+) => {
+        $(mod $name {
+            use super::Executor;
+
+            #[test]
+            fn spsc_loses_and_delays_nothing() {
+                super::spsc(Executor::$executor);
+            }
+
+            #[test]
+            fn mpsc_loses_and_delays_nothing() {
+                super::mpsc(Executor::$executor);
+            }
+
+            #[test]
+            fn broadcast_loses_and_delays_nothing() {
+                super::broadcast(Executor::$executor);
+            }
+
+            #[test]
+            fn ring_loses_and_delays_nothing() {
+                super::ring(Executor::$executor);
+            }
+
+            #[test]
+            fn the_probe_finds_the_losses_of_kanal() {
+                super::kanal(Executor::$executor);
+            }
+        })+
+    };
+}
+
+for_each_executor!(TokioWorkers tokio_workers, TokioCurrent tokio_current, Smol smol, Bare bare);

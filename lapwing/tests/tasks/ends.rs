@@ -59,6 +59,28 @@ fn a_sender_is_woken_by_a_slot_and_by_the_last_receiver() {
     assert_eq!(poll(sending.as_mut(), &waker), Poll::Ready(Err(SendError(3))));
 }
 
+/// A future may move to another task between two polls.
+#[test]
+fn a_task_is_woken_by_the_waker_of_its_last_poll() {
+    let (mut sender, mut receiver) = channel::spsc(1).unwrap();
+    let [(former, one), (latter, other)] = [counting(), counting()];
+    {
+        let mut receiving = pin!(receiver.recv_async());
+        assert!(poll(receiving.as_mut(), &one).is_pending());
+        assert!(poll(receiving.as_mut(), &other).is_pending());
+        sender.send(7).unwrap();
+        assert_eq!((former.take(), latter.take()), (0, 1));
+        assert_eq!(poll(receiving.as_mut(), &one), Poll::Ready(Ok(7)));
+    }
+    sender.send(8).unwrap();
+    let mut sending = pin!(sender.send_async(9));
+    assert!(poll(sending.as_mut(), &one).is_pending());
+    assert!(poll(sending.as_mut(), &other).is_pending());
+    assert_eq!(receiver.recv(), Ok(8));
+    assert_eq!(former.take(), 0);
+    assert!(latter.take() > 0);
+}
+
 /// A future that is gone leaves no waker behind.
 #[test]
 fn a_dropped_future_is_not_woken() {

@@ -28,15 +28,15 @@ impl Random {
 /// One in this many polls gives up, before it and after it.
 const GIVES_UP: u64 = 4;
 
-/// Longest time from a registration until the future gives up, in spins: about as long as another thread takes to send a
-/// value.
+/// Longest time from a registration until the future gives up, in spins: about as long as another thread takes to send
+/// a value.
 const LONGEST_SPIN: u64 = 128;
 
 /// The ways of giving up; the first number of each is in `call`.
 const WAYS: u64 = 512;
 
-/// One in this many futures that are not known to wait is given up by the executor's means. Each of these lets others run,
-/// so with more of them a large channel would never be full or empty.
+/// One in this many futures that are not known to wait is given up by the executor's means. Each of these lets others
+/// run, so with more of them a large channel would never be full or empty.
 const RARE: u64 = 64;
 
 /// Calls until a future is ready. Those that wait are given up in several ways, and have then done nothing.
@@ -110,8 +110,8 @@ async fn counted<F: Future>(future: F, tally: Arc<Tally>) -> F::Output {
     .await
 }
 
-/// Polls a future, and gives it up at a random poll: as soon as it has registered to be woken, a moment later, or after it
-/// was woken and before it learns that.
+/// Polls a future, and gives it up at a random poll: as soon as it has registered to be woken, a moment later, or after
+/// it was woken and before it learns that.
 async fn restlessly<F: Future>(future: F, random: &mut Random) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut is_woken = false;

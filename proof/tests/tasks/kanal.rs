@@ -1,5 +1,5 @@
-//! The asynchronous channel of kanal. A future of `recv` that waits is handed a value before it is polled again, and drops
-//! it with itself.
+//! The asynchronous channel of kanal. A future of `recv` that waits is handed a value before it is polled again, and
+//! drops it with itself.
 
 use kanal::{AsyncReceiver, AsyncSender, bounded_async};
 

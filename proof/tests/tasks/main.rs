@@ -2,10 +2,11 @@
 //!
 //! A probe sends values through a channel or a ring whose ends are tasks of an executor. Each end gives up most of its
 //! futures that wait, at random polls and by the executor's own means, until each asynchronous call has had a number of
-//! futures dropped: `LAPWING_TASKS`. `ci/long.sh` uses a million. The same probe finds that another channel loses values.
+//! futures dropped: `LAPWING_TASKS`. `ci/long.sh` uses a million. The same probe finds that another channel loses
+//! values.
 //!
-//! `cargo test -p lapwing-proof --test tasks -- --nocapture` prints a line for each call of each case. The smallest form of
-//! this, without an executor and with Miri, is `lapwing/tests/tasks/probe.rs`.
+//! `cargo test -p lapwing-proof --test tasks -- --nocapture` prints a line for each call of each case. The smallest
+//! form of this, without an executor and with Miri, is `lapwing/tests/tasks/probe.rs`.
 
 mod channels;
 mod ends;
@@ -58,8 +59,8 @@ fn ring(executor: Executor) {
     check(rings::probe::<rings::EventBatches>(executor, drops()));
 }
 
-/// If the probe finds nothing in a channel that is known to lose values, it is too weak. Its author says so: issues 24, 50
-/// and 65 of kanal.
+/// If the probe finds nothing in a channel that is known to lose values, it is too weak. Its author says so: issues 24,
+/// 50 and 65 of kanal.
 fn kanal(executor: Executor) {
     for capacity in [1, 64] {
         let report = kanal::probe(executor, capacity, DROPS_OF_KANAL);

@@ -201,8 +201,8 @@ impl Probe {
         Start { time: Instant::now(), moved: self.moved(), late_ns }
     }
 
-    /// Notes how long a call took. A long wait during which values moved, or the watchdog was late, says that threads wait
-    /// for a CPU. One during which nothing happened says that a wake-up was lost.
+    /// Notes how long a call took. A long wait during which values moved, or the watchdog was late, says that threads
+    /// wait for a CPU. One during which nothing happened says that a wake-up was lost.
     pub(crate) fn end_wait(&self, tally: &Tally, start: Start) {
         let wait = start.time.elapsed();
         tally.longest_ns.fetch_max(wait.as_nanos() as u64, Ordering::Relaxed);

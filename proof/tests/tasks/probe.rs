@@ -1,6 +1,7 @@
 //! The counts of a case, what its waits tell, and the watchdog that ends a hang.
 
 use std::fmt;
+use std::fs::{self, DirEntry};
 use std::io::{self, Write};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,8 +72,8 @@ pub(crate) struct Probe {
     tallies: Vec<Arc<Tally>>,
     /// How many values were received.
     moved: AtomicU64,
-    /// How late the watchdog was, in all. It shows how long a thread that is woken waits for a CPU.
-    late_ns: AtomicU64,
+    /// How long threads were [ready without a CPU](without_cpu), when the watchdog last looked.
+    without_cpu_ns: AtomicU64,
     ledger: Mutex<Ledger>,
     complaints: Mutex<Vec<String>>,
 }
@@ -81,7 +82,7 @@ pub(crate) struct Probe {
 pub(crate) struct Start {
     time: Instant,
     moved: u64,
-    late_ns: u64,
+    without_cpu_ns: u64,
 }
 
 impl Probe {
@@ -104,7 +105,7 @@ impl Probe {
             goal,
             tallies: calls.iter().map(tally).map(Arc::new).collect(),
             moved: AtomicU64::new(0),
-            late_ns: AtomicU64::new(0),
+            without_cpu_ns: AtomicU64::new(without_cpu()),
             ledger: Mutex::default(),
             complaints: Mutex::default(),
         })
@@ -147,12 +148,10 @@ impl Probe {
     fn watch(&self, is_alive: &mpsc::Receiver<()>) {
         let mut last = (Instant::now(), self.moved());
         loop {
-            let start = Instant::now();
             if is_alive.recv_timeout(TICK) == Err(RecvTimeoutError::Disconnected) {
                 return;
             }
-            let late = start.elapsed().saturating_sub(TICK);
-            self.late_ns.fetch_add(late.as_nanos() as u64, Ordering::Relaxed);
+            self.without_cpu_ns.store(without_cpu(), Ordering::Relaxed);
             if self.moved() != last.1 {
                 last = (Instant::now(), self.moved());
             } else if last.0.elapsed() > HANG {
@@ -197,22 +196,24 @@ impl Probe {
     }
 
     pub(crate) fn start_wait(&self) -> Start {
-        let late_ns = self.late_ns.load(Ordering::Relaxed);
-        Start { time: Instant::now(), moved: self.moved(), late_ns }
+        let without_cpu_ns = self.without_cpu_ns.load(Ordering::Relaxed);
+        Start { time: Instant::now(), moved: self.moved(), without_cpu_ns }
     }
 
-    /// Notes how long a call took. A long wait during which values moved, or the watchdog was late, says that threads
-    /// wait for a CPU. One during which nothing happened says that a wake-up was lost.
+    /// Notes how long a call took. On a busy machine a thread that is ready may get no CPU for a second. This time is
+    /// not counted: if a wake-up is lost, threads sleep, and none is ready.
     pub(crate) fn end_wait(&self, tally: &Tally, start: Start) {
         let wait = start.time.elapsed();
         tally.longest_ns.fetch_max(wait.as_nanos() as u64, Ordering::Relaxed);
-        if wait > LONGEST {
-            let late_ns = self.late_ns.load(Ordering::Relaxed) - start.late_ns;
+        if wait <= LONGEST {
+            return;
+        }
+        let busy = Duration::from_nanos(without_cpu().saturating_sub(start.without_cpu_ns));
+        if wait.saturating_sub(busy) > LONGEST {
             self.complaints.lock().unwrap().push(format!(
-                "{}: a wait of {wait:?}; values received meanwhile={}, watchdog late by {:?}",
+                "{}: a wait of {wait:?}; values received meanwhile={}, threads without a CPU for {busy:?}",
                 tally.call,
                 self.moved() - start.moved,
-                Duration::from_nanos(late_ns),
             ));
         }
     }
@@ -232,6 +233,18 @@ impl Probe {
             complaints: self.complaints.lock().unwrap().clone(),
         }
     }
+}
+
+/// Returns for how many nanoseconds the threads of this process were ready and had no CPU, in all. It is 0 where the
+/// system does not tell.
+fn without_cpu() -> u64 {
+    let Ok(threads) = fs::read_dir("/proc/self/task") else { return 0 };
+    let of_thread = |thread: DirEntry| {
+        // Time on a CPU, time without one, number of times.
+        let times = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        times.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    threads.flatten().filter_map(of_thread).sum()
 }
 
 /// Runs a case while no other one runs.

@@ -140,6 +140,7 @@ mod topology;
 #[allow(unsafe_code)]
 pub mod channel;
 pub mod graph;
+
 pub mod select;
 
 pub mod docs;

@@ -167,7 +167,7 @@
 //! | each value goes to one receiver | each event goes to every stage | for one of several: [`workers`](crate::Stage::workers) |
 //! | `try_send` gives the value back | [`try_publish`](crate::Producer::try_publish) has not called the closure | |
 //! | `recv` one by one | a batch of all available events: [`Poller::poll`](crate::Poller::poll) | a consumer that lags catches up faster |
-//! | `select!` | [`Consumer::run_together`](crate::consumer::Consumer::run_together), or pollers polled in turn | |
+//! | `select!`, `Select` | [`select`](crate::select::select) for receivers and pollers; [`Consumer::run_together`](crate::consumer::Consumer::run_together) for handlers | no `select` over senders |
 //! | a pool runs what is ready | a [`Placement`](crate::graph::Placement): each stage has a fixed thread | no stage moves from cache to cache |
 //! | unbounded | none: a full ring applies back-pressure | |
 //! | any capacity | a power of two | |

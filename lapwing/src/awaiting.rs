@@ -21,11 +21,13 @@ impl Default for Budget {
 
 impl Budget {
     /// Spends it for this number of events.
+    #[inline]
     pub(crate) fn spend(&mut self, events: u64) {
         self.0 = self.0.saturating_sub(events);
     }
 
     /// Lets other tasks run, once, if nothing is left.
+    #[inline]
     pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
         if self.0 > 0 {
             return Poll::Ready(());

@@ -11,7 +11,7 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::values::{SharedValues, Values};
 use crate::awaiting::{TaskEnd, polled};
-use crate::producer::{Sequencer, SlotWait};
+use crate::producer::Sequencer;
 
 impl<T> Receiver<T> {
     /// Receives the next value, waiting for it as a task.
@@ -375,7 +375,8 @@ impl<T, S: Sequencer> Sender<T, S> {
 }
 
 impl<T, S: Sequencer> TaskEnd for Sender<T, S> {
+    #[inline]
     fn leave_place(&mut self) {
-        self.wait = SlotWait::default();
+        self.wait.leave();
     }
 }

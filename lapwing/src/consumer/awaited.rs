@@ -131,6 +131,7 @@ impl<E, A: Access> Poller<E, A> {
 
     /// Begins a poll: gives up the place of the last one, and lets other tasks run if this one has taken
     /// as many events as its budget allows.
+    #[inline]
     pub(crate) fn poll_budget(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.leave_place();
         let next = self.sequence();
@@ -158,7 +159,10 @@ impl<E, A: Access> Poller<E, A> {
 }
 
 impl<E, A: Access> TaskEnd for Poller<E, A> {
+    #[inline]
     fn leave_place(&mut self) {
-        self.place = None;
+        if self.place.is_some() {
+            self.place = None;
+        }
     }
 }

@@ -159,11 +159,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// Spends the budget of the task for `events`.
+    #[inline]
     pub(crate) fn spend(&mut self, events: u64) {
         self.budget.spend(events);
     }
 
     /// Lets other tasks run if nothing of the budget is left.
+    #[inline]
     pub(crate) fn poll_budget(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.budget.poll(context)
     }
@@ -175,4 +177,14 @@ pub(crate) struct SlotWait {
     place: Option<TaskPlace>,
     /// Counts the producer as waiting, from the first poll that finds no slot.
     counted: Option<CountedWait<Arc<Shared>>>,
+}
+
+impl SlotWait {
+    /// Gives up the place, if there is one. A call that has not waited tests two words.
+    #[inline]
+    pub(crate) fn leave(&mut self) {
+        if self.place.is_some() || self.counted.is_some() {
+            *self = Self::default();
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! woken and still has to wait registers again. So no wake-up is ever for one task only, and a task
 //! that is dropped has none to pass on.
 
+use std::collections::VecDeque;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,8 +27,8 @@ type Keyed = (u64, Waker);
 struct Waiting {
     /// The key of the next registration.
     next_key: u64,
-    /// The wakers that were not called yet.
-    wakers: Vec<Keyed>,
+    /// The wakers that were not called yet, in the order of their keys.
+    wakers: VecDeque<Keyed>,
     /// Whether the other side is sure to see each mark of a task.
     are_seen: bool,
 }
@@ -54,7 +55,7 @@ impl Tasks {
         waiting.are_seen = waiting.are_seen || make_seen();
         let key = waiting.next_key;
         waiting.next_key += 1;
-        waiting.wakers.push((key, waker));
+        waiting.wakers.push_back((key, waker));
         (TaskPlace { list: Arc::clone(&self.0), key }, waiting.are_seen)
     }
 
@@ -64,7 +65,7 @@ impl Tasks {
     pub(super) fn wake(&self) {
         // A task that registers meanwhile waits for the next wake-up.
         let end = self.0.lock().next_key;
-        while let Some(waker) = self.0.remove(|key| key < end) {
+        while let Some(waker) = self.0.take_first(end) {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                 mem::forget(payload); // its drop could panic as well
             }
@@ -88,12 +89,12 @@ impl List {
                 return waiting;
             }
             drop(waiting);
-            self.move_to(Vec::with_capacity(2 * capacity + 1));
+            self.move_to(VecDeque::with_capacity(2 * capacity + 1));
         }
     }
 
     /// Moves the wakers to `room`, unless another thread has already given them more.
-    fn move_to(&self, mut room: Vec<Keyed>) {
+    fn move_to(&self, mut room: VecDeque<Keyed>) {
         let mut waiting = self.lock();
         if waiting.wakers.capacity() < room.capacity() {
             room.append(&mut waiting.wakers);
@@ -103,17 +104,25 @@ impl List {
         drop(waiting);
     }
 
-    /// Removes a waker with such a key, if there is one.
-    fn remove(&self, is_it: impl Fn(u64) -> bool) -> Option<Waker> {
+    /// Removes the first waker, if its key is below `end`.
+    fn take_first(&self, end: u64) -> Option<Waker> {
         let mut waiting = self.lock();
-        let index = waiting.wakers.iter().position(|&(key, _)| is_it(key))?;
-        Some(waiting.wakers.swap_remove(index).1)
+        let is_due = waiting.wakers.front().is_some_and(|&(key, _)| key < end);
+        if is_due { waiting.wakers.pop_front().map(|(_, waker)| waker) } else { None }
+    }
+
+    /// Removes the waker with this key, if it was not called yet. Does not go through the list, since
+    /// each of a thousand tasks that are woken gives its place up.
+    fn remove(&self, key: u64) -> Option<Waker> {
+        let mut waiting = self.lock();
+        let index = waiting.wakers.binary_search_by_key(&key, |&(key, _)| key).ok()?;
+        waiting.wakers.remove(index).map(|(_, waker)| waker)
     }
 }
 
 impl Drop for TaskPlace {
     fn drop(&mut self) {
-        drop(self.list.remove(|key| key == self.key));
+        drop(self.list.remove(self.key));
     }
 }
 

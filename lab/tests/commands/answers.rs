@@ -33,6 +33,10 @@ const RUNS: &[(&str, &[&str])] = &[
     ),
     ("channels --rounds 1 --run-ms 10 --tails --payload word", &["longest send"]),
     (
+        "async --rounds 1 --run-ms 10 --ends 1,3 --idle-tasks 20",
+        &["broadcast", "crossfire", "Wake-ups", "Idle tasks", "geometric mean"],
+    ),
+    (
         "neighbours --rounds 1 --run-ms 10 --ring 256 --busy 0,2",
         &["multicast 1P-3C", "lapwing adaptive auto: at least as fast as the best rival in "],
     ),

@@ -46,7 +46,7 @@ impl Budget {
 /// An end of a ring that keeps the place of the task that waits at it. There is one place, so the last
 /// poll decides which task is woken.
 pub(crate) trait TaskEnd {
-    /// Gives the place up: no waker of this end is called from then on.
+    /// Gives the place up. Its waker is not called from then on, unless a thread has begun to.
     fn leave_place(&mut self);
 }
 

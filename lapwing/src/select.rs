@@ -56,6 +56,7 @@ mod sealed {
 
 impl<E, A: Access> sealed::End for Poller<E, A> {
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.refill_budget();
         self.poll_find(context).map(drop)
     }
 
@@ -96,15 +97,18 @@ impl fmt::Debug for dyn Selectable + '_ {
 
 /// Blocks until one of `ends` has something to receive or has ended, and returns its index.
 ///
-/// If several have, each of them is the first that is looked at in turn, so none starves. The calls
-/// without a wait then say what there is: [`Receiver::try_recv`], [`Poller::poll`] and their like. They
-/// may still find nothing, in the rare case that a sender has taken its value back; then select again.
+/// If several have, one of them is chosen at random, so none starves. The calls without a wait then say
+/// what there is: [`Receiver::try_recv`], [`Poller::poll`] and their like. They may still find nothing, in
+/// the rare case that a sender has taken its value back; then select again.
 ///
 /// # Blocking
 ///
-/// The thread parks until another one publishes to one of the rings, or closes or halts it. It does not
-/// spin, and the wait strategies of the ends have no effect. While it waits, it has a place at each ring as
-/// [a task](crate::channel#tasks) has.
+/// The thread sleeps until another one publishes to one of the rings, or closes or halts it. It does not
+/// spin before, and the wait strategies of the ends have no effect. But if all strategies of a ring spin,
+/// no publication looks for waiters there, so the thread polls without a pause.
+///
+/// While it waits, it has the place of [a task](crate::channel#tasks) at each ring. This ends the
+/// registration of an earlier `poll_recv` or `poll_wait` of these ends.
 ///
 /// # Panics
 ///
@@ -168,15 +172,25 @@ struct Visit<'v, 'e>(&'v mut [&'e mut dyn Selectable]);
 impl Visit<'_, '_> {
     /// Polls the ends until one is ready.
     fn first_ready(&mut self, context: &mut Context<'_>) -> Option<usize> {
-        thread_local! {
-            /// Which end is the first of the next wait of this thread.
-            static FIRST: Cell<usize> = const { Cell::new(0) };
-        }
         let count = self.0.len();
-        let first = FIRST.replace(FIRST.get().wrapping_add(1)) % count;
+        let first = random() as usize % count;
         let mut order = (first..count).chain(0..first);
         order.find(|index| self.0[*index].poll_end(context).is_ready())
     }
+}
+
+/// Returns a number of a sequence that this thread has for all of its waits: xorshift32 (Marsaglia,
+/// "Xorshift RNGs", 2003). A number in turn would always begin with the same end where a loop selects twice.
+fn random() -> u32 {
+    thread_local! {
+        static STATE: Cell<u32> = const { Cell::new(0x9e37_79b9) };
+    }
+    let mut state = STATE.get();
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    STATE.set(state);
+    state
 }
 
 impl Drop for Visit<'_, '_> {

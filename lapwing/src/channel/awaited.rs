@@ -73,7 +73,8 @@ impl<T> Receiver<T> {
     /// A receiver has one registration. Only the waker of the last poll is called, and a poll that is
     /// ready leaves none. If you do not poll again after `Pending`, the waker stays registered until it is
     /// called, until the next call of this method or of one that ends in `_async`, or until the receiver
-    /// is dropped. Calls that block, or do not wait, leave it registered. No value is lost by a poll that
+    /// is dropped. Calls that block, or do not wait, leave it registered, except for
+    /// [`select`](crate::select::select). No value is lost by a poll that
     /// is not repeated.
     ///
     /// # Fairness
@@ -210,7 +211,8 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// A receiver has one registration. Only the waker of the last poll is called, and a poll that is
     /// ready leaves none. If you do not poll again after `Pending`, the waker stays registered until it is
     /// called, until the next call of this method or of one that ends in `_async`, or until the receiver
-    /// is dropped. Calls that block, or do not wait, leave it registered. No value is lost by a poll that
+    /// is dropped. Calls that block, or do not wait, leave it registered, except for
+    /// [`select`](crate::select::select). No value is lost by a poll that
     /// is not repeated.
     ///
     /// # Fairness
@@ -353,21 +355,17 @@ impl<T, S: Sequencer> Sender<T, S> {
             return Poll::Pending;
         }
         while let Some(taken) = value.take() {
-            let taken = match self.try_send(taken) {
+            match self.try_send(taken) {
                 Ok(()) => {
                     self.producer.spend(1);
                     break;
                 }
                 Err(TrySendError::Disconnected(taken)) => return Err(SendError(taken)).into(),
-                Err(TrySendError::Full(taken)) => taken,
-            };
-            match self.producer.poll_slots(&mut self.wait, 1, context) {
-                Poll::Ready(Err(_)) => return Err(SendError(taken)).into(),
-                Poll::Ready(Ok(())) => *value = Some(taken),
-                Poll::Pending => {
-                    *value = Some(taken);
-                    return Poll::Pending;
-                }
+                // Before the waker is cloned, which is code of a runtime and may panic.
+                Err(TrySendError::Full(taken)) => *value = Some(taken),
+            }
+            if ready!(self.producer.poll_slots(&mut self.wait, 1, context)).is_err() {
+                return value.take().map_or(Ok(()), |taken| Err(SendError(taken))).into();
             }
         }
         Poll::Ready(Ok(()))

@@ -162,6 +162,7 @@ impl<T, A: Access> Inbox<T, A> {
         if self.poller.has_known() {
             return Poll::Ready(());
         }
+        self.poller.refill_budget();
         self.poll_wait_known(context).map(drop)
     }
 

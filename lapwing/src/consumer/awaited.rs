@@ -105,7 +105,8 @@ impl<E, A: Access> Poller<E, A> {
     /// A poller has one registration. Only the waker of the last poll is called, and a poll that is ready
     /// leaves none. If you do not poll again after `Pending`, the waker stays registered until it is
     /// called, until the next call of this method or of [`wait_async`](Self::wait_async), or until the
-    /// poller is dropped. [`poll`](Self::poll) and [`wait`](Self::wait) leave it registered. No event is
+    /// poller is dropped. [`poll`](Self::poll) and [`wait`](Self::wait) leave it registered,
+    /// [`select`](crate::select::select) does not. No event is
     /// consumed before you take it from a batch.
     ///
     /// # Fairness
@@ -137,6 +138,12 @@ impl<E, A: Access> Poller<E, A> {
         let next = self.sequence();
         self.budget.spend(next - mem::replace(&mut self.spent_to, next));
         self.budget.poll(context)
+    }
+
+    /// Begins the budget anew, for a thread: others need not wait until it has let them run.
+    pub(crate) fn refill_budget(&mut self) {
+        self.spent_to = self.sequence();
+        self.budget.refill();
     }
 
     /// Polls for the next events.

@@ -400,9 +400,19 @@ pub(super) fn end_of_ring(why: PollError) -> RingError {
 
 impl<E, A: Access> Drop for Poller<E, A> {
     fn drop(&mut self) {
+        let leaving = Leaving(&mut self.source);
         // First: the ring may end with its last consumer, and this task need not learn of it.
         self.place = None;
-        self.source.leave();
+        drop(leaving);
+    }
+}
+
+/// Leaves the ring when it is dropped, also if the drop of a waker panics before.
+struct Leaving<'a, E>(&'a mut StageReader<E>);
+
+impl<E> Drop for Leaving<'_, E> {
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 

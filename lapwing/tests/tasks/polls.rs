@@ -1,9 +1,10 @@
 //! Polls without a future: which waker an end has, and how long.
 
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread;
 
 use lapwing::channel::{self, BroadcastReceiver, Receiver, RecvError, SendError, Sender};
@@ -330,4 +331,48 @@ fn several_senders_that_poll_lose_no_value() {
         assert_eq!(next, [count; 3]);
         senders.into_iter().for_each(|sender| sender.join().unwrap());
     });
+}
+
+/// The ring went on waiting for the stage of the poller.
+#[test]
+fn a_poller_leaves_although_the_drop_of_its_waker_panics() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+    let ring = Disruptor::single_producer(2, || 0_u64).stage("one").poller();
+    let (mut producer, mut consumers) = ring.stage("other").poller().build().unwrap();
+    let [mut one, mut other] = ["one", "other"].map(|name| consumers.take_poller(name).unwrap());
+    let waker = Waker::from(Arc::new(Panics));
+    assert!(one.poll_wait(&mut Context::from_waker(&waker)).is_pending());
+    drop(waker); // the poller has the last reference
+    assert!(catch_unwind(AssertUnwindSafe(move || drop(one))).is_err());
+    for event in 0..10 {
+        producer.try_publish(|slot| *slot = event).unwrap();
+        assert_eq!(other.poll().unwrap().as_slice(), [event]);
+        other.poll().unwrap().consume_all();
+    }
+}
+
+/// The value was dropped with the panic.
+#[test]
+fn a_value_stays_with_its_caller_although_the_clone_of_a_waker_panics() {
+    const VTABLE: RawWakerVTable =
+        RawWakerVTable::new(|_| panic!("on purpose"), |_| {}, |_| {}, |_| {});
+    // SAFETY: no function of the table looks at the data.
+    let waker = unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) };
+    let (mut sender, mut receiver) = channel::spsc(1).unwrap();
+    sender.send(1).unwrap();
+    let mut value = Some(2);
+    let sending = || sender.poll_send(&mut Context::from_waker(&waker), &mut value);
+    assert!(catch_unwind(AssertUnwindSafe(sending)).is_err());
+    assert_eq!(value, Some(2));
+    assert_eq!(receiver.recv(), Ok(1));
+    assert!(sender.poll_send(&mut Context::from_waker(&waker), &mut value).is_ready());
+    assert_eq!(receiver.recv(), Ok(2));
 }

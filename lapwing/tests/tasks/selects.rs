@@ -81,14 +81,36 @@ fn a_wait_ends_at_its_limit_and_takes_no_wake_up_of_the_program() {
 }
 
 #[test]
-fn each_end_that_is_ready_is_found_in_turn() {
+fn no_end_starves_also_where_a_loop_selects_twice() {
     watched(|| {
-        let (mut one, mut one_receiver) = channel::spsc(2).unwrap();
-        let (mut other, mut other_receiver) = channel::spsc(2).unwrap();
-        one.send(1).unwrap();
-        other.send(2).unwrap();
-        let found = [(); 4].map(|()| select(&mut [&mut one_receiver, &mut other_receiver]));
-        assert!(found == [0, 1, 0, 1] || found == [1, 0, 1, 0], "{found:?}");
+        let (_senders, mut receivers): (Vec<_>, Vec<_>) = [1, 2, 3, 4]
+            .map(|value| {
+                let (mut sender, receiver) = channel::spsc(2).unwrap();
+                sender.send(value).unwrap();
+                (sender, receiver)
+            })
+            .into_iter()
+            .unzip();
+        let [one, two, three, four] = &mut receivers[..] else { unreachable!() };
+        let mut found = [0; 4];
+        for _ in 0..400 {
+            found[select(&mut [one, two])] += 1;
+            found[2 + select(&mut [three, four])] += 1;
+        }
+        assert!(found.iter().all(|times| *times > 100), "{found:?}");
+    });
+}
+
+/// A thread has no budget: no other task waits for its thread.
+#[test]
+fn a_wait_without_time_found_nothing_after_a_thousand_values() {
+    watched(|| {
+        let (mut sender, mut receiver) = channel::spsc(8).unwrap();
+        for value in 0..3_000_u64 {
+            sender.send(value).unwrap();
+            assert_eq!(select_timeout(&mut [&mut receiver], Duration::ZERO), Some(0), "{value}");
+            assert_eq!(receiver.try_recv(), Ok(value));
+        }
     });
 }
 

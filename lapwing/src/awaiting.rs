@@ -50,6 +50,13 @@ pub(crate) trait TaskEnd {
     fn leave_place(&mut self);
 }
 
+/// A receiving end, at which a thread can wait beside others.
+pub(crate) trait ReadyEnd: TaskEnd {
+    /// Is ready if there is something to receive, or the end of the ring. If not, the waker is registered.
+    /// A thread has no budget.
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()>;
+}
+
 /// Awaits what `poll` polls at `end`. A future that is dropped leaves the place.
 pub(crate) async fn polled<W: TaskEnd, R>(
     end: &mut W,

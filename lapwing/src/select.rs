@@ -32,10 +32,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use crate::awaiting::TaskEnd;
+use crate::awaiting::ReadyEnd;
 use crate::channel::{BroadcastReceiver, Receiver};
 use crate::consumer::{Access, Poller};
-use crate::deadline::has_passed;
+use crate::deadline::{TimeLimit, has_passed};
 
 /// An end that [`select`] can wait at: [`Receiver`], [`BroadcastReceiver`] and [`Poller`]. No other type
 /// can implement it.
@@ -54,28 +54,7 @@ mod sealed {
     }
 }
 
-impl<E, A: Access> sealed::End for Poller<E, A> {
-    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.refill_budget();
-        self.poll_find(context).map(drop)
-    }
-
-    fn leave_end(&mut self) {
-        self.leave_place();
-    }
-}
-
-impl<T> sealed::End for Receiver<T> {
-    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.poll_ready(context)
-    }
-
-    fn leave_end(&mut self) {
-        self.leave_place();
-    }
-}
-
-impl<T> sealed::End for BroadcastReceiver<T> {
+impl<R: ReadyEnd> sealed::End for R {
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.poll_ready(context)
     }
@@ -146,7 +125,7 @@ pub fn select(ends: &mut [&mut dyn Selectable]) -> usize {
 /// If `ends` is empty.
 #[must_use = "the end with this index has something"]
 pub fn select_timeout(ends: &mut [&mut dyn Selectable], timeout: Duration) -> Option<usize> {
-    select_until(ends, Instant::now().checked_add(timeout))
+    select_until(ends, TimeLimit::For(timeout).deadline())
 }
 
 fn select_until(ends: &mut [&mut dyn Selectable], deadline: Option<Instant>) -> Option<usize> {

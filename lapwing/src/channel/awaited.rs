@@ -10,7 +10,7 @@ use super::error::{RecvError, SendError, TrySendError};
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::values::{SharedValues, Values};
-use crate::awaiting::{TaskEnd, polled};
+use crate::awaiting::{ReadyEnd, TaskEnd, polled};
 use crate::producer::Sequencer;
 
 impl<T> Receiver<T> {
@@ -112,9 +112,8 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Receiver<T> {
-    /// Is ready if there is a value, or the channel has ended. If not, the waker is registered.
-    pub(crate) fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
+impl<T> ReadyEnd for Receiver<T> {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.inbox.poll_ready(context)
     }
 }
@@ -224,9 +223,8 @@ impl<T: Clone> BroadcastReceiver<T> {
     }
 }
 
-impl<T> BroadcastReceiver<T> {
-    /// Is ready if there is a value, or the channel has ended. If not, the waker is registered.
-    pub(crate) fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
+impl<T> ReadyEnd for BroadcastReceiver<T> {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.inbox.poll_ready(context)
     }
 }

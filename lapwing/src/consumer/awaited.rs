@@ -9,7 +9,7 @@ use super::batch::Batch;
 use super::poller::{Poller, end_of_ring};
 use super::source::Source;
 use crate::Sequence;
-use crate::awaiting::{TaskEnd, polled};
+use crate::awaiting::{ReadyEnd, TaskEnd, polled};
 use crate::error::{PollError, RingError};
 
 impl<E, A: Access> Poller<E, A> {
@@ -147,10 +147,7 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// Polls for the next events.
-    pub(crate) fn poll_find(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Range<Sequence>, RingError>> {
+    fn poll_find(&mut self, context: &mut Context<'_>) -> Poll<Result<Range<Sequence>, RingError>> {
         ready!(self.poll_budget(context));
         loop {
             match self.source.poll() {
@@ -162,6 +159,13 @@ impl<E, A: Access> Poller<E, A> {
                 return Poll::Pending;
             }
         }
+    }
+}
+
+impl<E, A: Access> ReadyEnd for Poller<E, A> {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.refill_budget();
+        self.poll_find(context).map(drop)
     }
 }
 

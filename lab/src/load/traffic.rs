@@ -201,7 +201,7 @@ fn finished(crew: Crew<'_>, senders: usize) -> Result<Traffic, RunError> {
 }
 
 /// Returns the sum of the numbers from 1 to `last`, with wrapping additions.
-fn sum_up_to(last: u64) -> u64 {
+pub(crate) fn sum_up_to(last: u64) -> u64 {
     let last = u128::from(last);
     (last * (last + 1) / 2) as u64
 }

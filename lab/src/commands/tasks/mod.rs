@@ -11,6 +11,7 @@ use super::session::Session;
 use crate::contenders::tasks::{Kind, Setting, TaskEnds};
 use crate::flags::{TimedArguments, values};
 use crate::load::tasks::stream::{LOST, Way};
+use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Length, Measured, Row, Subject, known};
@@ -158,11 +159,9 @@ struct TaskRun {
 
 impl TaskRun {
     fn stream(&self, kind: Kind, setting: Setting) -> Result<Measured, Error> {
-        let (topology, contender) = (VIEW.experiment, self.ends.name());
         let (Kind::Broadcast(number) | Kind::Channel(number)) = kind;
         let stream = self.ends.stream(kind).expect("the row is of one that streams");
-        let streamed = stream(number, setting);
-        let streamed = streamed.map_err(|source| Error::Run { topology, contender, source })?;
+        let streamed = stream(number, setting).map_err(|source| self.failed(source))?;
         if streamed.is_complete() {
             let (elapsed, figures) = (streamed.elapsed, streamed.figures());
             return Ok(Measured { elapsed, figures, delays: Vec::new() });
@@ -170,27 +169,31 @@ impl TaskRun {
         let found = streamed.received.iter();
         let found = found.flat_map(|(received, lost)| [received.count, *lost, received.sum]);
         let expected = vec![streamed.sent.count, streamed.sent.sum];
-        let events = u32::try_from(streamed.sent.count).unwrap_or(u32::MAX);
-        Err(Error::WrongAnswer { topology, contender, events, expected, found: found.collect() })
+        Err(self.wrong(streamed.sent.count, expected, found.collect()))
+    }
+
+    fn failed(&self, source: RunError) -> Error {
+        Error::Run { topology: VIEW.experiment, contender: self.ends.name(), source }
+    }
+
+    fn wrong(&self, events: u64, expected: Vec<u64>, found: Vec<u64>) -> Error {
+        let (topology, contender) = (VIEW.experiment, self.ends.name());
+        let events = u32::try_from(events).unwrap_or(u32::MAX);
+        Error::WrongAnswer { topology, contender, events, expected, found }
     }
 
     fn wake_ups(&self, run_time: Duration) -> Result<Measured, Error> {
-        let (topology, contender) = (VIEW.experiment, self.ends.name());
         let wake_ups = self.ends.wake_ups().expect("the row is of one that wakes");
-        let delays =
-            wake_ups(run_time).map_err(|source| Error::Run { topology, contender, source })?;
+        let delays = wake_ups(run_time).map_err(|source| self.failed(source))?;
         let delays = vec![(WAKE_UP, delays)];
         Ok(Measured { elapsed: run_time, figures: known([]), delays })
     }
 
     fn idle(&self, tasks: usize, window: Duration) -> Result<Measured, Error> {
-        let (topology, contender) = (VIEW.experiment, self.ends.name());
         let idle = self.ends.idle().expect("the row is of one that waits");
-        let idled = idle(tasks, window);
-        let (used, ended) = idled.map_err(|source| Error::Run { topology, contender, source })?;
+        let (used, ended) = idle(tasks, window).map_err(|source| self.failed(source))?;
         if ended != tasks as u64 {
-            let (events, expected, found) = (0, vec![tasks as u64], vec![ended]);
-            return Err(Error::WrongAnswer { topology, contender, events, expected, found });
+            return Err(self.wrong(0, vec![tasks as u64], vec![ended]));
         }
         let cpus = used.map(|used| used.as_secs_f64() / window.as_secs_f64());
         let figures = known([(figure::CPUS, cpus)]);

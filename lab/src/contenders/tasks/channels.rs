@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossfire::{
-    AsyncRx, AsyncTx, MAsyncTx, mpsc as crossfire_mpsc_kind, spsc as crossfire_spsc_kind,
-};
+use crossfire::{AsyncRx, AsyncTx, MAsyncTx};
 use tokio::sync::{Notify, mpsc};
 
 use crate::load::tasks::wake_up::Bell;
@@ -18,19 +16,23 @@ const MOST: usize = 1024;
 const END: u64 = u64::MAX;
 
 type Ends<S, R> = (Vec<S>, Vec<R>);
-type SpscArray = crossfire_spsc_kind::Array<u64>;
-type MpscArray = crossfire_mpsc_kind::Array<u64>;
+type SpscArray = crossfire::spsc::Array<u64>;
+type MpscArray = crossfire::mpsc::Array<u64>;
+
+/// Returns a sending end for each of `senders`.
+fn shared<S: Clone, R>((sender, receiver): (S, R), senders: usize) -> Ends<S, R> {
+    (vec![sender; senders], vec![receiver])
+}
 
 pub(super) fn async_channel(
     senders: usize,
     slots: usize,
 ) -> Ends<async_channel::Sender<u64>, async_channel::Receiver<u64>> {
-    let (sender, receiver) = async_channel::bounded(slots);
-    (vec![sender; senders], vec![receiver])
+    shared(async_channel::bounded(slots), senders)
 }
 
 pub(super) fn crossfire_spsc(slots: usize) -> Ends<AsyncTx<SpscArray>, AsyncRx<SpscArray>> {
-    let (sender, receiver) = crossfire_spsc_kind::bounded_async(slots);
+    let (sender, receiver) = crossfire::spsc::bounded_async(slots);
     (vec![sender], vec![receiver])
 }
 
@@ -38,37 +40,32 @@ pub(super) fn crossfire_mpsc(
     senders: usize,
     slots: usize,
 ) -> Ends<MAsyncTx<MpscArray>, AsyncRx<MpscArray>> {
-    let (sender, receiver) = crossfire_mpsc_kind::bounded_async(slots);
-    (vec![sender; senders], vec![receiver])
+    shared(crossfire::mpsc::bounded_async(slots), senders)
 }
 
 pub(super) fn flume(
     senders: usize,
     slots: usize,
 ) -> Ends<flume::Sender<u64>, flume::Receiver<u64>> {
-    let (sender, receiver) = flume::bounded(slots);
-    (vec![sender; senders], vec![receiver])
+    shared(flume::bounded(slots), senders)
 }
 
 pub(super) fn kanal(
     senders: usize,
     slots: usize,
 ) -> Ends<kanal::AsyncSender<u64>, kanal::AsyncReceiver<u64>> {
-    let (sender, receiver) = kanal::bounded_async(slots);
-    (vec![sender; senders], vec![receiver])
+    shared(kanal::bounded_async(slots), senders)
 }
 
 pub(super) fn thingbuf(
     senders: usize,
     slots: usize,
 ) -> Ends<thingbuf::mpsc::Sender<u64>, thingbuf::mpsc::Receiver<u64>> {
-    let (sender, receiver) = thingbuf::mpsc::channel(slots);
-    (vec![sender; senders], vec![receiver])
+    shared(thingbuf::mpsc::channel(slots), senders)
 }
 
 pub(super) fn tokio(senders: usize, slots: usize) -> Ends<mpsc::Sender<u64>, mpsc::Receiver<u64>> {
-    let (sender, receiver) = mpsc::channel(slots);
-    (vec![sender; senders], vec![receiver])
+    shared(mpsc::channel(slots), senders)
 }
 
 /// tokio's channel whose sender is a thread.

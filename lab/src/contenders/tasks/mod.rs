@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use hdrhistogram::Histogram;
 
 use crate::load::tasks::stream::{self, Streamed, Way};
-use crate::load::tasks::{idle, wake_up};
+use crate::load::tasks::{TaskReceiver, TaskSender, idle, wake_up};
 use crate::measure::crew::RunError;
 use crate::record::OWN;
 
@@ -60,7 +60,7 @@ pub(crate) struct Setting {
     pub(crate) run_time: Duration,
 }
 
-type Stream = fn(usize, Setting) -> Result<Streamed, RunError>;
+type Stream = Box<dyn Fn(usize, Setting) -> Result<Streamed, RunError>>;
 type WakeUps = fn(Duration) -> Result<Histogram<u64>, RunError>;
 type Idle = fn(usize, Duration) -> Result<(Option<Duration>, u64), RunError>;
 
@@ -92,48 +92,34 @@ impl TaskEnds {
 
     fn broadcast(self) -> Option<Stream> {
         Some(match self {
-            Self::Lapwing => |receivers, Setting { slots, way, run_time }| match way {
+            Self::Lapwing => Box::new(|receivers, Setting { slots, way, run_time }| match way {
                 Way::OneByOne => stream::run(own::broadcast(receivers, slots)?, way, run_time),
                 Way::Batches(_) => stream::run(own::ring(receivers, slots)?, way, run_time),
-            },
-            Self::AsyncBroadcast => |receivers, Setting { slots, way, run_time }| {
-                stream::run(broadcasts::async_broadcast(receivers, slots), way, run_time)
-            },
-            Self::Asyncband => |receivers, Setting { slots, way, run_time }| {
-                stream::run(broadcasts::asyncband(receivers, slots), way, run_time)
-            },
-            Self::TokioBroadcast => |receivers, Setting { slots, way, run_time }| {
-                stream::run(broadcasts::tokio(receivers, slots), way, run_time)
-            },
+            }),
+            Self::AsyncBroadcast => over(broadcasts::async_broadcast),
+            Self::Asyncband => over(broadcasts::asyncband),
+            Self::TokioBroadcast => over(broadcasts::tokio),
             _ => return None,
         })
     }
 
     fn channel(self) -> Option<Stream> {
         Some(match self {
-            Self::Lapwing => |senders, Setting { slots, way, run_time }| match senders {
+            Self::Lapwing => Box::new(|senders, Setting { slots, way, run_time }| match senders {
                 1 => stream::run(own::spsc(slots)?, way, run_time),
                 _ => stream::run(own::mpsc(senders, slots)?, way, run_time),
-            },
-            Self::AsyncChannel => |senders, Setting { slots, way, run_time }| {
-                stream::run(channels::async_channel(senders, slots), way, run_time)
-            },
-            Self::Crossfire => |senders, Setting { slots, way, run_time }| match senders {
-                1 => stream::run(channels::crossfire_spsc(slots), way, run_time),
-                _ => stream::run(channels::crossfire_mpsc(senders, slots), way, run_time),
-            },
-            Self::Flume => |senders, Setting { slots, way, run_time }| {
-                stream::run(channels::flume(senders, slots), way, run_time)
-            },
-            Self::Kanal => |senders, Setting { slots, way, run_time }| {
-                stream::run(channels::kanal(senders, slots), way, run_time)
-            },
-            Self::Thingbuf => |senders, Setting { slots, way, run_time }| {
-                stream::run(channels::thingbuf(senders, slots), way, run_time)
-            },
-            Self::TokioMpsc => |senders, Setting { slots, way, run_time }| {
-                stream::run(channels::tokio(senders, slots), way, run_time)
-            },
+            }),
+            Self::AsyncChannel => over(channels::async_channel),
+            Self::Crossfire => {
+                Box::new(|senders, Setting { slots, way, run_time }| match senders {
+                    1 => stream::run(channels::crossfire_spsc(slots), way, run_time),
+                    _ => stream::run(channels::crossfire_mpsc(senders, slots), way, run_time),
+                })
+            }
+            Self::Flume => over(channels::flume),
+            Self::Kanal => over(channels::kanal),
+            Self::Thingbuf => over(channels::thingbuf),
+            Self::TokioMpsc => over(channels::tokio),
             _ => return None,
         })
     }
@@ -156,6 +142,15 @@ impl TaskEnds {
             _ => return None,
         })
     }
+}
+
+/// Returns the stream over what `open` returns for a number of ends and of slots.
+fn over<S: TaskSender, R: TaskReceiver>(
+    open: impl Fn(usize, usize) -> (Vec<S>, Vec<R>) + 'static,
+) -> Stream {
+    Box::new(move |ends, Setting { slots, way, run_time }| {
+        stream::run(open(ends, slots), way, run_time)
+    })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Tally, TaskReceiver, TaskSender, panicked, runtime};
+use crate::load::traffic::sum_up_to;
 use crate::machine::cpu_time;
 use crate::measure::crew::RunError;
 use crate::measure::runner::known;
@@ -110,16 +111,10 @@ async fn send_all(mut sender: impl TaskSender, first: u64, way: Way, stop: &Atom
         // Relaxed suffices: as in `run`.
         if stop.load(Ordering::Relaxed) {
             let count = next - first;
-            let sum = u128::from(count) * u128::from(first) + triangle(count);
-            return Tally { count, sum: sum as u64 };
+            let sum = count.wrapping_mul(first).wrapping_add(sum_up_to(count - 1));
+            return Tally { count, sum };
         }
     }
-}
-
-/// Returns the sum of the numbers below `count`.
-fn triangle(count: u64) -> u128 {
-    let count = u128::from(count);
-    count * count.saturating_sub(1) / 2
 }
 
 /// Receives until no sender is left.

@@ -20,22 +20,10 @@ impl<S: Sequencer + Send + 'static> Sends for Sender<u64, S> {
 }
 
 /// A receiver that receives one by one.
-pub(crate) struct One<R = Receiver<u64>>(R);
+pub(crate) struct One<R = Receiver<u64>>(pub(crate) R);
 
 /// A receiver that receives in batches.
-pub(crate) struct Batches<R = Receiver<u64>>(R);
-
-impl<R> From<R> for One<R> {
-    fn from(receiver: R) -> Self {
-        Self(receiver)
-    }
-}
-
-impl<R> From<R> for Batches<R> {
-    fn from(receiver: R) -> Self {
-        Self(receiver)
-    }
-}
+pub(crate) struct Batches<R = Receiver<u64>>(pub(crate) R);
 
 impl Receives for One {
     const CALL: &'static str = "recv_async";
@@ -71,32 +59,35 @@ impl Receives for Batches<BroadcastReceiver<u64>> {
     }
 }
 
-/// One sender and one receiver.
-pub(crate) fn spsc<R>(executor: Executor, capacity: usize, drops: u64) -> Report
-where
-    R: Receives + From<Receiver<u64>>,
-{
+/// One sender and one receiver, made `receiving`.
+pub(crate) fn spsc<R: Receives>(
+    executor: Executor,
+    capacity: usize,
+    drops: u64,
+    receiving: fn(Receiver<u64>) -> R,
+) -> Report {
     alone(|| {
         let (sender, receiver) = channel::spsc(capacity).unwrap();
         let case = format!("spsc, {capacity}");
         let probe = Probe::new(executor, case, drops, &["send_async", R::CALL]);
-        let tasks = vec![probe.sends(0, sender), probe.receives(0, R::from(receiver))];
+        let tasks = vec![probe.sends(0, sender), probe.receives(0, receiving(receiver))];
         probe.run(tasks, Vec::new())
     })
 }
 
-/// Four senders, of which two are threads.
-pub(crate) fn mpsc<R>(executor: Executor, drops: u64) -> Report
-where
-    R: Receives + From<Receiver<u64>>,
-{
+/// Four senders, of which two are threads, and one receiver, made `receiving`.
+pub(crate) fn mpsc<R: Receives>(
+    executor: Executor,
+    drops: u64,
+    receiving: fn(Receiver<u64>) -> R,
+) -> Report {
     alone(|| {
         let (sender, receiver) = channel::mpsc(4).unwrap();
         let probe = Probe::new(executor, "mpsc, 4".to_owned(), drops, &["send_async", R::CALL]);
         let tasks = vec![
             probe.sends(0, sender.clone()),
             probe.sends(1, sender.clone()),
-            probe.receives(0, R::from(receiver)),
+            probe.receives(0, receiving(receiver)),
         ];
         let thread = |number| {
             let (mut sender, probe) = (sender.clone(), Arc::clone(&probe));

@@ -40,14 +40,14 @@ fn check(report: Report) {
 
 fn spsc(executor: Executor) {
     for capacity in [1, 2, 64] {
-        check(channels::spsc::<channels::One>(executor, capacity, drops()));
-        check(channels::spsc::<channels::Batches>(executor, capacity, drops()));
+        check(channels::spsc(executor, capacity, drops(), channels::One));
+        check(channels::spsc(executor, capacity, drops(), channels::Batches));
     }
 }
 
 fn mpsc(executor: Executor) {
-    check(channels::mpsc::<channels::One>(executor, drops()));
-    check(channels::mpsc::<channels::Batches>(executor, drops()));
+    check(channels::mpsc(executor, drops(), channels::One));
+    check(channels::mpsc(executor, drops(), channels::Batches));
 }
 
 fn broadcast(executor: Executor) {
@@ -55,8 +55,8 @@ fn broadcast(executor: Executor) {
 }
 
 fn ring(executor: Executor) {
-    check(rings::probe::<rings::Events>(executor, drops()));
-    check(rings::probe::<rings::EventBatches>(executor, drops()));
+    check(rings::probe(executor, drops(), rings::Events));
+    check(rings::probe(executor, drops(), rings::EventBatches));
 }
 
 /// If the probe finds nothing in a channel that is known to lose values, it is too weak. Its author says so: issues 24,

@@ -15,22 +15,10 @@ const CAPACITY: usize = 4;
 const LARGEST_BATCH: u64 = 3;
 
 /// Publishes events one by one.
-pub(crate) struct Events(SingleProducer<u64>);
+pub(crate) struct Events(pub(crate) SingleProducer<u64>);
 
 /// Publishes events together.
-pub(crate) struct EventBatches(SingleProducer<u64>);
-
-impl From<SingleProducer<u64>> for Events {
-    fn from(producer: SingleProducer<u64>) -> Self {
-        Self(producer)
-    }
-}
-
-impl From<SingleProducer<u64>> for EventBatches {
-    fn from(producer: SingleProducer<u64>) -> Self {
-        Self(producer)
-    }
-}
+pub(crate) struct EventBatches(pub(crate) SingleProducer<u64>);
 
 impl Sends for Events {
     const CALL: &'static str = "publish_async";
@@ -69,11 +57,12 @@ impl Receives for Poller<u64> {
     }
 }
 
-/// One producer, a stage that writes, and a poller behind it.
-pub(crate) fn probe<P>(executor: Executor, drops: u64) -> Report
-where
-    P: Sends + From<SingleProducer<u64>>,
-{
+/// One producer, made `sending`, a stage that writes, and a poller behind it.
+pub(crate) fn probe<P: Sends>(
+    executor: Executor,
+    drops: u64,
+    sending: fn(SingleProducer<u64>) -> P,
+) -> Report {
     alone(|| {
         let (producer, mut consumers) = Disruptor::single_producer(CAPACITY, || 0_u64)
             .stage("change")
@@ -85,7 +74,7 @@ where
         let end = consumers.take_poller("end").unwrap();
         let running = consumers.start().unwrap();
         let probe = Probe::new(executor, "ring, 4".to_owned(), drops, &[P::CALL, "wait_async"]);
-        let tasks = vec![probe.sends(0, P::from(producer)), probe.receives(0, end)];
+        let tasks = vec![probe.sends(0, sending(producer)), probe.receives(0, end)];
         probe.run(tasks, vec![thread::spawn(|| running.join().map(drop).unwrap())])
     })
 }

@@ -691,8 +691,14 @@ MUTANTS = {
         ("O6", "count: [[1]], shared", "most", "loom_park_until_one_slot_of_several_is_free"),
     ],
     "lapwing/src/producer/wait.rs": [
-        ("O38", "self.held.is_some_and(|held| [[held < wrap_point]])", "held <= wrap_point",
+        ("O38", "held.is_some_and(|held| [[held < wrap_point]])", "held <= wrap_point",
          "loom_a_claim_at_the_wrap_point_is_not_in_the_way"),
+        ("O38", "self.control.is_claimable(self.count) || [[self.would_deadlock()]]", "false",
+         "loom_a_task_does_not_wait_for_a_claim_of_its_own_thread"),
+    ],
+    "lapwing/src/ring.rs": [
+        ("O38", "if is_short && [[control.settled_prefix(finished, end) >= end]] {", "finished < end",
+         "loom_a_task_does_not_wait_for_a_claim_of_its_own_thread"),
     ],
     "lapwing/src/tap/head.rs": [
         ("O22", "store(word, Ordering::Release)", RELAXED, "loom_tap_loses_nothing_that_there_is_room_for"),

@@ -105,6 +105,26 @@ impl Shared {
         self.control.is_multi().then(|| self.open_claims.oldest_of_this_thread(is_held))?
     }
 
+    /// Whether the calling thread holds a claim below `end`, in a ring with several producers. `end` is at
+    /// most one lap ahead of the slowest consumer.
+    ///
+    /// No consumer passes an open claim, so such a claim is between the slowest consumer and `end`. If
+    /// every stamp there is set, there is none. Otherwise, or if there are fewer producers than stamps,
+    /// the records of the producers say which thread holds the claim.
+    pub(crate) fn holds_claim_below(&self, end: Sequence) -> bool {
+        let control = &self.control;
+        if !control.is_multi() {
+            return false;
+        }
+        // If no consumer is left, the next claim is refused for good.
+        let Some(finished) = control.finished() else { return false };
+        let is_short = end.saturating_sub(finished) <= control.producers();
+        if is_short && control.settled_prefix(finished, end) >= end {
+            return false;
+        }
+        self.oldest_own_claim().is_some_and(|held| held < end)
+    }
+
     /// Returns the number of threads that work at the ring: a snapshot, in which each producer, each
     /// poller and each consumer in a seat counts as a thread.
     pub(crate) fn threads(&self) -> u64 {

@@ -32,8 +32,9 @@ impl Control {
         self.publication.claimed()
     }
 
-    /// Returns the first sequence from `next` on, at most `limit`, whose claim is open. For
-    /// monitors, which may be a lap behind. With one producer it is `limit`.
+    /// Returns the first sequence from `next` on, at most `limit`, whose claim is open. A snapshot, but a
+    /// claim that the calling thread holds counts as open. The caller may be a lap behind. With one
+    /// producer it is `limit`.
     #[must_use]
     pub fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
         self.publication.stamps().map_or(limit, |stamps| stamps.settled_prefix(next, limit))

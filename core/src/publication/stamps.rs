@@ -186,8 +186,9 @@ impl Stamps {
     }
 
     /// Returns the first sequence from `next` on, at most `limit`, whose claim is not settled yet.
-    /// For monitors, which may be a lap behind: a slot that shows a later lap was settled in this
-    /// one.
+    /// The caller may be a lap behind: a slot that shows a later lap was settled in this one. The thread
+    /// that holds a claim sees that it is open, because it acquired the stamp of the lap before with the
+    /// slot (O2), and no other thread stamps the slot.
     pub(crate) fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
         let is_open = |&sequence: &Sequence| {
             // O13, Relaxed: a snapshot.

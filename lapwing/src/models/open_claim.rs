@@ -1,9 +1,14 @@
 //! Models of the record that says which thread holds a claim.
 
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc as SharedArc;
+use std::task::{Context, Poll, Wake, Waker};
+
 use loom::thread;
 
 use super::{check, multi, take};
-use crate::error::PublishError;
+use crate::error::{PublishError, TryPublishError};
 use crate::open_claim::{OpenClaim, OpenClaims};
 use crate::sync::NOTES_CLAIMS;
 
@@ -56,6 +61,54 @@ fn loom_a_claim_at_the_wrap_point_is_not_in_the_way() {
         assert_eq!(second.publish(|event| *event = 3), Ok(2));
         drop(claim);
         drop((first, second, reader.join().unwrap()));
+    });
+    NOTES_CLAIMS.set(false);
+}
+
+/// The thread that waits for a task.
+struct Thread(thread::Thread);
+
+impl Wake for Thread {
+    fn wake(self: SharedArc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs one task on this thread.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let waker = Waker::from(SharedArc::new(Thread(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// O38: a task waits for a slot on the thread that holds the next claim. Another producer may take the
+/// slot before the task, which can then never get one.
+#[test]
+fn loom_a_task_does_not_wait_for_a_claim_of_its_own_thread() {
+    NOTES_CLAIMS.set(true);
+    check(|| {
+        let (mut first, mut poller) = multi(2);
+        let (mut second, mut third) = (first.clone(), first.clone());
+        second.publish(|event| *event = 1).unwrap();
+        let claim = first.claim().unwrap();
+        let rival = thread::spawn(move || {
+            take(&mut poller).unwrap();
+            (third.try_publish(|event| *event = 3), third, poller)
+        });
+        let published = block_on(second.publish_async(|event| *event = 3));
+        drop(claim);
+        let (of_rival, ..) = rival.join().unwrap();
+        match published {
+            Ok(2) => assert_eq!(of_rival, Err(TryPublishError::Full)),
+            Err(PublishError::WouldDeadlock) => assert_eq!(of_rival, Ok(2)),
+            other => unreachable!("{other:?}"),
+        }
+        drop((first, second));
     });
     NOTES_CLAIMS.set(false);
 }

@@ -23,11 +23,29 @@ pub(super) struct FreeSlots<'a> {
     count: u64,
     /// Whether a handler of the same ring called the producer.
     runs_a_stage: bool,
-    /// The oldest sequence that this thread has claimed and not published, in a ring with several
-    /// producers.
-    held: Option<Sequence>,
+    own_claims: OwnClaims<'a>,
     /// Whether the producer sleeps until a quarter of the ring is free, for a short time at most.
     is_patient: bool,
+}
+
+/// The claims that the waiting thread holds in a ring with several producers.
+#[derive(Debug)]
+enum OwnClaims<'a> {
+    /// The first sequence of the oldest one. A thread makes no claim while it waits.
+    Oldest(Option<Sequence>),
+    /// Those of the thread that polls a task. Each check looks for them, because most checks find
+    /// without a search that there is none in the way.
+    Of(&'a Shared),
+}
+
+impl OwnClaims<'_> {
+    /// Whether there is one below `wrap_point`.
+    fn are_below(&self, wrap_point: Sequence) -> bool {
+        match self {
+            Self::Oldest(held) => held.is_some_and(|held| held < wrap_point),
+            Self::Of(shared) => shared.holds_claim_below(wrap_point),
+        }
+    }
 }
 
 impl<'a> FreeSlots<'a> {
@@ -35,8 +53,8 @@ impl<'a> FreeSlots<'a> {
     pub(super) fn of_task(shared: &'a Shared, count: u64) -> Self {
         let control = &*shared.control;
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
-        let held = shared.oldest_own_claim();
-        Self { control, count, runs_a_stage, held, is_patient: false }
+        let own_claims = OwnClaims::Of(shared);
+        Self { control, count, runs_a_stage, own_claims, is_patient: false }
     }
 
     /// The sequence that every stage must finish before `count` slots are free.
@@ -52,7 +70,7 @@ impl<'a> FreeSlots<'a> {
     /// since the wrap point never decreases.
     pub(super) fn would_deadlock(&self) -> bool {
         let wrap_point = self.wrap_point();
-        self.held.is_some_and(|held| held < wrap_point)
+        self.own_claims.are_below(wrap_point)
             || self.runs_a_stage && on_this_thread::is_behind(self.control, wrap_point)
     }
 }
@@ -195,7 +213,9 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
                 },
             }
             let patient = *is_patient && count <= control.room();
-            let awaited = FreeSlots { control, count, runs_a_stage, held, is_patient: patient };
+            let own_claims = OwnClaims::Oldest(held);
+            let awaited =
+                FreeSlots { control, count, runs_a_stage, own_claims, is_patient: patient };
             if awaited.would_deadlock() {
                 return Err(Some(PublishError::WouldDeadlock));
             }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::channel::{self, RecvError, SendError};
-use lapwing::error::{HaltCause, PublishError, RingError};
+use lapwing::error::{BatchError, HaltCause, PublishError, RingError};
 use lapwing::wait::BusySpin;
 use lapwing::{Disruptor, MultiProducer};
 use pollster::block_on;
@@ -137,6 +137,39 @@ fn a_handler_that_publishes_to_its_own_full_ring_gets_an_error() {
         producer.close();
         running.join().unwrap();
     });
+}
+
+/// Polls a task on a thread that holds a claim of the same ring, and on others.
+#[test]
+fn a_task_does_not_wait_for_a_claim_of_its_thread() {
+    for count in [1, 3] {
+        let (mut first, mut consumers) =
+            Disruptor::multi_producer(4, || 0_u64).stage("all").poller().build().unwrap();
+        let mut poller = consumers.take_poller("all").unwrap();
+        let mut second = first.clone();
+        let (_, waker) = counting();
+        second.publish(|_| {}).unwrap();
+        let claim = first.claim().unwrap();
+        second.publish_batch(2, |_| {}).unwrap();
+        {
+            let mut publishing = pin!(second.publish_batch_async(count, |_| {}));
+            let polled = poll(publishing.as_mut(), &waker);
+            if count == 1 {
+                // The consumer can free the slot that it waits for.
+                assert!(polled.is_pending());
+            } else {
+                assert_eq!(polled, Poll::Ready(Err(BatchError::WouldDeadlock)));
+            }
+        }
+        poller.poll().unwrap().consume_all();
+        second.publish(|_| {}).unwrap();
+        let mut publishing = pin!(second.publish_batch_async(count, |_| {}));
+        let of_another = || assert!(poll(publishing.as_mut(), &waker).is_pending());
+        thread::scope(|scope| _ = scope.spawn(of_another));
+        let polled = poll(publishing.as_mut(), &waker);
+        assert_eq!(polled, Poll::Ready(Err(BatchError::WouldDeadlock)));
+        drop(claim);
+    }
 }
 
 /// In such a ring no publication checks whether somebody waits.

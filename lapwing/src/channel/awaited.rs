@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use super::broadcast::{BroadcastReceiver, clone_first};
 use super::error::{RecvError, SendError, TrySendError};
 use super::receiver::Receiver;
+use super::send_batch::Unsent;
 use super::sender::Sender;
 use super::values::{SharedValues, Values};
 use crate::awaiting::{ReadyEnd, TaskEnd, polled};
@@ -341,6 +342,76 @@ impl<T, S: Sequencer> Sender<T, S> {
             self.leave_place();
         }
         polled
+    }
+
+    /// Sends all of `values` in order, waiting as a task while the channel is full. Afterwards the
+    /// vector is empty and keeps its memory.
+    ///
+    /// Other tasks run on this thread meanwhile. Values are sent in runs of as many as there are free
+    /// slots, up to a quarter of the channel. If there are several senders, values of another sender
+    /// may come between two runs. With an empty vector, the call returns `Ok` even if no receiver is
+    /// left. [`send_batch`](Self::send_batch) waits as a thread.
+    ///
+    /// ```
+    /// let (mut sender, receiver) = lapwing::channel::spsc(4)?;
+    /// let thread = std::thread::spawn(|| receiver.into_iter().sum::<u64>());
+    /// let mut values: Vec<u64> = (1..=100).collect();
+    /// pollster::block_on(sender.send_batch_async(&mut values))?;
+    /// assert!(values.is_empty());
+    /// drop(sender);
+    /// assert_eq!(thread.join().unwrap(), 5050);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if no receiver is left, or the last one is dropped while the call waits. Also if
+    /// only this thread could free a slot and the call would therefore wait forever. The values that
+    /// were not sent are still in `values`, in order.
+    ///
+    /// # Cancellation
+    ///
+    /// If the future is dropped before it is ready, the values that were not sent are in `values`, in
+    /// order, and the others have been sent. So the next call goes on where this one stopped. While the
+    /// future exists it has borrowed the vector; if it is forgotten (`mem::forget`), the vector stays
+    /// empty and the values that were not sent are leaked.
+    ///
+    /// # Fairness
+    ///
+    /// After 1,024 values without a wait, the call lets other tasks of the thread run once.
+    ///
+    /// # Panics
+    ///
+    /// In a broadcast, if the drop of a value that was in a slot panics. The values that were not
+    /// sent are still in `values`.
+    pub async fn send_batch_async(&mut self, values: &mut Vec<T>) -> Result<(), SendError<()>> {
+        let mut unsent = Unsent::new(values);
+        polled(self, |sender, context| sender.poll_rest(context, &mut unsent)).await
+    }
+
+    /// Polls until all of `unsent` is sent.
+    fn poll_rest(
+        &mut self,
+        context: &mut Context<'_>,
+        unsent: &mut Unsent<'_, T>,
+    ) -> Poll<Result<(), SendError<()>>> {
+        loop {
+            if self.producer.poll_budget(context).is_pending() {
+                self.leave_place(); // of an earlier poll: this one is woken already
+                return Poll::Pending;
+            }
+            let before = unsent.len();
+            let sent = self.try_send_rest(unsent);
+            self.producer.spend((before - unsent.len()) as u64);
+            match sent {
+                Err(TrySendError::Full(())) => {}
+                Ok(()) => return Poll::Ready(Ok(())),
+                Err(TrySendError::Disconnected(())) => return Poll::Ready(Err(SendError(()))),
+            }
+            if ready!(self.producer.poll_slots(&mut self.wait, 1, context)).is_err() {
+                return Poll::Ready(Err(SendError(())));
+            }
+        }
     }
 
     fn poll_put(

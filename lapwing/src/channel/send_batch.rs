@@ -1,4 +1,5 @@
-//! Sending many values at once, with one claim and one publication for each run of free slots.
+//! Sending many values at once, with one claim and one publication for each run of free slots. Not
+//! here: the same as a task (`awaited`).
 //!
 //! The values come from a vector, not from an iterator. An iterator is user code, which may wait
 //! for the same receiver that waits for the claim. Values from an iterator are sent one by one.
@@ -105,8 +106,15 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// In a broadcast, if the drop of a value that was in a slot panics. The values that were not
     /// sent are still in `values`.
     pub fn try_send_batch(&mut self, values: &mut Vec<T>) -> Result<(), TrySendError<()>> {
+        self.try_send_rest(&mut Unsent::new(values))
+    }
+
+    /// Sends as many of `unsent` as there are free slots.
+    pub(super) fn try_send_rest(
+        &mut self,
+        unsent: &mut Unsent<'_, T>,
+    ) -> Result<(), TrySendError<()>> {
         let longest = self.longest_run();
-        let mut unsent = Unsent::new(values);
         while let Some(count) = unsent.next_run(longest) {
             match self.producer.try_claim_up_to(count) {
                 Ok(claim) => unsent.put(claim, self.keeping)?,
@@ -124,14 +132,19 @@ impl<T, S: Sequencer> Sender<T, S> {
 
 /// The values of a batch that are not sent yet. Its drop puts them back into the caller's vector,
 /// and the memory with them.
-struct Unsent<'a, T> {
+pub(super) struct Unsent<'a, T> {
     queue: VecDeque<T>,
     values: &'a mut Vec<T>,
 }
 
 impl<'a, T> Unsent<'a, T> {
-    fn new(values: &'a mut Vec<T>) -> Self {
+    pub(super) fn new(values: &'a mut Vec<T>) -> Self {
         Self { queue: VecDeque::from(mem::take(values)), values }
+    }
+
+    /// Number of values.
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
     }
 
     /// Number of values of the next run, at most `longest`. `None` if all are sent.

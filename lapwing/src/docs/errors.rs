@@ -65,7 +65,7 @@
 //! | [`TrySendError::Disconnected`](crate::channel::TrySendError::Disconnected) | `try_send` | no receiver is left | in the error; no receiver gets it |
 //! | [`SendTimeoutError::Timeout`](crate::channel::SendTimeoutError::Timeout) | `send_timeout`, `send_deadline` | no slot became free in time | in the error |
 //! | [`SendTimeoutError::Disconnected`](crate::channel::SendTimeoutError::Disconnected) | `send_timeout`, `send_deadline` | no receiver is left | in the error; no receiver gets it |
-//! | the same, without a value | `send_batch`, `try_send_batch` | the same | what was not sent is still in the vector, in order |
+//! | the same, without a value | `send_batch`, `send_batch_async`, `try_send_batch` | the same | what was not sent is still in the vector, in order |
 //!
 //! `Ok` means that the value was sent. If the last receiver is dropped before it has received the
 //! value, the value is dropped too.

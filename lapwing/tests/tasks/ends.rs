@@ -59,6 +59,27 @@ fn a_sender_is_woken_by_a_slot_and_by_the_last_receiver() {
     assert_eq!(poll(sending.as_mut(), &waker), Poll::Ready(Err(SendError(3))));
 }
 
+#[test]
+fn a_batch_that_the_channel_has_no_room_for_stays_with_its_caller() {
+    let (mut sender, mut receiver) = channel::spsc(2).unwrap();
+    let (count, waker) = counting();
+    let mut values = vec![1, 2, 3, 4, 5];
+    {
+        let mut sending = pin!(sender.send_batch_async(&mut values));
+        assert!(poll(sending.as_mut(), &waker).is_pending());
+        assert_eq!(receiver.recv(), Ok(1));
+        assert!(count.take() > 0);
+        assert!(poll(sending.as_mut(), &waker).is_pending());
+    }
+    assert_eq!(values, [4, 5]); // the future is dropped
+    drop(receiver);
+    let refused = poll(pin!(sender.send_batch_async(&mut values)), &waker);
+    assert_eq!(refused, Poll::Ready(Err(SendError(()))));
+    assert_eq!(values, [4, 5]);
+    values.clear();
+    assert_eq!(poll(pin!(sender.send_batch_async(&mut values)), &waker), Poll::Ready(Ok(())));
+}
+
 /// A future may move to another task between two polls.
 #[test]
 fn a_task_is_woken_by_the_waker_of_its_last_poll() {
@@ -286,6 +307,7 @@ fn each_future_may_move_to_another_thread() {
     fn movable(_: impl Future + Send) {}
     let (mut sender, mut receiver) = channel::mpsc::<String>(8).unwrap();
     movable(sender.send_async(String::new()));
+    movable(sender.send_batch_async(&mut vec![String::new()]));
     movable(receiver.recv_async());
     movable(receiver.recv_batch_async());
     let (_, mut receivers) = channel::broadcast::<String>(8, 1).unwrap();

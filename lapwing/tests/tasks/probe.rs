@@ -100,6 +100,28 @@ fn no_value_is_lost_or_doubled_by_futures_that_are_dropped() {
     }
 }
 
+/// Futures that send several values, and are dropped when some of them are sent.
+#[test]
+fn a_batch_that_is_sent_in_parts_loses_and_doubles_nothing() {
+    for (capacity, count) in [(1, 3), (2, 5), (8, 5), (8, 100)] {
+        watched(move || {
+            let (mut sender, receiver) = channel::mpsc(capacity).unwrap();
+            let receiving = thread::spawn(move || block_on(receive(receiver, VALUES, false)));
+            block_on(async {
+                let mut random = Lcg(1);
+                for first in (0..VALUES).step_by(count) {
+                    let end = VALUES.min(first + count as u64);
+                    let mut values: Vec<_> = (first..end).collect();
+                    restlessly!(random, sender.send_batch_async(&mut values)).unwrap();
+                    assert!(values.is_empty());
+                }
+            });
+            drop(sender);
+            receiving.join().unwrap();
+        });
+    }
+}
+
 /// A task publishes, a thread handles, and a task reads the end.
 #[test]
 fn a_ring_has_tasks_at_its_ends_and_a_thread_between() {

@@ -190,6 +190,7 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
     let try_send: SendCall<S> =
         |s, v| one(v, |v| s.try_send(v).map_err(|e| (text(e), e.into_inner())));
     let send_batch: SendCall<S> = |s, v| s.send_batch(v).err().map(text);
+    let send_batch_async: SendCall<S> = |s, v| block_on(s.send_batch_async(v)).err().map(text);
     let try_send_batch: SendCall<S> = |s, v| s.try_send_batch(v).err().map(text);
     vec![
         call("send", 1, None, "SendError { .. }", send),
@@ -206,6 +207,9 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
         call("send_batch", 1, None, "SendError { .. }", send_batch),
         call("send_batch", 4, None, "SendError { .. }", send_batch),
         call("send_batch", 11, None, "SendError { .. }", send_batch),
+        call("send_batch_async", 0, None, "SendError { .. }", send_batch_async),
+        call("send_batch_async", 1, None, "SendError { .. }", send_batch_async),
+        call("send_batch_async", 11, None, "SendError { .. }", send_batch_async),
         call("try_send_batch", 0, full, GONE, try_send_batch),
         call("try_send_batch", 1, full, GONE, try_send_batch),
         call("try_send_batch", 4, full, GONE, try_send_batch),

@@ -1,9 +1,10 @@
 //! Channels of Lapwing.
 
+use std::mem;
 use std::sync::Arc;
 use std::thread;
 
-use lapwing::channel::{self, BroadcastReceiver, Receiver, Sender};
+use lapwing::channel::{self, BroadcastReceiver, Receiver, Sender, SingleSender};
 use lapwing::producer::Sequencer;
 
 use crate::ends::{Inbox, Next, Receives, Sends, send_as_thread};
@@ -16,6 +17,42 @@ impl<S: Sequencer + Send + 'static> Sends for Sender<u64, S> {
     async fn send(&mut self, next: Next) -> u64 {
         self.send_async(next.value(0)).await.expect("the receiver waits for the end");
         1
+    }
+}
+
+/// Values of one batch: enough for several waits in a small channel.
+const BATCH: u64 = 7;
+
+/// A sender that sends batches.
+pub(crate) struct Vectors {
+    sender: SingleSender<u64>,
+    /// What is left of the batch.
+    unsent: Vec<u64>,
+    /// Length of the whole batch; 0 between two of them.
+    begun: u64,
+}
+
+impl Vectors {
+    pub(crate) fn new(sender: SingleSender<u64>) -> Self {
+        Self { sender, unsent: Vec::new(), begun: 0 }
+    }
+}
+
+impl Sends for Vectors {
+    const CALL: &'static str = "send_batch_async";
+
+    async fn send(&mut self, next: Next) -> u64 {
+        if self.begun == 0 {
+            self.unsent.extend((0..BATCH).map(|offset| next.value(offset)));
+            self.begun = BATCH;
+        }
+        let sent = self.sender.send_batch_async(&mut self.unsent).await;
+        sent.expect("the receiver waits for the end");
+        mem::take(&mut self.begun)
+    }
+
+    fn is_within_a_batch(&self) -> bool {
+        self.begun > 0
     }
 }
 
@@ -59,18 +96,19 @@ impl Receives for Batches<BroadcastReceiver<u64>> {
     }
 }
 
-/// One sender and one receiver, made `receiving`.
-pub(crate) fn spsc<R: Receives>(
+/// One sender, made `sending`, and one receiver, made `receiving`.
+pub(crate) fn spsc<S: Sends, R: Receives>(
     executor: Executor,
     capacity: usize,
     drops: u64,
+    sending: fn(SingleSender<u64>) -> S,
     receiving: fn(Receiver<u64>) -> R,
 ) -> Report {
     alone(|| {
         let (sender, receiver) = channel::spsc(capacity).unwrap();
         let case = format!("spsc, {capacity}");
-        let probe = Probe::new(executor, case, drops, &["send_async", R::CALL]);
-        let tasks = vec![probe.sends(0, sender), probe.receives(0, receiving(receiver))];
+        let probe = Probe::new(executor, case, drops, &[S::CALL, R::CALL]);
+        let tasks = vec![probe.sends(0, sending(sender)), probe.receives(0, receiving(receiver))];
         probe.run(tasks, Vec::new())
     })
 }

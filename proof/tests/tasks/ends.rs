@@ -25,6 +25,11 @@ pub(crate) trait Sends: Send + 'static {
 
     /// Sends the next value, or several, and returns how many.
     fn send(&mut self, next: Next) -> impl Future<Output = u64> + Send;
+
+    /// Whether a call that was given up has sent a part of its values.
+    fn is_within_a_batch(&self) -> bool {
+        false
+    }
 }
 
 /// The receiving end of a channel.
@@ -99,7 +104,7 @@ pub(crate) struct Sending<S> {
 
 impl<S: Sends> End for Sending<S> {
     async fn call(&mut self) -> Outcome {
-        if self.probe.is_done() {
+        if self.probe.is_done() && !self.sender.is_within_a_batch() {
             self.probe.note_sent(self.next);
             self.tally.count_values(self.next.index);
             return Outcome::Over;

@@ -16,6 +16,7 @@ mod kanal;
 mod probe;
 mod rings;
 
+use std::convert::identity;
 use std::env;
 
 use executors::Executor;
@@ -40,8 +41,9 @@ fn check(report: Report) {
 
 fn spsc(executor: Executor) {
     for capacity in [1, 2, 64] {
-        check(channels::spsc(executor, capacity, drops(), channels::One));
-        check(channels::spsc(executor, capacity, drops(), channels::Batches));
+        check(channels::spsc(executor, capacity, drops(), identity, channels::One));
+        check(channels::spsc(executor, capacity, drops(), identity, channels::Batches));
+        check(channels::spsc(executor, capacity, drops(), channels::Vectors::new, channels::One));
     }
 }
 

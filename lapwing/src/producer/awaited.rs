@@ -53,7 +53,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Fairness
     ///
     /// After 1,024 events without a wait, the call lets other tasks of the thread run once. A task takes
-    /// no part in the [turns](super#several-producers-on-a-full-ring) of producers that are threads.
+    /// no part in the [turns](super#several-producers-on-a-full-ring) of producers that are threads. It
+    /// tries again whenever events are released, so they do not starve it.
     pub async fn publish_async(
         &mut self,
         fill: impl FnOnce(&mut E),

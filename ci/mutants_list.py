@@ -154,28 +154,29 @@ MUTANTS = {
     "core/src/control/joining.rs": [
         ("O15 O14", "if [[result.is_err()]] {",
          "false",
-         "loom_a_consumer_that_comes_too_late_frees_its_seat"),
-        ("O15", "self.stages.seating().raise_granted(limit);", DROP, "loom_join_at_the_oldest_against_publish_multi"),
-        ("O15", "self.stages.seating().raise_granted(limit);", "if $M { fence(Ordering::SeqCst); "
-         "let limit = limit.min(self.stages.slowest_seat().saturating_add(self.capacity)); "
-         "self.stages.seating().raise_granted(limit); return limit; } $T",
+         "loom_a_consumer_that_comes_too_late_frees_its_dynamic_stage"),
+        ("O15", "self.stages.dynamic().raise_granted(limit);", DROP, "loom_join_at_the_oldest_against_publish_multi"),
+        ("O15", "self.stages.dynamic().raise_granted(limit);", "if $M { fence(Ordering::SeqCst); "
+         "let limit = limit.min(self.stages.slowest_dynamic().saturating_add(self.capacity)); "
+         "self.stages.dynamic().raise_granted(limit); return limit; } $T",
          "loom_join_at_the_oldest_against_publish_multi"),
         ("O15", "[[fence(Ordering::SeqCst);]]\n        limit.min", DROP, "loom_join_at_the_oldest_against_publish"),
-        ("O15", "[[limit.min(self.stages.slowest_seat().saturating_add(self.capacity))]]", "limit",
+        ("O15", "[[limit.min(self.stages.slowest_dynamic().saturating_add(self.capacity))]]", "limit",
          "loom_join_now_against_publish"),
-        ("O14", "if [[!seating.add_consumer()]] {", "{ seating.add_consumer(); false }",
+        ("O14", "if [[!dynamic.add_consumer()]] {", "{ dynamic.add_consumer(); false }",
          "loom_join_as_the_last_one_leaves"),
         ("O6", "[[self.parking.published().wake_all();]]\n        result.map", DROP,
-         "loom_join_as_the_consumer_in_the_other_seat_leaves"),
+         "loom_join_as_the_consumer_of_the_other_dynamic_stage_leaves"),
         ("O15", "[[fence(Ordering::SeqCst);]]\n        let oldest", DROP, "loom_join_at_the_oldest_against_publish"),
         ("O15", ("words.store(wish);", "[[fence(Ordering::SeqCst);]]\n        let oldest"),
          ("fence(Ordering::SeqCst);", "words.store(wish);"), "loom_join_at_the_oldest_against_publish_multi"),
         ("O15", "if [[wish >= oldest]] {", "true",
          "loom_join_now_against_publish loom_join_now_against_publish_multi"),
-        ("O15", "self.advance(words, seat, oldest);", DROP, "loom_join_at_the_oldest_against_publish_multi"),
+        ("O15", "self.advance(words, dynamic_stage, oldest);", DROP, "loom_join_at_the_oldest_against_publish_multi"),
         ("O4", "        [[next]]\n    }", "claimed", "loom_join_now_behind_a_claim_that_is_held"),
-        ("O16", "[[self.detach(seat);\n        self.stages.seating().free_seat(seat);]]",
-         "self.stages.seating().free_seat(seat); self.detach(seat);", "loom_a_seat_is_taken_as_another_leaves_it"),
+        ("O16", "[[self.detach(dynamic_stage);\n        self.stages.dynamic().give_back(dynamic_stage);]]",
+         "self.stages.dynamic().give_back(dynamic_stage); self.detach(dynamic_stage);",
+         "loom_a_dynamic_stage_is_taken_as_another_leaves_it"),
         ("O10", "if let Some(cause) = [[self.life.halt_cause()]] {\n            return Err(JoinError::Halted(cause))",
          "None", "loom_no_join_after_a_halt"),
         ("O4", "let newest = [[self.first_unpublished(oldest)]];\n                let is_held", "self.claimed()",
@@ -199,7 +200,7 @@ MUTANTS = {
         ("O6", "[[self.fence().light();]]\n        self.notify_of(acknowledgement)", DROP,
          "loom_park_on_an_acknowledgement"),
         ("O6", "self.notify_of(acknowledgement);", DROP, "loom_park_on_an_acknowledgement"),
-        ("O14", "[[!is_drained && self.stages.seating().remove_consumer()]]", "self.stages.seating().remove_consumer()",
+        ("O14", "[[!is_drained && self.stages.dynamic().remove_consumer()]]", "self.stages.dynamic().remove_consumer()",
          "loom_last_one_leaves_drained loom_last_one_leaves_drained_multi loom_one_leaves_after_another_has_drained"),
         ("O3", "self.acknowledge(acknowledgement, crate::DETACHED);", DROP,
          "loom_a_stage_parked_on_an_acknowledged_one_that_leaves"),
@@ -446,8 +447,8 @@ MUTANTS = {
          "loom_a_stage_behind_one_that_left_waits_for_the_one_before_it"),
     ],
     "core/src/stages/mod.rs": [
-        ("I15", "self.gating.contains(&stage) && [[self.seating.is_empty()]]", "true",
-         "loom_lines_are_left_where_somebody_has_a_seat"),
+        ("I15", "self.gating.contains(&stage) && [[self.dynamic.is_empty()]]", "true",
+         "loom_lines_are_left_where_somebody_has_a_dynamic_stage"),
         ("O3", "if [[sequence == DETACHED]] { self.finished_before", "false",
          "loom_a_stage_behind_one_that_left_waits_for_the_one_before_it"),
         ("O25", "[[stages.iter().map(|&stage| self.finished_by(stage)).min()]]",
@@ -458,14 +459,14 @@ MUTANTS = {
         ("O2 O3", "[[ancestors.map(|&stage| self.sequence_of(stage)).min()]]",
          "ancestors.map(|&stage| self.sequence_of(stage)).next()",
          "loom_a_stage_behind_one_that_left_waits_for_both_before_it"),
-        ("O2", "else { [[gate.min(self.slowest_seat())]] }", "gate", "loom_join_as_the_last_one_leaves"),
+        ("O2", "else { [[gate.min(self.slowest_dynamic())]] }", "gate", "loom_join_as_the_last_one_leaves"),
     ],
-    "core/src/stages/seating.rs": [
+    "core/src/stages/dynamic.rs": [
         ("O16", "[[last.is_multiple_of(2) && swap(last + 1).is_ok()]]", "swap(last + 1).is_ok()",
-         "loom_two_join_for_one_seat"),
+         "loom_two_join_for_one_dynamic_stage"),
         ("O16", "[[turn.compare_exchange(last, next, Ordering::Acquire, Ordering::Relaxed)]]",
-         "{ turn.store(next, Ordering::Relaxed); Ok::<u64, u64>(last) }", "loom_two_join_for_one_seat"),
-        ("O16", "fetch_add(1, Ordering::Release)", RELAXED, "loom_a_seat_is_taken_again"),
+         "{ turn.store(next, Ordering::Relaxed); Ok::<u64, u64>(last) }", "loom_two_join_for_one_dynamic_stage"),
+        ("O16", "fetch_add(1, Ordering::Release)", RELAXED, "loom_a_dynamic_stage_is_taken_again"),
         ("O14", "while [[consumers > 0]] {", "true", "loom_join_as_the_last_one_leaves"),
         ("O14", "[[self.consumers.fetch_sub(1, Ordering::Relaxed) == 1]]",
          "{ let left = self.consumers.load(Ordering::Relaxed) - 1; self.consumers.store(left, Ordering::Relaxed); "
@@ -733,7 +734,7 @@ MUTANTS = {
 # more of about 150, at two preemptions. `mutants.py --search survivors` tries all of them.
 SURVIVORS = {
     "core/src/claims/gate.rs": [
-        ("O14", "None => [[!control.stages().seating().has_consumers()]],", "false",
+        ("O14", "None => [[!control.stages().dynamic().has_consumers()]],", "false",
          "The last consumer to leave halts the ring next, which makes it passable: only a delay."),
     ],
     "core/src/control/ending.rs": [
@@ -774,9 +775,9 @@ SURVIVORS = {
         ("O6", "            [[DETACHED]] => self.words", "DETACHED if $M => None, $T",
          "The thread yields instead of parking: only more polls."),
     ],
-    "core/src/stages/seating.rs": [
+    "core/src/stages/dynamic.rs": [
         ("O16", "turn.compare_exchange(last, next, Ordering::Acquire, ", RELAXED,
-         "Two stores to one word stay in order in loom, so the seat's sequence says as much."),
+         "Two stores to one word stay in order in loom, so the dynamic_stage's sequence says as much."),
         ("O15", "self.granted.fetch_max(limit, Ordering::Release)", RELAXED,
          "The fence that follows carries the same in loom."),
         ("O15", "self.granted.load(Ordering::Acquire)", RELAXED, "Loom's fences carry the same."),

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! producer ──> [ring] ─┬──> ledger
-//!                      ├──> seat 1: audit, from the oldest event, until the end
-//!                      └──> seat 2: one screen after another, each from the next event
+//!                      ├──> dynamic stage 1: audit, from the oldest event, until the end
+//!                      └──> dynamic stage 2: one screen after another, each from the next event
 //! ```
 
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::thread;
 
 use lapwing::Disruptor;
 use lapwing::consumer::Outcome;
-use lapwing::error::SeatError;
+use lapwing::error::DynamicStageError;
 use lapwing::graph::StartAt;
 
 const TRADES: u64 = 200_000;
@@ -23,11 +23,11 @@ const SCREENS: usize = 20;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut ledger = 0;
     let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
-        .seats(2)
+        .dynamic_stages(2)
         .stage("ledger")
         .read(|price, _, _| ledger += price)
         .build()?;
-    let seats = consumers.seats();
+    let dynamic_stages = consumers.dynamic_stages();
 
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope)?;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }); // dropping the producer closes the ring
 
         // Reads the events that the ring still holds, then the new ones, until the ring is drained.
-        let audit = seats.join("audit", StartAt::Oldest)?;
+        let audit = dynamic_stages.join("audit", StartAt::Oldest)?;
         let mut next = audit.sequence();
         let first = next;
         let audit = audit.read(move |price, sequence, _| {
@@ -47,8 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         let mut shown = 0;
         for screen in 0..SCREENS {
-            // The last screen has left its seat.
-            let mut screen = seats.join(format!("screen {screen}"), StartAt::Now)?.poller();
+            // The last screen has left its dynamic stage.
+            let mut screen =
+                dynamic_stages.join(format!("screen {screen}"), StartAt::Now)?.poller();
             let end = screen.sequence() + TRADES_PER_SCREEN;
             while screen.sequence() < end
                 && let Ok(mut trades) = screen.wait()
@@ -58,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     shown += 1;
                 }
             } // also ends when the feed has ended
-        } // dropping the poller leaves the seat
+        } // dropping the poller leaves the dynamic stage
 
         feed.join().map_err(|_| "the feed panicked")??;
         running.join()?;
@@ -68,8 +69,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         // A consumer can join a closed ring and read its remaining events, but not the overwritten
         // ones.
-        let error = seats.join("too late", StartAt::Sequence(0)).unwrap_err();
-        assert!(matches!(error, SeatError::OutOfRange { newest: TRADES, .. }), "{error}");
+        let error = dynamic_stages.join("too late", StartAt::Sequence(0)).unwrap_err();
+        assert!(matches!(error, DynamicStageError::OutOfRange { newest: TRADES, .. }), "{error}");
         Ok::<(), Box<dyn Error>>(())
     })?;
     println!("the ledger saw {TRADES} trades worth {ledger}");

@@ -12,7 +12,8 @@ impl Cause {
     /// No consumer is left, so no event would be handled.
     pub const NO_CONSUMERS: Self = Self(0);
 
-    /// Creates the cause with this code. The code 0 is that of [`NO_CONSUMERS`](Self::NO_CONSUMERS).
+    /// Creates the cause with this code. The code 0 is that of
+    /// [`NO_CONSUMERS`](Self::NO_CONSUMERS).
     #[must_use]
     pub const fn new(code: u8) -> Self {
         Self(code)
@@ -68,8 +69,8 @@ pub enum PollError {
 /// Why a consumer could not join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinError {
-    /// Every seat is taken.
-    NoFreeSeat,
+    /// Every dynamic stage is taken.
+    NoneFree,
     /// The ring does not hold the sequence at which the consumer was to begin.
     OutOfRange {
         /// The oldest sequence that it holds.

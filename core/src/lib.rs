@@ -32,7 +32,7 @@
 //! advice                 the interface to the tuning, and the plain advice
 //!
 //! publication/           what is claimed and published
-//! stages/                what the stages have finished, what gates the producers, the seats
+//! stages/                what the stages have finished, what gates the producers, the dynamic stages
 //!
 //! ring_buffer/           slots, and which slot a sequence has
 //! control/               the words that threads share; how a stage advances, how a ring ends, joining
@@ -48,9 +48,9 @@
 //!
 //! # Advice
 //!
-//! The tuning reaches the protocol through the two traits of [`advice`]. The protocol clamps or checks
-//! each answer, so wrong advice costs time, but never an event. [`advice::Plain`] is the advice of the
-//! build with `--cfg lapwing_plain`.
+//! The tuning reaches the protocol through the two traits of [`advice`]. The protocol clamps or
+//! checks each answer, so wrong advice costs time, but never an event. [`advice::Plain`] is the
+//! advice of the build with `--cfg lapwing_plain`.
 //!
 //! Four things are here for speed alone, since they touch words or slots: notices
 //! (`ring_buffer::notices`), the count of a single producer (`claims::single`), the tight loop of

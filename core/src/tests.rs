@@ -17,9 +17,10 @@ const EVENTS: u64 = 5;
 
 type Event = Vec<u64>;
 
-/// A ring of four slots with a stage that changes events and one that reads them, and a seat.
+/// A ring of four slots with a stage that changes events and one that reads them, and a dynamic
+/// stage.
 fn ring(is_multi: bool) -> Ring<Event> {
-    let graph = Graph::new(vec![Box::default(), Box::from([0])]).with_seats(1, Some(0));
+    let graph = Graph::new(vec![Box::default(), Box::from([0])]).with_dynamic_stages(1, Some(0));
     let waits = Waits { parks: true, shares_threads: false };
     let room = Room::reserve(4, is_multi).unwrap();
     room.into_ring(Factory::of(Vec::new), graph, 0, waits)
@@ -88,12 +89,13 @@ fn run(
     }
 }
 
-/// Runs both stages and a consumer in the seat while `produce` publishes. Returns the sum of the
+/// Runs both stages and a dynamic consumer while `produce` publishes. Returns the sum of the
 /// numbers that each of the last two has seen.
 fn sums(ring: &Ring<Event>, produce: impl FnOnce() + Send) -> [u64; 2] {
     let joined = Joined::new(ring.control(), StartAt::Now).unwrap();
     let writer = reader(ring, Place::Stage(0), true);
-    let readers = [Place::Stage(1), Place::Seat(joined)].map(|place| reader(ring, place, false));
+    let readers =
+        [Place::Stage(1), Place::DynamicStage(joined)].map(|place| reader(ring, place, false));
     thread::scope(|scope| {
         scope.spawn(produce);
         scope.spawn(|| {

@@ -1,5 +1,5 @@
-//! Safe calls in an order that no layer above uses. Each must panic or be harmless: none may let two
-//! threads access one event, or show an event that is not published.
+//! Safe calls in an order that no layer above uses. Each must panic or be harmless: none may let
+//! two threads access one event, or show an event that is not published.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,15 +41,15 @@ fn panics(act: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(act)).is_err()
 }
 
-/// The word of an acknowledgement, a worker or a seat has another owner.
+/// The word of an acknowledgement, a worker or a dynamic stage has another owner.
 #[test]
 fn only_a_stage_has_the_reader_of_a_stage() {
     let mut graph = stages(&[&[], &[0]]);
     let acknowledgement = graph.acknowledge(0);
     let workers = graph.share(1, 2);
-    let ring = ring(graph.with_seats(1, None));
-    let seat = ring.control().seats().start;
-    for word in [acknowledgement, workers[0], workers[1], workers[2], seat] {
+    let ring = ring(graph.with_dynamic_stages(1, None));
+    let dynamic_stage = ring.control().dynamic_stages().start;
+    for word in [acknowledgement, workers[0], workers[1], workers[2], dynamic_stage] {
         assert!(panics(|| drop(reader(&ring, Place::Stage(word)))), "word={word}");
     }
     drop(reader(&ring, Place::Stage(0)));
@@ -87,8 +87,8 @@ impl ReadAdvice for Greedy {
     }
 }
 
-/// The store of an unchanged byte would undo what a producer writes there, which the other stage lets
-/// pass.
+/// The store of an unchanged byte would undo what a producer writes there, which the other stage
+/// lets pass.
 #[test]
 fn a_reader_that_has_left_acquires_no_cache_line() {
     let ring = ring(stages(&[&[], &[]]));
@@ -124,33 +124,34 @@ fn a_reader_that_has_left_gets_no_event() {
     assert_eq!((left.next_known(), left.rest()), (None, None));
 }
 
-/// A seat behind the acknowledgement alone would get what is acknowledged, published or not.
+/// A dynamic stage behind the acknowledgement alone would get what is acknowledged, published or
+/// not.
 #[test]
-fn a_seat_follows_a_stage() {
+fn a_dynamic_stage_follows_a_stage() {
     let shows_anything = |last_writer: fn(StageIndex) -> StageIndex| {
         let mut graph = stages(&[&[]]);
         let acknowledgement = graph.acknowledge(0);
-        let ring = ring(graph.with_seats(1, Some(last_writer(acknowledgement))));
+        let ring = ring(graph.with_dynamic_stages(1, Some(last_writer(acknowledgement))));
         let joined = Joined::new(ring.control(), StartAt::Oldest).unwrap();
-        let mut late = reader(&ring, Place::Seat(joined));
+        let mut late = reader(&ring, Place::DynamicStage(joined));
         ring.control().acknowledge(acknowledgement, 3);
         late.poll(CAPACITY).is_ok()
     };
-    let with_seat_behind = |last_writer| {
+    let with_dynamic_stage_behind = |last_writer| {
         catch_unwind(AssertUnwindSafe(|| shows_anything(last_writer))).unwrap_or(false)
     };
-    assert!(!with_seat_behind(|_| 0), "nothing is published");
-    assert!(!with_seat_behind(|words| words), "nothing is published");
-    assert!(!with_seat_behind(|words| words + 1), "nothing is published");
+    assert!(!with_dynamic_stage_behind(|_| 0), "nothing is published");
+    assert!(!with_dynamic_stage_behind(|words| words), "nothing is published");
+    assert!(!with_dynamic_stage_behind(|words| words + 1), "nothing is published");
 }
 
-/// Words that are added behind the seats would be taken for seats.
+/// Words that are added behind the dynamic stages would be taken for dynamic stages.
 #[test]
-fn the_seats_are_the_last_words() {
-    let with_seats = || stages(&[&[]]).with_seats(1, None);
-    assert!(panics(|| _ = with_seats().acknowledge(0)));
-    assert!(panics(|| _ = with_seats().share(0, 1)));
-    assert!(panics(|| _ = with_seats().with_seats(1, None)));
+fn the_dynamic_stages_are_the_last_words() {
+    let with_dynamic_stages = || stages(&[&[]]).with_dynamic_stages(1, None);
+    assert!(panics(|| _ = with_dynamic_stages().acknowledge(0)));
+    assert!(panics(|| _ = with_dynamic_stages().share(0, 1)));
+    assert!(panics(|| _ = with_dynamic_stages().with_dynamic_stages(1, None)));
     assert!(panics(|| _ = stages(&[&[]]).share(0, 0)), "a group has workers");
 }
 

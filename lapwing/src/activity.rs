@@ -76,8 +76,9 @@ const DOING_MASK: u64 = (1 << DOING_BITS) - 1;
 /// The words of one stage, on a cache line of their own. Only the stage's consumer stores them, so
 /// it uses a load and a store instead of a read-modify-write. Monitors load them.
 ///
-/// A seat has one consumer after another. A consumer that gives its seat back gets words that no
-/// monitor loads (`StageReader::leave`), and `Seating` orders its last store before the next consumer.
+/// A dynamic stage has one consumer after another. A consumer that gives its dynamic stage back
+/// gets words that no monitor loads (`StageReader::leave`), and `DynamicStages` orders its last
+/// store before the next consumer.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     /// The activity, and above it the number of finished batches.
@@ -117,8 +118,8 @@ impl Activity {
         store(&self.word, load(&self.word) & !DOING_MASK | doing as u64);
     }
 
-    /// Clears the words for the next consumer of a seat. Only the caller may use the words at this
-    /// time.
+    /// Clears the words for the next consumer of a dynamic stage. Only the caller may use the words
+    /// at this time.
     pub(crate) fn reset(&self) {
         [&self.word, &self.parks, &self.wakes].into_iter().for_each(|figure| store(figure, 0));
     }

@@ -1,12 +1,13 @@
 //! What monitors show of a ring in addition to its words: the names of the ring and its stages,
-//! which never change, and the names of consumers that join and leave. Not here: the dependencies between stages (`control`).
+//! which never change, and the names of consumers that join and leave. Not here: the dependencies
+//! between stages (`control`).
 
 use std::collections::{BTreeMap, BTreeSet};
 // Always the standard library's types: no model depends on a name.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Index of a stage in its ring. The stages of the graph come first, then the words of
-/// acknowledgements, then those of workers, then the seats.
+/// acknowledgements, then those of workers, then the dynamic stages.
 pub(crate) type StageIndex = usize;
 
 /// Returns the name of a worker, which is also the name of its thread.
@@ -30,8 +31,8 @@ struct Contents {
 /// A consumer that joined or is about to.
 #[derive(Debug, Default)]
 struct JoinedConsumer {
-    /// Its seat; `None` until it has one.
-    seat: Option<StageIndex>,
+    /// Its dynamic stage; `None` until it has one.
+    dynamic_stage: Option<StageIndex>,
     /// Whether it has a handler, and so a thread that runs it.
     has_handler: bool,
 }
@@ -83,20 +84,20 @@ impl Description {
         self.0.stages.get(index)
     }
 
-    /// Returns the names of the consumer at `index` (a stage, or the consumer in that seat) and of
-    /// its threads.
+    /// Returns the names of the consumer at `index` (a stage, or the consumer in that dynamic
+    /// stage) and of its threads.
     pub(crate) fn consumer(&self, index: StageIndex) -> (String, Vec<String>) {
         if let Some(stage) = self.stage(index) {
             return (stage.name.clone(), stage.threads.clone());
         }
         let guests = self.guests();
-        match guests.iter().find(|(_, guest)| guest.seat == Some(index)) {
+        match guests.iter().find(|(_, guest)| guest.dynamic_stage == Some(index)) {
             Some((name, guest)) => {
                 let threads = guest.has_handler.then(|| name.clone());
                 (name.clone(), threads.into_iter().collect())
             }
-            // The consumer in this seat has just left.
-            None => (format!("seat {index}"), Vec::new()),
+            // The consumer in this dynamic stage has just left.
+            None => (format!("dynamic stage {index}"), Vec::new()),
         }
     }
 
@@ -125,9 +126,9 @@ pub(crate) struct TakenName {
 }
 
 impl TakenName {
-    /// Records the seat of the consumer.
-    pub(crate) fn sits_at(&self, seat: StageIndex) {
-        self.change(|guest| guest.seat = Some(seat));
+    /// Records the dynamic stage of the consumer.
+    pub(crate) fn sits_at(&self, dynamic_stage: StageIndex) {
+        self.change(|guest| guest.dynamic_stage = Some(dynamic_stage));
     }
 
     /// Records that the consumer has a handler.

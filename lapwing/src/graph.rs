@@ -6,5 +6,6 @@
 
 pub use crate::placement::Placement;
 pub use crate::topology::{
-    Alone, Chain, Graph, Parallel, Position, Seat, Seats, StageId, StartAt, Unplaced, WorkerStage,
+    Alone, Chain, DynamicStage, DynamicStages, Graph, Parallel, Position, StageId, StartAt,
+    Unplaced, WorkerStage,
 };

@@ -16,8 +16,8 @@ use crate::ring::Shared;
 use crate::sync::now;
 
 /// Time between two checks while the stages are far from the event, so that each of their batches
-/// does not cost a wake-up. 1 ms: a stage that has a quarter of a ring left usually takes longer than
-/// the wake-up of a thread.
+/// does not cost a wake-up. 1 ms: a stage that has a quarter of a ring left usually takes longer
+/// than the wake-up of a thread.
 const FAR_SLEEP: Duration = Duration::from_millis(1);
 
 /// The wait for the event `sequence`.
@@ -34,8 +34,8 @@ impl Handled<'_> {
 
     fn is_handled(&self) -> bool {
         // A consumer that leaves gives up its acknowledgement before its own word. In between, the
-        // words look as if the event was acknowledged. Either the first check saw the acknowledgement
-        // before that, or the second one sees that the consumer has left.
+        // words look as if the event was acknowledged. Either the first check saw the
+        // acknowledgement before that, or the second one sees that the consumer has left.
         self.is_finished() && !self.is_a_consumer_leaving() && self.is_finished()
     }
 
@@ -108,7 +108,7 @@ impl Handled<'_> {
             let mut upstream = control.ancestors_of(stage).iter();
             self.is_behind(stage) && !upstream.any(|&other| self.is_behind(other))
         };
-        let culprits = self.stages().chain(control.seats()).filter(is_culprit);
+        let culprits = self.stages().chain(control.dynamic_stages()).filter(is_culprit);
         culprits.map(|stage| self.shared.description.consumer(stage).0).collect()
     }
 

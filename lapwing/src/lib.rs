@@ -36,7 +36,7 @@
 //! | Start and stop a ring | [`Consumers`], [`Running`], [`Report`] |
 //! | Choose which thread runs which stage | [`Placement`](graph::Placement) |
 //! | Choose how threads wait | [`wait`], with a table of the strategies; [`wait::BusySpin`] has the lowest latency |
-//! | Add and remove consumers while the ring runs | [`Seats`](graph::Seats), [`StopHandle`](consumer::StopHandle) |
+//! | Add and remove consumers while the ring runs | [`DynamicStages`](graph::DynamicStages), [`StopHandle`](consumer::StopHandle) |
 //! | Wait at several receivers or pollers at once | [`select`] |
 //! | Observe events without holding up the ring | [`tap`] |
 //! | See what a ring does | [`monitor`] |
@@ -204,16 +204,17 @@ pub const MAX_CAPACITY: usize = lapwing_core::MAX_CAPACITY;
 /// ```
 pub const MAX_FIRST_SEQUENCE: Sequence = lapwing_core::MAX_FIRST_SEQUENCE;
 
-/// Largest number of seats in a ring. A producer that checks for free slots reads every seat.
+/// Largest number of dynamic stages in a ring. A producer that checks for free slots reads every
+/// dynamic stage.
 ///
 /// ```
-/// use lapwing::{Disruptor, MAX_SEATS, error::BuildError};
+/// use lapwing::{Disruptor, MAX_DYNAMIC_STAGES, error::BuildError};
 ///
-/// let requested = MAX_SEATS + 1;
-/// let ring = Disruptor::single_producer(8, || ()).seats(requested).stage("all").poller();
-/// assert_eq!(ring.build().err(), Some(BuildError::Seats { requested }));
+/// let requested = MAX_DYNAMIC_STAGES + 1;
+/// let ring = Disruptor::single_producer(8, || ()).dynamic_stages(requested).stage("all").poller();
+/// assert_eq!(ring.build().err(), Some(BuildError::DynamicStages { requested }));
 /// ```
-pub const MAX_SEATS: usize = 256;
+pub const MAX_DYNAMIC_STAGES: usize = 256;
 
 /// Largest number of receivers of a [broadcast](channel::Builder::broadcast). A sender that checks
 /// for free slots reads the position of each of them.

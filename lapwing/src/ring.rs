@@ -105,12 +105,12 @@ impl Shared {
         self.control.is_multi().then(|| self.open_claims.oldest_of_this_thread(is_held))?
     }
 
-    /// Whether the calling thread holds a claim below `end`, in a ring with several producers. `end` is at
-    /// most one lap ahead of the slowest consumer.
+    /// Whether the calling thread holds a claim below `end`, in a ring with several producers.
+    /// `end` is at most one lap ahead of the slowest consumer.
     ///
-    /// No consumer passes an open claim, so such a claim is between the slowest consumer and `end`. If
-    /// every stamp there is set, there is none. Otherwise, or if there are fewer producers than stamps,
-    /// the records of the producers say which thread holds the claim.
+    /// No consumer passes an open claim, so such a claim is between the slowest consumer and `end`.
+    /// If every stamp there is set, there is none. Otherwise, or if there are fewer producers than
+    /// stamps, the records of the producers say which thread holds the claim.
     pub(crate) fn holds_claim_below(&self, end: Sequence) -> bool {
         let control = &self.control;
         if !control.is_multi() {
@@ -125,19 +125,19 @@ impl Shared {
         self.oldest_own_claim().is_some_and(|held| held < end)
     }
 
-    /// Returns the number of threads that work at the ring: a snapshot, in which each producer, each
-    /// poller and each consumer in a seat counts as a thread.
+    /// Returns the number of threads that work at the ring: a snapshot, in which each producer,
+    /// each poller and each dynamic consumer counts as a thread.
     pub(crate) fn threads(&self) -> u64 {
         self.control.producers() + self.stage_threads + self.guests()
     }
 
-    /// Returns the number of consumers in seats; a snapshot.
+    /// Returns the number of dynamic consumers; a snapshot.
     fn guests(&self) -> u64 {
-        (self.control.seats().len() - self.control.free_seats()) as u64
+        (self.control.dynamic_stages().len() - self.control.free_dynamic_stages()) as u64
     }
 
     /// Whether an event may wake several consumers at once: stages side by side, workers, or a
-    /// consumer in a seat beside others.
+    /// dynamic consumer beside others.
     pub(crate) fn has_siblings(&self) -> bool {
         self.has_siblings || self.guests() > 0
     }
@@ -147,13 +147,15 @@ impl Shared {
         &self.activities[stage]
     }
 
-    /// Returns the marks of the events that `stage` skipped, if it may skip any. A seat has none.
+    /// Returns the marks of the events that `stage` skipped, if it may skip any. A dynamic stage
+    /// has none.
     pub(crate) fn failures(&self, stage: StageIndex) -> Option<&Failures> {
         self.failures.get(stage)?.as_ref()
     }
 }
 
-/// Whether two of the first `stages` wait for the same stages, or one of them is a group of workers.
+/// Whether two of the first `stages` wait for the same stages, or one of them is a group of
+/// workers.
 fn has_siblings(control: &Control, stages: usize) -> bool {
     let upstream = |stage| control.upstream_of(stage);
     (0..stages).any(|stage| {

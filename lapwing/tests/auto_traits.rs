@@ -1,5 +1,5 @@
-//! Tests which public types are `Send` and `Sync`, and that a handler's type is inferred. The checks
-//! run at compile time.
+//! Tests which public types are `Send` and `Sync`, and that a handler's type is inferred. The
+//! checks run at compile time.
 //!
 //! Types that a program shares by reference are both. A guard that borrows events is `Sync` only if
 //! the events are. A type that contains user closures, which need only be `Send`, and that building
@@ -18,7 +18,7 @@ use lapwing::consumer::{
 };
 use lapwing::error::{BatchError, BuildError, PublishError, StartError};
 use lapwing::graph::{
-    Chain, Graph, Parallel, Placement, Seat, Seats, StageId, Unplaced, WorkerStage,
+    Chain, DynamicStage, DynamicStages, Graph, Parallel, Placement, StageId, Unplaced, WorkerStage,
 };
 use lapwing::lifecycle::{Backlog, RunError, ShutdownError, WorkerGroup};
 use lapwing::monitor::{Monitor, Part, Snapshot, StageSnapshot, Stall};
@@ -64,7 +64,7 @@ assert_auto_traits! { send: true, sync: true:
     Poller<u64, Shared>, Poller<u64, Exclusive>, Poller<Unshared, Exclusive>,
     Consumer<'static>, Consumers<'static, u64>, Consumers<'static, Unshared>,
     Running<'static>, Report, StageReport, RunError, ShutdownError, Backlog, Outcome,
-    StopHandle, Acknowledger, WorkerGroup, Seats<u64>, Seat<u64>,
+    StopHandle, Acknowledger, WorkerGroup, DynamicStages<u64>, DynamicStage<u64>,
     Monitor, Snapshot, StageSnapshot, Stall, Part,
 }
 

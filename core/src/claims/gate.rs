@@ -33,7 +33,7 @@ pub(super) fn read_limit(
     let Some(limit) = limit(control) else {
         // A joining consumer is counted before it stores its sequence. Until it does, the ring is
         // full.
-        let is_joining = control.stages().seating().has_consumers();
+        let is_joining = control.stages().dynamic().has_consumers();
         let no_consumers = ClaimError::Halted(Cause::NO_CONSUMERS);
         return Err(if is_joining { ClaimError::Full } else { no_consumers });
     };
@@ -57,7 +57,7 @@ pub(super) fn limit(control: &Control) -> Option<Sequence> {
 pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
     !control.is_open()
         || match limit(control) {
-            None => !control.stages().seating().has_consumers(),
+            None => !control.stages().dynamic().has_consumers(),
             Some(limit) => limit >= end,
         }
 }

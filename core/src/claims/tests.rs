@@ -176,8 +176,8 @@ for_both!(
     a_second_close_waited_for_the_first,
 );
 
-/// A thread that ends a ring first says so, and then stops the grants. A producer that was refused in between was
-/// granted its next claim.
+/// A thread that ends a ring first says so, and then stops the grants. A producer that was refused
+/// in between was granted its next claim.
 fn a_claim_that_a_close_refused_is_the_last_one<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     claim_and_publish(&mut sequencer, &control, 1);
@@ -191,7 +191,7 @@ fn a_claim_that_a_close_refused_is_the_last_one<S: Tested>() {
 fn a_claim_without_a_consumer_is_the_last_one<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     claim_and_publish(&mut sequencer, &control, 1);
-    assert!(control.stages().seating().remove_consumer());
+    assert!(control.stages().dynamic().remove_consumer());
     control.advance_for_test(0, DETACHED);
     let halted = ClaimError::Halted(Cause::NO_CONSUMERS);
     assert_eq!(sequencer.try_claim(&control, 4), Err(halted));
@@ -486,7 +486,7 @@ fn the_stages_that_gate_beside_one_are_all_others_without_a_stage_downstream() {
         graph.share(1, 1);
         graph
     }));
-    assert!(!with(|graph| graph.with_seats(1, None)));
+    assert!(!with(|graph| graph.with_dynamic_stages(1, None)));
 }
 
 /// Such a stage must not yield its CPU to producers. With that yield, three producers reached three

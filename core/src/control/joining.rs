@@ -1,15 +1,16 @@
-//! How a consumer takes a seat while producers publish: where it may start so that it reads every
-//! event before it is overwritten, and how far producers may claim meanwhile. Not here: which
-//! consumers may join (`lapwing::graph`), and when a producer loads the gate (`claims::gate`).
+//! How a consumer takes a dynamic stage while producers publish: where it may start so that it
+//! reads every event before it is overwritten, and how far producers may claim meanwhile. Not here:
+//! which consumers may join (`lapwing::graph`), and when a producer loads the gate
+//! (`claims::gate`).
 //!
 //! ```text
 //! producer at its limit               joining consumer
-//! granted = gate + capacity           sequence of its seat = where it would start
+//! granted = gate + capacity           its sequence = where it would start
 //! fence                               fence
-//! load the seats again                load `granted`: it starts at most a lap below
+//! load the dynamic stages again       load `granted`: it starts at most a lap below
 //! ```
 //!
-//! Either the producer sees the seat and stays within one lap of it, or the consumer sees
+//! Either the producer sees the dynamic stage and stays within one lap of it, or the consumer sees
 //! `granted`. The consumer then starts after the events that the producer may overwrite (O15). A
 //! limit that a producer reuses was granted earlier, so it needs no second check.
 
@@ -31,37 +32,37 @@ pub enum StartAt {
     Sequence(Sequence),
 }
 
-/// The seat that a consumer has taken. Dropping it leaves the seat: it stops holding producers back
-/// and is free for the next consumer.
+/// The dynamic stage that a consumer has taken. Dropping it leaves the dynamic stage: it stops
+/// holding producers back and is free for the next consumer.
 #[derive(Debug)]
 pub struct Joined {
     control: Arc<Control>,
-    seat: StageIndex,
-    /// Which consumer of this seat it is.
+    dynamic_stage: StageIndex,
+    /// Which consumer of this dynamic stage it is.
     turn: u64,
     /// Its first sequence.
     start: Sequence,
 }
 
 impl Joined {
-    /// Takes a free seat for a consumer that begins at `start`.
+    /// Takes a free dynamic stage for a consumer that begins at `start`.
     ///
     /// # Errors
     ///
-    /// [`JoinError`] if there is no free seat, if the ring does not hold the sequence `start`, or
-    /// if the ring is halted.
+    /// [`JoinError`] if there is no free dynamic stage, if the ring does not hold the sequence
+    /// `start`, or if the ring is halted.
     pub fn new(control: &Arc<Control>, start: StartAt) -> Result<Self, JoinError> {
-        let (seat, turn, start) = control.join(start)?;
-        Ok(Self { control: Arc::clone(control), seat, turn, start })
+        let (dynamic_stage, turn, start) = control.join(start)?;
+        Ok(Self { control: Arc::clone(control), dynamic_stage, turn, start })
     }
 
     /// Returns the index of its words.
     #[must_use]
-    pub fn seat(&self) -> StageIndex {
-        self.seat
+    pub fn dynamic_stage(&self) -> StageIndex {
+        self.dynamic_stage
     }
 
-    /// Returns which consumer of this seat it is.
+    /// Returns which consumer of this dynamic stage it is.
     #[must_use]
     pub fn turn(&self) -> u64 {
         self.turn
@@ -73,7 +74,7 @@ impl Joined {
         self.start
     }
 
-    /// Whether it has a seat of the ring of `control`.
+    /// Whether it has a dynamic stage of the ring of `control`.
     pub(crate) fn is_of(&self, control: &Arc<Control>) -> bool {
         Arc::ptr_eq(&self.control, control)
     }
@@ -81,7 +82,7 @@ impl Joined {
 
 impl Drop for Joined {
     fn drop(&mut self) {
-        self.control.leave_seat(self.seat);
+        self.control.leave_dynamic_stage(self.dynamic_stage);
     }
 }
 
@@ -90,51 +91,51 @@ impl Control {
     /// Returns how far a producer may claim that found the gate one lap below `limit`. That is less
     /// than `limit` if a consumer is just joining.
     pub(crate) fn grant(&self, limit: Sequence) -> Sequence {
-        if self.stages.seating().is_empty() {
+        if self.stages.dynamic().is_empty() {
             return limit;
         }
-        self.stages.seating().raise_granted(limit);
+        self.stages.dynamic().raise_granted(limit);
         // O15: pairs with the fence in `sit_down`. Either the joining consumer sees `limit` and
         // starts no more than a lap below it, or its sequence is seen here.
         fence(Ordering::SeqCst);
-        limit.min(self.stages.slowest_seat().saturating_add(self.capacity))
+        limit.min(self.stages.slowest_dynamic().saturating_add(self.capacity))
     }
 }
 
 /// Operations of a consumer that joins or leaves.
 impl Control {
-    /// Takes a free seat for a consumer that begins at `start`.
+    /// Takes a free dynamic stage for a consumer that begins at `start`.
     ///
     /// # Errors
     ///
-    /// [`JoinError`] if there is no free seat, if the ring does not hold the sequence `start`, or
-    /// if the ring is halted.
+    /// [`JoinError`] if there is no free dynamic stage, if the ring does not hold the sequence
+    /// `start`, or if the ring is halted.
     fn join(&self, start: StartAt) -> Result<(StageIndex, u64, Sequence), JoinError> {
         let wish = self.wish(start)?;
-        let seating = self.stages.seating();
-        let Some((seat, turn)) = seating.take() else {
-            return Err(JoinError::NoFreeSeat);
+        let dynamic = self.stages.dynamic();
+        let Some((dynamic_stage, turn)) = dynamic.take() else {
+            return Err(JoinError::NoneFree);
         };
-        if !seating.add_consumer() {
-            seating.free_seat(seat);
+        if !dynamic.add_consumer() {
+            dynamic.give_back(dynamic_stage);
             // The last consumer may not have halted the ring yet.
             return Err(JoinError::Halted(self.life.halt_cause().unwrap_or(Cause::NO_CONSUMERS)));
         }
-        let result = self.sit_down(seat, start, wish);
+        let result = self.sit_down(dynamic_stage, start, wish);
         if result.is_err() {
-            self.leave_seat(seat);
+            self.leave_dynamic_stage(dynamic_stage);
         }
         // O6: if the whole graph has left, a producer may have found no consumer behind and parked
-        // on the publication. A producer that parks later sees this seat (O7).
+        // on the publication. A producer that parks later sees this dynamic stage (O7).
         self.parking.published().wake_all();
-        result.map(|start| (seat, turn, start))
+        result.map(|start| (dynamic_stage, turn, start))
     }
 
-    /// Leaves `seat` and frees it. Halts the ring if this was the last consumer; see
+    /// Leaves `dynamic_stage` and frees it. Halts the ring if this was the last consumer; see
     /// [`detach`](Self::detach).
-    fn leave_seat(&self, seat: StageIndex) {
-        self.detach(seat);
-        self.stages.seating().free_seat(seat);
+    fn leave_dynamic_stage(&self, dynamic_stage: StageIndex) {
+        self.detach(dynamic_stage);
+        self.stages.dynamic().give_back(dynamic_stage);
     }
 
     /// Returns the requested sequence, if the ring holds it at present.
@@ -152,18 +153,18 @@ impl Control {
         }
     }
 
-    /// Begins to hold producers back at `seat`, from `wish` on. If `wish` may have been overwritten
-    /// and `start` does not name a sequence, begins at the oldest event, or at the first one that is
-    /// not published by now.
+    /// Begins to hold producers back at `dynamic_stage`, from `wish` on. If `wish` may have been
+    /// overwritten and `start` does not name a sequence, begins at the oldest event, or at the
+    /// first one that is not published by now.
     fn sit_down(
         &self,
-        seat: StageIndex,
+        dynamic_stage: StageIndex,
         start: StartAt,
         wish: Sequence,
     ) -> Result<Sequence, JoinError> {
         // O2: the Release in `store` carries that everything below is settled, and the reads of the
-        // last consumer in this seat.
-        let words = self.stages.of(seat);
+        // last consumer in this dynamic stage.
+        let words = self.stages.of(dynamic_stage);
         words.store(wish);
         // O15: pairs with the fence in `grant`.
         fence(Ordering::SeqCst);
@@ -178,19 +179,19 @@ impl Control {
             let newest = self.first_unpublished(oldest);
             return Err(JoinError::OutOfRange { oldest, newest });
         }
-        self.advance(words, seat, oldest);
+        self.advance(words, dynamic_stage, oldest);
         if start == StartAt::Oldest {
             return Ok(oldest);
         }
         // Producers are held back from `oldest` on, so this one holds.
         let newest = self.first_unpublished(oldest);
-        self.advance(words, seat, newest);
+        self.advance(words, dynamic_stage, newest);
         Ok(newest)
     }
 
     /// Returns the oldest sequence that no producer was allowed to overwrite. It never goes back.
     fn oldest(&self) -> Sequence {
-        self.stages.seating().granted().saturating_sub(self.capacity)
+        self.stages.dynamic().granted().saturating_sub(self.capacity)
     }
 
     /// Returns the first unpublished sequence from `oldest` on, such that all events before it are
@@ -204,7 +205,7 @@ impl Control {
         };
         let claimed = self.claimed();
         // What a stage has finished is published, and that is usually nearly everything.
-        let finished = self.stages.seating().readers().map(|stage| self.sequence_of(stage));
+        let finished = self.stages.dynamic().readers().map(|stage| self.sequence_of(stage));
         let finished = finished.filter(|&sequence| sequence != DETACHED).max();
         let mut next = finished.map_or(oldest, |finished| finished.max(oldest));
         while next < claimed
@@ -226,16 +227,16 @@ mod tests {
     /// A producer was granted a lap beyond the wish of a consumer before its sequence was seen.
     #[test]
     fn a_consumer_that_joins_now_began_at_the_oldest_event() {
-        let (stage, seat) = (0, 1);
-        let graph = Graph::new(vec![Box::default()]).with_seats(1, None);
+        let (stage, dynamic_stage) = (0, 1);
+        let graph = Graph::new(vec![Box::default()]).with_dynamic_stages(1, None);
         let control = Control::new(4, None, graph, 0, Waits::default());
         let wish = control.wish(StartAt::Now).unwrap();
         for (start, expected) in [(StartAt::Now, 11), (StartAt::Oldest, 8)] {
-            control.stages.seating().raise_granted(12);
+            control.stages.dynamic().raise_granted(12);
             control.publication.set(11);
             control.stages.of(stage).store(9);
-            assert_eq!(control.sit_down(seat, start, wish), Ok(expected));
-            assert_eq!(control.sequence_of(seat), expected);
+            assert_eq!(control.sit_down(dynamic_stage, start, wish), Ok(expected));
+            assert_eq!(control.sequence_of(dynamic_stage), expected);
         }
     }
 
@@ -243,7 +244,7 @@ mod tests {
     /// cursor: the consumer that joined began beyond the end.
     #[test]
     fn a_consumer_that_joined_during_a_close_began_at_an_event_that_was_refused() {
-        let graph = Graph::new(vec![Box::default()]).with_seats(1, None);
+        let graph = Graph::new(vec![Box::default()]).with_dynamic_stages(1, None);
         let control = Arc::new(Control::new(4, None, graph, 0, Waits::default()));
         control.life.begin_close();
         control.parking.published().raise(ENDED);

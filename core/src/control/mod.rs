@@ -14,7 +14,7 @@
 //! 2 each   worker: like a stage   the worker                like a stage, after its group's word
 //! 1 each   stage: stop            a thread that stops it    its reader, before each batch
 //!          group: watch           idle workers              idle workers
-//! 2        seating                consumers, join or leave  producers, at a full ring
+//! 2        dynamic                consumers, join or leave  producers, at a full ring
 //! life: whether and how it ends
 //! 1        life                   close, halt               consumers, at each poll; producers
 //! parking: the threads that sleep
@@ -92,7 +92,7 @@ impl Control {
             capacity,
         };
         // The first lap counts as granted, since no event precedes it.
-        control.stages.seating().raise_granted(first + capacity);
+        control.stages.dynamic().raise_granted(first + capacity);
         if control.fence() == AsymmetricFence::Full {
             // A full fence follows each publication and each release.
             control.follow_up_publications(true);
@@ -105,7 +105,7 @@ impl Control {
     }
 
     /// Creates the words of a ring with this graph, for a test. `upstream` lists, for each stage,
-    /// the stages directly upstream. There are no seats, and no thread parks.
+    /// the stages directly upstream. There are no dynamic stages, and no thread parks.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn of_graph(
         capacity: u64,
@@ -246,14 +246,14 @@ impl Control {
 
     /// Removes `stage` from the graph, so that no thread waits for it. Halts the ring if it was the
     /// last consumer and no consumer has drained the ring. In a drained ring there is nothing to
-    /// stop, and a producer whose event was handled may check for a halt only after this. A consumer
-    /// in a seat that begins at the end has drained the ring too: which events before its first one
-    /// were handled is not known here.
+    /// stop, and a producer whose event was handled may check for a halt only after this. A
+    /// consumer in a dynamic stage that begins at the end has drained the ring too: which events
+    /// before its first one were handled is not known here.
     pub(crate) fn detach(&self, stage: StageIndex) {
         let is_drained = self.life.end().is_some_and(|end| !self.is_behind(stage, end));
         // A consumer that has drained the ring stays in the count, like a stage that ends then. No
         // other consumer is then the last.
-        let is_last = !is_drained && self.stages.seating().remove_consumer();
+        let is_last = !is_drained && self.stages.dynamic().remove_consumer();
         let words = self.stages.of(stage);
         if let Some(acknowledgement) = words.acknowledgement() {
             self.acknowledge(acknowledgement, crate::DETACHED);
@@ -303,8 +303,8 @@ impl Control {
     }
 
     /// Returns the event count to park on until the gate has finished `sequence`, which it has not
-    /// yet. A patient producer waits for a quarter of the ring behind the slow consumer instead, for
-    /// 100 µs at most. `None` means to check again instead.
+    /// yet. A patient producer waits for a quarter of the ring behind the slow consumer instead,
+    /// for 100 µs at most. `None` means to check again instead.
     #[must_use]
     pub fn behind_gate(&self, sequence: Sequence, is_patient: bool) -> Option<&EventCount> {
         match self.stages.gate_behind(sequence) {
@@ -327,8 +327,8 @@ impl Control {
     }
 
     /// Returns the event count to park on until any word advances, for a thread that runs several
-    /// stages. `None` in a ring that was made for no such thread: there, a stage that releases events
-    /// does not wake it.
+    /// stages. `None` in a ring that was made for no such thread: there, a stage that releases
+    /// events does not wake it.
     #[must_use]
     pub fn anything(&self) -> Option<&EventCount> {
         self.parking.shares_threads().then(|| self.published())

@@ -32,9 +32,9 @@ impl Control {
         self.publication.claimed()
     }
 
-    /// Returns the first sequence from `next` on, at most `limit`, whose claim is open. A snapshot, but a
-    /// claim that the calling thread holds counts as open. The caller may be a lap behind. With one
-    /// producer it is `limit`.
+    /// Returns the first sequence from `next` on, at most `limit`, whose claim is open. A snapshot,
+    /// but a claim that the calling thread holds counts as open. The caller may be a lap behind.
+    /// With one producer it is `limit`.
     #[must_use]
     pub fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
         self.publication.stamps().map_or(limit, |stamps| stamps.settled_prefix(next, limit))
@@ -47,8 +47,8 @@ impl Control {
         self.life.is_open()
     }
 
-    /// Returns the state of the ring, as a thread sees it that has loaded [`claimed`](Self::claimed)
-    /// before.
+    /// Returns the state of the ring, as a thread sees it that has loaded
+    /// [`claimed`](Self::claimed) before.
     #[must_use]
     pub fn state(&self) -> State {
         // O8: between the load of the cursor and the load of the close.
@@ -116,15 +116,15 @@ impl Control {
         self.stages.finished_by_all(stages)
     }
 
-    /// Returns the sequence below which every consumer has finished everything, those in seats
-    /// included. If all consumers have left, it is the end of the ring that one of them has drained,
-    /// and `None` if none has, or if the first one is joining.
+    /// Returns the sequence below which every consumer has finished everything, those in dynamic
+    /// stages included. If all consumers have left, it is the end of the ring that one of them has
+    /// drained, and `None` if none has, or if the first one is joining.
     #[must_use]
     pub fn finished(&self) -> Option<Sequence> {
         // O2: the Acquire is in `gate`; brings what the consumers did with these events.
         match self.stages.gate().finished() {
             // A consumer that has drained the ring stays in the count.
-            None if self.stages.seating().has_consumers() => self.life.end(),
+            None if self.stages.dynamic().has_consumers() => self.life.end(),
             finished => finished,
         }
     }
@@ -135,22 +135,22 @@ impl Control {
         self.stages.finished_by(stage)
     }
 
-    /// Returns the number of words: those of stages, acknowledgements, workers and seats.
+    /// Returns the number of words: those of stages, acknowledgements, workers and dynamic stages.
     #[must_use]
     pub fn words(&self) -> usize {
         self.stages.all().len()
     }
 
-    /// Returns the indices of the seats, which follow those of all other words.
+    /// Returns the indices of the dynamic stages, which follow those of all other words.
     #[must_use]
-    pub fn seats(&self) -> std::ops::Range<StageIndex> {
-        self.stages.seating().seats()
+    pub fn dynamic_stages(&self) -> std::ops::Range<StageIndex> {
+        self.stages.dynamic().indices()
     }
 
-    /// Returns the number of free seats; a snapshot.
+    /// Returns the number of free dynamic stages; a snapshot.
     #[must_use]
-    pub fn free_seats(&self) -> usize {
-        self.stages.seating().free()
+    pub fn free_dynamic_stages(&self) -> usize {
+        self.stages.dynamic().free()
     }
 
     /// Returns the stages directly upstream of `stage`, with the words of their workers and

@@ -9,19 +9,19 @@ use super::{
 use crate::error::{Cause, ClaimError, JoinError, PollError};
 use crate::{Joined, Ring, StartAt};
 
-/// Returns the producer and the only stage of a ring of one slot with one seat.
-fn single_with_seat() -> (Publisher<Single>, Taker, Ring<u64>) {
-    single_with_seats(1)
+/// Returns the producer and the only stage of a ring of one slot with one dynamic stage.
+fn single_with_dynamic_stage() -> (Publisher<Single>, Taker, Ring<u64>) {
+    single_with_dynamic_stages(1)
 }
 
-fn single_with_seats(seats: usize) -> (Publisher<Single>, Taker, Ring<u64>) {
-    let ring = ring_of(1, false, graph(ONE).with_seats(seats, None));
+fn single_with_dynamic_stages(dynamic_stages: usize) -> (Publisher<Single>, Taker, Ring<u64>) {
+    let ring = ring_of(1, false, graph(ONE).with_dynamic_stages(dynamic_stages, None));
     (Publisher::only(&ring, Advice::default()), Taker::of_stage(&ring, 0), ring)
 }
 
 /// The same with several producers.
-fn multi_with_seat() -> (Publisher<Multi>, Taker, Ring<u64>) {
-    let ring = ring_of(1, true, graph(ONE).with_seats(1, None));
+fn multi_with_dynamic_stage() -> (Publisher<Multi>, Taker, Ring<u64>) {
+    let ring = ring_of(1, true, graph(ONE).with_dynamic_stages(1, None));
     (Publisher::one_more(&ring), Taker::of_stage(&ring, 0), ring)
 }
 
@@ -30,7 +30,7 @@ fn publish<C: Claims>(producer: &mut Publisher<C>, sequence: u64) {
     assert_eq!(producer.publish(sequence), Ok(sequence));
 }
 
-/// Takes a seat for a consumer that has no reader yet.
+/// Takes a dynamic stage for a consumer that has no reader yet.
 fn join(ring: &Ring<u64>, start: StartAt) -> Result<Joined, JoinError> {
     Joined::new(ring.control(), start)
 }
@@ -53,13 +53,13 @@ fn join_at_the_oldest_against_publish<C: Claims + 'static>(
 /// O15: one producer.
 #[test]
 fn loom_join_at_the_oldest_against_publish() {
-    check(|| join_at_the_oldest_against_publish(single_with_seat()));
+    check(|| join_at_the_oldest_against_publish(single_with_dynamic_stage()));
 }
 
 /// O15: several producers.
 #[test]
 fn loom_join_at_the_oldest_against_publish_multi() {
-    check(|| join_at_the_oldest_against_publish(multi_with_seat()));
+    check(|| join_at_the_oldest_against_publish(multi_with_dynamic_stage()));
 }
 
 /// A consumer joins at the first unpublished event, while the producer publishes another lap.
@@ -80,19 +80,19 @@ fn join_now_against_publish<C: Claims + 'static>(
 /// O15: one producer.
 #[test]
 fn loom_join_now_against_publish() {
-    check(|| join_now_against_publish(single_with_seat()));
+    check(|| join_now_against_publish(single_with_dynamic_stage()));
 }
 
 /// O15: several producers.
 #[test]
 fn loom_join_now_against_publish_multi() {
-    check(|| join_now_against_publish(multi_with_seat()));
+    check(|| join_now_against_publish(multi_with_dynamic_stage()));
 }
 
 /// Lets a consumer join at `start` while a claim is held, and the other consumer leave if it has
 /// joined. No other producer may then claim the slot of that claim again.
 fn join_behind_a_claim_that_is_held(start: StartAt) -> bool {
-    let (mut first, stays, ring) = multi_with_seat();
+    let (mut first, stays, ring) = multi_with_dynamic_stage();
     let mut second = first.clone();
     let publisher = thread::spawn(move || {
         let _ = first.try_publish(1);
@@ -126,7 +126,7 @@ fn loom_join_at_a_sequence_behind_a_claim_that_is_held() {
 #[test]
 fn loom_join_against_a_producer_that_parks() {
     check(|| {
-        let (mut producer, mut stays, ring) = single_with_seat();
+        let (mut producer, mut stays, ring) = single_with_dynamic_stage();
         publish(&mut producer, 0);
         let consumer = thread::spawn(move || {
             stays.take().unwrap();
@@ -139,12 +139,12 @@ fn loom_join_against_a_producer_that_parks() {
     });
 }
 
-/// O6: the whole graph has left. The only consumer in a seat leaves just as another one joins, so
+/// O6: the whole graph has left. The only dynamic consumer leaves just as another one joins, so
 /// for a moment there is no consumer for a producer to wait for.
 #[test]
-fn loom_join_as_the_consumer_in_the_other_seat_leaves() {
+fn loom_join_as_the_consumer_of_the_other_dynamic_stage_leaves() {
     check(|| {
-        let (mut producer, leaves, ring) = single_with_seats(2);
+        let (mut producer, leaves, ring) = single_with_dynamic_stages(2);
         let first = join(&ring, StartAt::Now).unwrap();
         drop(leaves);
         publish(&mut producer, 0);
@@ -157,11 +157,11 @@ fn loom_join_as_the_consumer_in_the_other_seat_leaves() {
     });
 }
 
-/// O2 and O6: a producer waits for a consumer in a seat, which leaves.
+/// O2 and O6: a producer waits for a dynamic consumer, which leaves.
 #[test]
-fn loom_leave_a_seat_against_a_producer_that_parks() {
+fn loom_leave_a_dynamic_stage_against_a_producer_that_parks() {
     check(|| {
-        let (mut producer, mut stays, ring) = single_with_seat();
+        let (mut producer, mut stays, ring) = single_with_dynamic_stage();
         let mut late = Taker::join(&ring, StartAt::Now).unwrap();
         publish(&mut producer, 0);
         stays.take().unwrap();
@@ -171,11 +171,12 @@ fn loom_leave_a_seat_against_a_producer_that_parks() {
     });
 }
 
-/// O16: a consumer takes a seat only after all reads of the previous consumer in that seat.
+/// O16: a consumer takes a dynamic stage only after all reads of the previous consumer in that
+/// dynamic stage.
 #[test]
-fn loom_a_seat_is_taken_again() {
+fn loom_a_dynamic_stage_is_taken_again() {
     check(|| {
-        let (mut producer, mut stays, ring) = single_with_seat();
+        let (mut producer, mut stays, ring) = single_with_dynamic_stage();
         let mut before = Taker::join(&ring, StartAt::Now).unwrap();
         publish(&mut producer, 0);
         stays.take().unwrap();
@@ -190,9 +191,9 @@ fn loom_a_seat_is_taken_again() {
 
 /// O2: the same, where a producer on another thread uses the sequence of the second consumer.
 #[test]
-fn loom_a_seat_is_taken_again_before_a_claim() {
+fn loom_a_dynamic_stage_is_taken_again_before_a_claim() {
     check(|| {
-        let (mut producer, mut stays, ring) = single_with_seat();
+        let (mut producer, mut stays, ring) = single_with_dynamic_stage();
         let mut before = Taker::join(&ring, StartAt::Now).unwrap();
         publish(&mut producer, 0);
         stays.take().unwrap();
@@ -207,12 +208,12 @@ fn loom_a_seat_is_taken_again_before_a_claim() {
     });
 }
 
-/// O16: a seat is free only once the consumer in it no longer counts. A consumer that takes the seat
-/// as the other one leaves holds producers back.
+/// O16: a dynamic stage is free only once the consumer in it no longer counts. A consumer that
+/// takes the dynamic stage as the other one leaves holds producers back.
 #[test]
-fn loom_a_seat_is_taken_as_another_leaves_it() {
+fn loom_a_dynamic_stage_is_taken_as_another_leaves_it() {
     check(|| {
-        let (mut producer, mut stays, ring) = single_with_seat();
+        let (mut producer, mut stays, ring) = single_with_dynamic_stage();
         let before = join(&ring, StartAt::Now).unwrap();
         let joiner = thread::spawn(move || {
             if let Ok(mut after) = Taker::join(&ring, StartAt::Now) {
@@ -232,7 +233,7 @@ fn loom_a_seat_is_taken_as_another_leaves_it() {
 #[test]
 fn loom_join_after_a_close_that_refused_an_event() {
     check(|| {
-        let (mut producer, _stays, ring) = single_with_seat();
+        let (mut producer, _stays, ring) = single_with_dynamic_stage();
         let control = producer.control();
         let closer = thread::spawn(move || control.close());
         let accepted = u64::from(producer.publish(0).is_ok());
@@ -246,7 +247,7 @@ fn loom_join_after_a_close_that_refused_an_event() {
 #[test]
 fn loom_join_during_a_close_that_refuses_an_event() {
     check_less(|| {
-        let (mut producer, stays, ring) = single_with_seat();
+        let (mut producer, stays, ring) = single_with_dynamic_stage();
         let control = producer.control();
         let closer = thread::spawn(move || control.close());
         let joiner = thread::spawn({
@@ -262,12 +263,12 @@ fn loom_join_during_a_close_that_refuses_an_event() {
     });
 }
 
-/// O15: a consumer that joins at an event which is overwritten just then is refused, and its seat is
-/// free again.
+/// O15: a consumer that joins at an event which is overwritten just then is refused, and its
+/// dynamic stage is free again.
 #[test]
-fn loom_a_consumer_that_comes_too_late_frees_its_seat() {
+fn loom_a_consumer_that_comes_too_late_frees_its_dynamic_stage() {
     check(|| {
-        let (mut producer, mut stays, ring) = single_with_seat();
+        let (mut producer, mut stays, ring) = single_with_dynamic_stage();
         publish(&mut producer, 0);
         stays.take().unwrap();
         let publisher = thread::spawn(move || {
@@ -289,7 +290,7 @@ fn loom_a_consumer_that_comes_too_late_frees_its_seat() {
 #[test]
 fn loom_no_join_after_a_halt() {
     check(|| {
-        let (producer, _stays, ring) = single_with_seat();
+        let (producer, _stays, ring) = single_with_dynamic_stage();
         let control = producer.control();
         let halter = thread::spawn(move || control.halt(REQUESTED));
         halter.join().unwrap();
@@ -298,12 +299,12 @@ fn loom_no_join_after_a_halt() {
     });
 }
 
-/// I15: in a ring with a seat, a consumer in the seat may read events that the stage has not
+/// I15: in a ring with a dynamic stage, a dynamic consumer may read events that the stage has not
 /// released, so the stage leaves their cache lines.
 #[test]
-fn loom_lines_are_left_where_somebody_has_a_seat() {
+fn loom_lines_are_left_where_somebody_has_a_dynamic_stage() {
     super::check_without_fences(|| {
-        let (mut producer, mut stays, ring) = single_with_seat();
+        let (mut producer, mut stays, ring) = single_with_dynamic_stage();
         let mut guest = Taker::join(&ring, StartAt::Now).unwrap();
         publish(&mut producer, 0);
         let reader = thread::spawn(move || {
@@ -315,16 +316,16 @@ fn loom_lines_are_left_where_somebody_has_a_seat() {
     });
 }
 
-/// O16: one of two consumers gets the seat.
+/// O16: one of two consumers gets the dynamic stage.
 #[test]
-fn loom_two_join_for_one_seat() {
+fn loom_two_join_for_one_dynamic_stage() {
     check(|| {
-        let (_producer, _stays, ring) = single_with_seat();
+        let (_producer, _stays, ring) = single_with_dynamic_stage();
         let others = ring.clone();
         let other = thread::spawn(move || join(&others, StartAt::Now));
         let results = [join(&ring, StartAt::Now), other.join().unwrap()];
         let errors: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
-        assert_eq!(errors, [&JoinError::NoFreeSeat]);
+        assert_eq!(errors, [&JoinError::NoneFree]);
     });
 }
 
@@ -333,7 +334,7 @@ fn loom_two_join_for_one_seat() {
 #[test]
 fn loom_join_as_the_last_one_leaves() {
     check(|| {
-        let (mut producer, stays, ring) = single_with_seat();
+        let (mut producer, stays, ring) = single_with_dynamic_stage();
         let leaver = thread::spawn(move || drop(stays));
         let result = Taker::join(&ring, StartAt::Now);
         leaver.join().unwrap();
@@ -355,13 +356,13 @@ fn loom_join_as_the_last_one_leaves() {
 #[test]
 fn loom_claim_as_one_leaves_and_another_joins() {
     check(|| {
-        let (mut producer, stays, ring) = single_with_seat();
+        let (mut producer, stays, ring) = single_with_dynamic_stage();
         let leaver = thread::spawn(move || drop(stays));
         let publisher = thread::spawn(move || (producer.publish(0), producer));
-        let seat = join(&ring, StartAt::Now);
+        let dynamic_stage = join(&ring, StartAt::Now);
         leaver.join().unwrap();
         let (result, producer) = publisher.join().unwrap();
-        match seat {
+        match dynamic_stage {
             Ok(_) => assert_eq!(result, Ok(0)),
             Err(error) => assert_eq!(error, JoinError::Halted(Cause::NO_CONSUMERS)),
         }
@@ -369,16 +370,16 @@ fn loom_claim_as_one_leaves_and_another_joins() {
     });
 }
 
-/// O10: a stop of a consumer that has left does not stop the next consumer in that seat.
+/// O10: a stop of a consumer that has left does not stop the next consumer in that dynamic stage.
 #[test]
 fn loom_stop_of_a_consumer_that_has_left() {
     check(|| {
-        let (mut producer, _stays, ring) = single_with_seat();
+        let (mut producer, _stays, ring) = single_with_dynamic_stage();
         let before = join(&ring, StartAt::Now).unwrap();
-        let (seat, turn) = (before.seat(), before.turn());
+        let (dynamic_stage, turn) = (before.dynamic_stage(), before.turn());
         drop(before);
         let mut after = Taker::join(&ring, StartAt::Now).unwrap();
-        let stopper = thread::spawn(move || ring.control().stop(seat, turn));
+        let stopper = thread::spawn(move || ring.control().stop(dynamic_stage, turn));
         publish(&mut producer, 0);
         drop(producer);
         assert_eq!(after.run(), Some(PollError::Closed));

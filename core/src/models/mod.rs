@@ -242,7 +242,7 @@ impl Awaited for FreeSlot<'_> {
     }
 }
 
-/// The reader of a stage or a seat. It leaves when it is dropped.
+/// The reader of a stage or a dynamic stage. It leaves when it is dropped.
 struct Taker {
     reader: Reader<u64, Advice>,
     rest: Rest,
@@ -271,10 +271,10 @@ impl Taker {
         Self::new(ring, Place::Stage(stage), false, 1)
     }
 
-    /// Takes a seat and returns its reader.
+    /// Takes a dynamic stage and returns its reader.
     fn join(ring: &Ring<u64>, start: StartAt) -> Result<Self, JoinError> {
         let joined = Joined::new(ring.control(), start)?;
-        Ok(Self::new(ring, Place::Seat(joined), false, UNLIMITED))
+        Ok(Self::new(ring, Place::DynamicStage(joined), false, UNLIMITED))
     }
 
     /// Returns the same reader that does `rest` while there are no events.

@@ -537,7 +537,8 @@ pub(super) fn stop_against_a_wait(rest: Rest) {
     });
 }
 
-/// O10: a late stop of a consumer that has left does not undo the stop of the next one in that seat.
+/// O10: a late stop of a consumer that has left does not undo the stop of the next one in that
+/// dynamic stage.
 #[test]
 fn loom_a_late_stop_undoes_no_other() {
     check_without_fences(|| {

@@ -48,7 +48,7 @@ pub(super) const TWO: Upstream<'static> = &[&[], &[0]];
 /// Two stages side by side.
 pub(super) const BESIDE: Upstream<'static> = &[&[], &[]];
 
-/// Returns the shape of a ring without seats.
+/// Returns the shape of a ring without dynamic stages.
 pub(super) fn graph(upstream: Upstream<'_>) -> Graph {
     Graph::new(upstream.iter().map(|&near| near.into()).collect())
 }

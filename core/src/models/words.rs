@@ -7,7 +7,7 @@ use super::{check, check_less, check_without_fences};
 use crate::parking::asymmetric::AsymmetricFence;
 use crate::parking::event_count::{ENDED, FOLLOW_UP};
 use crate::parking::watch::Watch;
-use crate::stages::Seating;
+use crate::stages::DynamicStages;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
 use crate::{EventCount, Places};
 
@@ -129,11 +129,11 @@ fn loom_a_watch_is_handed_to_one_that_goes() {
 #[test]
 fn loom_a_grant_never_goes_back() {
     check_without_fences(|| {
-        let seating = Arc::new(Seating::new(1, 1, 1));
-        let others = Arc::clone(&seating);
+        let dynamic = Arc::new(DynamicStages::new(1, 1, 1));
+        let others = Arc::clone(&dynamic);
         let other = thread::spawn(move || others.raise_granted(1));
-        seating.raise_granted(2);
+        dynamic.raise_granted(2);
         other.join().unwrap();
-        assert_eq!(seating.granted(), 2);
+        assert_eq!(dynamic.granted(), 2);
     });
 }

@@ -10,7 +10,7 @@ pub enum Place {
     /// The only reader of a stage.
     Stage(StageIndex),
     /// The reader of a consumer that joined.
-    Seat(Joined),
+    DynamicStage(Joined),
     /// A worker of the group with this word. It finds events; the layer that shares them decides
     /// which worker may access them, and moves the words.
     Group(StageIndex),
@@ -22,7 +22,7 @@ impl Place {
     pub fn stage(&self) -> StageIndex {
         match self {
             Self::Stage(stage) | Self::Group(stage) => *stage,
-            Self::Seat(joined) => joined.seat(),
+            Self::DynamicStage(joined) => joined.dynamic_stage(),
         }
     }
 
@@ -30,7 +30,7 @@ impl Place {
     pub(super) fn turn(&self) -> u64 {
         match self {
             Self::Stage(_) | Self::Group(_) => ONLY_TURN,
-            Self::Seat(joined) => joined.turn(),
+            Self::DynamicStage(joined) => joined.turn(),
         }
     }
 
@@ -43,7 +43,9 @@ impl Place {
                 assert!(is_stage, "these are not the words of one reader: stage={stage}");
                 assert!(stages.of(*stage).take_reader(), "a stage has one reader: stage={stage}");
             }
-            Self::Seat(joined) => assert!(joined.is_of(control), "the seat is of another ring"),
+            Self::DynamicStage(joined) => {
+                assert!(joined.is_of(control), "the dynamic stage is of another ring")
+            }
             Self::Group(stage) => {
                 let is_group = stages.is_of_graph(*stage) && stages.of(*stage).is_group();
                 assert!(is_group, "the stage has no workers: stage={stage}");

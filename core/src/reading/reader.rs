@@ -1,6 +1,6 @@
 //! The position of one stage in its ring: what it has finished, what it knows to be readable, and
-//! how it releases events and leaves. Not here: how it finds more events (`polling`), how it accesses
-//! them (`access`, `batch`), and what it waits for (`waiting`).
+//! how it releases events and leaves. Not here: how it finds more events (`polling`), how it
+//! accesses them (`access`, `batch`), and what it waits for (`waiting`).
 //!
 //! The right to read is a range: the events from `next` to `known` are published, the stages
 //! upstream have finished them, and this stage has not released them. Only this file moves `next`,
@@ -31,9 +31,9 @@ pub const UNLIMITED: u64 = u64::MAX >> 1;
 pub struct Reader<E, A> {
     pub(super) ring: Ring<E>,
     stage: StageIndex,
-    /// Which consumer of this stage it is, since a seat has one consumer after another.
+    /// Which consumer of this stage it is, since a dynamic stage has one consumer after another.
     turn: u64,
-    /// The stage or the seat; `None` once the reader has left it.
+    /// The stage or the dynamic stage; `None` once the reader has left it.
     place: Option<Place>,
     pub(super) barrier: Barrier,
     /// The shared words of its stage, which it alone moves. A worker of a group, and a reader that
@@ -50,8 +50,8 @@ pub struct Reader<E, A> {
     first: Sequence,
     /// First sequence that this stage has not finished. The shared word is stored after it.
     pub(super) next: Sequence,
-    /// First sequence not known to be readable; nothing is known if it is at most `next`. A worker of
-    /// a group never knows of an event that it may read.
+    /// First sequence not known to be readable; nothing is known if it is at most `next`. A worker
+    /// of a group never knows of an event that it may read.
     pub(super) known: Sequence,
     /// The same for what a worker of a group may claim.
     pub(super) claimable: Sequence,
@@ -100,9 +100,9 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     ///
     /// # Panics
     ///
-    /// If the stage has a reader already, or if the words of `place` are those of a seat, a worker or
-    /// an acknowledgement. Also if the reader is to be exclusive and another stage may have an event
-    /// at the same time.
+    /// If the stage has a reader already, or if the words of `place` are those of a dynamic stage,
+    /// a worker or an acknowledgement. Also if the reader is to be exclusive and another stage may
+    /// have an event at the same time.
     ///
     /// # Safety
     ///
@@ -217,8 +217,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         }
     }
 
-    /// Whether its consumer is asked to leave. Always false for a worker of a group, whose words are
-    /// those of the worker.
+    /// Whether its consumer is asked to leave. Always false for a worker of a group, whose words
+    /// are those of the worker.
     #[inline]
     #[must_use]
     pub fn is_stopping(&self) -> bool {
@@ -335,12 +335,12 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.passed = end;
     }
 
-    /// Leaves the graph or the seat, once. A worker's group does that for it.
+    /// Leaves the graph or the dynamic stage, once. A worker's group does that for it.
     pub fn leave(&mut self) {
         if let Some(Place::Stage(stage)) = self.place.take() {
             self.ring.control().detach(stage);
         }
-        // A seat is left by the drop of its place.
+        // A dynamic stage is left by the drop of its place.
         self.words = Arc::new(StageWords::unshared());
         // From now on, no event and no slot is its own (I2, I15).
         (self.owns_events, self.known, self.lines) = (false, self.next, None);

@@ -1,9 +1,9 @@
 //! The shape of a ring: its stages, which of them follow which, their workers and acknowledgements,
-//! and the seats. Not here: what a program may ask for (`lapwing::graph`).
+//! and the dynamic stages. Not here: what a program may ask for (`lapwing::graph`).
 
 use std::collections::BTreeSet;
 
-use super::{DETACHED, IDLE, Seating, StageIndex, StageWords};
+use super::{DETACHED, DynamicStages, IDLE, StageIndex, StageWords};
 use crate::Sequence;
 
 /// The shape of a ring.
@@ -18,7 +18,7 @@ pub struct Graph {
     acknowledged: Vec<(StageIndex, StageIndex)>,
     /// The word of a group, then those of its workers.
     groups: Vec<Box<[StageIndex]>>,
-    seats: usize,
+    dynamic_stages: usize,
 }
 
 impl Graph {
@@ -46,9 +46,10 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// If there is no such stage, if another party acknowledges its events, or if there are seats.
+    /// If there is no such stage, if another party acknowledges its events, or if there are dynamic
+    /// stages.
     pub fn acknowledge(&mut self, stage: StageIndex) -> StageIndex {
-        self.check_that_no_seats_exist();
+        self.check_that_no_dynamic_stages_exist();
         assert!(stage < self.stages, "only stages are acknowledged: stage={stage}");
         let is_new = self.acknowledged.iter().all(|&(other, _)| other != stage);
         assert!(is_new, "one party acknowledges the events of a stage: stage={stage}");
@@ -60,14 +61,15 @@ impl Graph {
     }
 
     /// Makes `stage` a group of `count` workers, and returns the group's word and those of the
-    /// workers, in the order in which they must be loaded. Stages downstream of `stage` wait for all
-    /// of them.
+    /// workers, in the order in which they must be loaded. Stages downstream of `stage` wait for
+    /// all of them.
     ///
     /// # Panics
     ///
-    /// If there is no such stage, if it is a group already, if `count` is 0, or if there are seats.
+    /// If there is no such stage, if it is a group already, if `count` is 0, or if there are
+    /// dynamic stages.
     pub fn share(&mut self, stage: StageIndex, count: usize) -> Box<[StageIndex]> {
-        self.check_that_no_seats_exist();
+        self.check_that_no_dynamic_stages_exist();
         assert!(count > 0, "a group has workers: stage={stage}");
         assert!(stage < self.stages, "only the events of a stage are shared: stage={stage}");
         let is_new = self.groups.iter().all(|group| group[0] != stage);
@@ -81,9 +83,9 @@ impl Graph {
         group
     }
 
-    /// The seats are found by their number, from the last words back.
-    fn check_that_no_seats_exist(&self) {
-        assert!(self.seats == 0, "no words follow those of the seats");
+    /// The dynamic stages are found by their number, from the last words back.
+    fn check_that_no_dynamic_stages_exist(&self) {
+        assert!(self.dynamic_stages == 0, "no words follow those of the dynamic stages");
     }
 
     /// Makes the stages downstream of `stage` wait for `words` too.
@@ -93,17 +95,18 @@ impl Graph {
         }
     }
 
-    /// Adds `count` seats, which follow `last_writer`, if there is one, and everything that it waits
-    /// for. The seats have the highest indices, so no other words can be added after this.
+    /// Adds `count` dynamic stages, which follow `last_writer`, if there is one, and everything
+    /// that it waits for. The dynamic stages have the highest indices, so no other words can be
+    /// added after this.
     ///
     /// # Panics
     ///
-    /// If `last_writer` is not a stage, or if there are seats.
+    /// If `last_writer` is not a stage, or if there are dynamic stages.
     #[must_use]
-    pub fn with_seats(mut self, count: usize, last_writer: Option<StageIndex>) -> Self {
-        self.check_that_no_seats_exist();
+    pub fn with_dynamic_stages(mut self, count: usize, last_writer: Option<StageIndex>) -> Self {
+        self.check_that_no_dynamic_stages_exist();
         let is_stage = last_writer.is_none_or(|stage| stage < self.stages);
-        assert!(is_stage, "a seat follows a stage: last_writer={last_writer:?}");
+        assert!(is_stage, "a dynamic stage follows a stage: last_writer={last_writer:?}");
         let parts = |writer| {
             let acknowledgement =
                 self.acknowledged.iter().filter(move |(stage, _)| *stage == writer);
@@ -116,26 +119,27 @@ impl Graph {
         let near: Box<[StageIndex]> = near.collect();
         let first = self.upstream.len();
         self.upstream.resize(first + count, near);
-        self.seats = count;
+        self.dynamic_stages = count;
         self
     }
 
-    /// Returns the stages that no other stage follows. Seats gate producers only while they are
-    /// occupied.
+    /// Returns the stages that no other stage follows. Dynamic stages gate producers only while
+    /// they are occupied.
     pub(super) fn gating(&self) -> Box<[StageIndex]> {
-        let graph = &self.upstream[..self.upstream.len() - self.seats];
+        let graph = &self.upstream[..self.upstream.len() - self.dynamic_stages];
         let words = 0..graph.len();
         words.filter(|stage| !graph.iter().any(|stages| stages.contains(stage))).collect()
     }
 
-    /// Creates the words of a ring whose first event has the sequence `first`, and the seats.
-    pub(super) fn into_words(self, first: Sequence) -> (Vec<StageWords>, Seating) {
-        let first_seat = self.upstream.len() - self.seats;
-        let seating = Seating::new(self.stages, first_seat, self.seats);
+    /// Creates the words of a ring whose first event has the sequence `first`, and the dynamic
+    /// stages.
+    pub(super) fn into_words(self, first: Sequence) -> (Vec<StageWords>, DynamicStages) {
+        let first_dynamic_stage = self.upstream.len() - self.dynamic_stages;
+        let dynamic = DynamicStages::new(self.stages, first_dynamic_stage, self.dynamic_stages);
         let is_worker =
             |word: &StageIndex| self.groups.iter().any(|group| group[1..].contains(word));
         let begin = |word: StageIndex| match word {
-            _ if word >= first_seat => DETACHED,
+            _ if word >= first_dynamic_stage => DETACHED,
             _ if is_worker(&word) => IDLE,
             _ => first,
         };
@@ -151,7 +155,7 @@ impl Graph {
             words[group[0]].become_group(&group[1..]);
             group[1..].iter().for_each(|&word| words[word].become_worker());
         }
-        (words, seating)
+        (words, dynamic)
     }
 }
 

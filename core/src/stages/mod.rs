@@ -2,15 +2,15 @@
 //! behind. Not here: how a stage advances and which threads it wakes (`control`).
 //!
 //! The words have one index each: the stages of the graph first, upstream ones before those that
-//! follow them, then the words of acknowledgements and workers, and the seats last.
+//! follow them, then the words of acknowledgements and workers, and the dynamic stages last.
 
-mod seating;
+mod dynamic;
 mod words;
 
 mod graph;
 
+pub(crate) use dynamic::DynamicStages;
 pub use graph::{Graph, ancestors};
-pub(crate) use seating::Seating;
 pub(crate) use words::StageWords;
 
 use crate::Sequence;
@@ -27,17 +27,18 @@ pub const DETACHED: Sequence = Sequence::MAX;
 /// [`DETACHED`], since the worker's group has not left.
 pub const IDLE: Sequence = DETACHED - 1;
 
-/// The turn of a consumer of the graph. Its stage never has another consumer, unlike a seat.
+/// The turn of a consumer of the graph. Its stage never has another consumer, unlike a dynamic
+/// stage.
 pub const ONLY_TURN: u64 = 1;
 
 /// What producers may overwrite: every consumer has finished everything below the gate, and that
 /// never changes.
 ///
 /// A gate does not say that anything above it is unfinished. A worker stores the start of its claim
-/// before it claims, and a consumer that joins stores where it wishes to begin. Either may be stopped
-/// while it holds a number that the ring has long passed, so a later gate can be lower than an
-/// earlier one. What must not be concluded wrongly, such as that a claim is still open, follows from
-/// words that only rise.
+/// before it claims, and a consumer that joins stores where it wishes to begin. Either may be
+/// stopped while it holds a number that the ring has long passed, so a later gate can be lower than
+/// an earlier one. What must not be concluded wrongly, such as that a claim is still open, follows
+/// from words that only rise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gate(Sequence);
 
@@ -57,15 +58,15 @@ impl Gate {
     }
 }
 
-/// The words of all stages, and the seats.
+/// The words of all stages, and the dynamic stages.
 #[derive(Debug)]
 pub(crate) struct Stages {
     /// Each reader also holds an `Arc` of its own words, which saves a load per batch.
     words: Box<[Arc<StageWords>]>,
     /// The stages of the graph that have no stage downstream. They gate the producers, since all
-    /// other stages are ahead of them. Occupied seats gate producers too.
+    /// other stages are ahead of them. Occupied dynamic stages gate producers too.
     gating: Box<[StageIndex]>,
-    seating: Seating,
+    dynamic: DynamicStages,
 }
 
 impl Stages {
@@ -73,8 +74,8 @@ impl Stages {
     /// `first`.
     pub(crate) fn new(graph: Graph, first: Sequence) -> Self {
         let gating = graph.gating();
-        let (words, seating) = graph.into_words(first);
-        Self { words: words.into_iter().map(Arc::new).collect(), gating, seating }
+        let (words, dynamic) = graph.into_words(first);
+        Self { words: words.into_iter().map(Arc::new).collect(), gating, dynamic }
     }
 
     /// Returns the words of `stage`.
@@ -88,10 +89,10 @@ impl Stages {
         &self.words
     }
 
-    /// Returns the counts of consumers and the seats.
+    /// Returns the counts of consumers and the dynamic stages.
     #[inline]
-    pub(crate) fn seating(&self) -> &Seating {
-        &self.seating
+    pub(crate) fn dynamic(&self) -> &DynamicStages {
+        &self.dynamic
     }
 
     /// Returns the value of the word of `stage`.
@@ -142,27 +143,33 @@ impl Stages {
         stages.iter().find_map(of_one)
     }
 
-    /// Returns what the slowest consumer has finished, seats included.
+    /// Returns what the slowest consumer has finished, dynamic stages included.
     ///
-    /// The words are loaded at different moments. With seats, this may miss a consumer that joins
-    /// while another leaves, so a grant loads the seats again (`Control::grant`).
+    /// The words are loaded at different moments. With dynamic stages, this may miss a consumer
+    /// that joins while another leaves, so a grant loads the dynamic stages again
+    /// (`Control::grant`).
     #[inline]
     pub(crate) fn gate(&self) -> Gate {
         let gate = self.finished_by_all(&self.gating);
-        Gate(if self.seating.is_empty() { gate } else { gate.min(self.slowest_seat()) })
+        Gate(if self.dynamic.is_empty() { gate } else { gate.min(self.slowest_dynamic()) })
     }
 
-    /// Returns the least sequence of the occupied seats; [`DETACHED`] if all are free.
-    pub(crate) fn slowest_seat(&self) -> Sequence {
-        // No stage is downstream of a seat, so no stage waits for what a free seat waited for.
-        self.seating.seats().map(|seat| self.sequence_of(seat)).min().unwrap_or(DETACHED)
+    /// Returns the least sequence of the occupied dynamic stages; [`DETACHED`] if all are free.
+    pub(crate) fn slowest_dynamic(&self) -> Sequence {
+        // No stage is downstream of a dynamic stage, so no stage waits for what a free dynamic
+        // stage waited for.
+        self.dynamic
+            .indices()
+            .map(|dynamic_stage| self.sequence_of(dynamic_stage))
+            .min()
+            .unwrap_or(DETACHED)
     }
 
-    /// Returns a seat or a gating stage that has not finished `sequence`.
+    /// Returns a dynamic stage or a gating stage that has not finished `sequence`.
     pub(crate) fn gate_behind(&self, sequence: Sequence) -> Option<StageIndex> {
-        let is_behind = |&seat: &StageIndex| self.sequence_of(seat) <= sequence;
-        let seat = self.seating.seats().find(is_behind);
-        seat.or_else(|| self.behind(&self.gating, sequence))
+        let is_behind = |&dynamic_stage: &StageIndex| self.sequence_of(dynamic_stage) <= sequence;
+        let dynamic_stage = self.dynamic.indices().find(is_behind);
+        dynamic_stage.or_else(|| self.behind(&self.gating, sequence))
     }
 
     /// Returns the stages of the graph that gate the producers.
@@ -172,12 +179,12 @@ impl Stages {
 
     /// Returns the other stages that gate producers. If all of these have finished an event and
     /// `stage` has not, only `stage` accesses it. Returns `None` if no event is ever in that state:
-    /// another stage depends on `stage`, the ring has seats, or the words of workers or of an
-    /// acknowledgement hold producers back for it.
+    /// another stage depends on `stage`, the ring has dynamic stages, or the words of workers or of
+    /// an acknowledgement hold producers back for it.
     pub(crate) fn gating_beside(&self, stage: StageIndex) -> Option<Box<[StageIndex]>> {
         let words = &self.words[stage];
         let is_its_own = words.acknowledgement().is_none() && words.workers().is_empty();
-        let gates = self.gating.contains(&stage) && self.seating.is_empty();
+        let gates = self.gating.contains(&stage) && self.dynamic.is_empty();
         let beside = self.gating.iter().copied().filter(|&other| other != stage);
         (is_its_own && gates).then(|| beside.collect())
     }
@@ -185,23 +192,23 @@ impl Stages {
     /// Whether another stage, downstream of `stage` or side by side with it, may be delayed while
     /// `stage` keeps its CPU. If all other stages are upstream, `stage` waits for them instead.
     pub(crate) fn may_delay_others(&self, stage: StageIndex) -> bool {
-        !self.seating.is_empty() || *self.gating != [stage]
+        !self.dynamic.is_empty() || *self.gating != [stage]
     }
 
-    /// Whether `stage` is a stage of the graph. The words of workers, acknowledgements and seats have
-    /// other owners than the reader of a stage.
+    /// Whether `stage` is a stage of the graph. The words of workers, acknowledgements and dynamic
+    /// stages have other owners than the reader of a stage.
     pub(crate) fn is_of_graph(&self, stage: StageIndex) -> bool {
-        self.seating.is_of_graph(stage)
+        self.dynamic.is_of_graph(stage)
     }
 
-    /// Whether no other stage has an event at the same time as `stage` (I6): each other stage of the
-    /// graph runs before or after it, and each seat after it.
+    /// Whether no other stage has an event at the same time as `stage` (I6): each other stage of
+    /// the graph runs before or after it, and each dynamic stage after it.
     pub(crate) fn is_alone(&self, stage: StageIndex) -> bool {
         let is_ordered = |other: StageIndex| {
             other == stage
                 || self.words[other].ancestors().contains(&stage)
                 || self.words[stage].ancestors().contains(&other)
         };
-        stage < self.seating.seats().start && self.seating.readers().all(is_ordered)
+        stage < self.dynamic.indices().start && self.dynamic.readers().all(is_ordered)
     }
 }

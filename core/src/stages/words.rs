@@ -23,13 +23,14 @@ enum Mover {
 /// The shared words of one stage.
 #[derive(Debug)]
 pub(crate) struct StageWords {
-    /// End of what the stage has finished, or [`DETACHED`](super::DETACHED). For a group, how far it has claimed.
-    /// For a worker, a bound at or below every event that it holds, or [`IDLE`](super::IDLE).
+    /// End of what the stage has finished, or [`DETACHED`](super::DETACHED). For a group, how far
+    /// it has claimed. For a worker, a bound at or below every event that it holds, or
+    /// [`IDLE`](super::IDLE).
     sequence: Padded<AtomicU64>,
     /// The event counts of threads that wait for `sequence`.
     released: Padded<Released>,
-    /// The last turn that is asked to end, since a seat has one consumer after another. Written
-    /// only to stop a consumer.
+    /// The last turn that is asked to end, since a dynamic stage has one consumer after another.
+    /// Written only to stop a consumer.
     stop: AtomicU64,
     mover: Mover,
     /// Whether the stage has its reader. It orders nothing, and no model depends on it.

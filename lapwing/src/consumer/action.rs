@@ -8,9 +8,9 @@ use std::time::Duration;
 /// A handler returns an action. After an error or a panic, the
 /// [failure policy](crate::consumer::FailurePolicy) of the stage returns one.
 ///
-/// For a handler that gets a batch at a time, "the event" below is the whole batch. It is the rest of
-/// the batch if the handler has said that a part is [`Done`](crate::consumer::Done). A batch that is
-/// handled again may have more events at its end than before.
+/// For a handler that gets a batch at a time, "the event" below is the whole batch. It is the rest
+/// of the batch if the handler has said that a part is [`Done`](crate::consumer::Done). A batch
+/// that is handled again may have more events at its end than before.
 ///
 /// A pause ends early if the ring halts or the stage is [stopped](crate::consumer::StopHandle). The
 /// stage then ends without handling the event again.
@@ -55,8 +55,8 @@ pub enum Action {
     /// | a closure or a handler with the setting [`with_failed_events`](crate::Stage::with_failed_events) | the same call as for any other event |
     /// | a [`Poller`](crate::Poller) | the event in its batch; [`Batch::is_failed`](crate::consumer::Batch::is_failed) tells |
     ///
-    /// Stages that run beside this one, and consumers in [seats](crate::graph::Seats) that do not
-    /// depend on it, get the event like any other.
+    /// Stages that run beside this one, and consumers in [dynamic
+    /// stages](crate::graph::DynamicStages) that do not depend on it, get the event like any other.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor};
@@ -94,8 +94,8 @@ pub enum Action {
     /// The stage releases the events before this one, leaves the graph, and ends.
     ///
     /// This event and all later ones do not count as handled by it. If it is a worker, the other
-    /// workers of its [group](crate::graph::WorkerStage) handle them. Otherwise, downstream stages then
-    /// depend on the stages that this one depended on. The ring halts if this was the last
+    /// workers of its [group](crate::graph::WorkerStage) handle them. Otherwise, downstream stages
+    /// then depend on the stages that this one depended on. The ring halts if this was the last
     /// consumer, or the last worker of its group.
     ///
     /// **An event that no worker can handle stops all of them.** The worker that stops leaves it to
@@ -106,8 +106,8 @@ pub enum Action {
     /// The event has failed, and the stage leaves the graph and ends.
     ///
     /// The stage skips the event as [`Skip`](Self::Skip) does, and then leaves as
-    /// [`Stop`](Self::Stop) does. So a worker takes this event with it, and the other workers of its
-    /// group handle only the later ones. After a panic between two batches, it skips no event.
+    /// [`Stop`](Self::Stop) does. So a worker takes this event with it, and the other workers of
+    /// its group handle only the later ones. After a panic between two batches, it skips no event.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor};

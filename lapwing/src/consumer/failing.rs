@@ -1,5 +1,5 @@
-//! What one consumer learns of the events that upstream stages skipped, and where it records its own.
-//! Not here: the marks (`failures`).
+//! What one consumer learns of the events that upstream stages skipped, and where it records its
+//! own. Not here: the marks (`failures`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,8 +69,8 @@ impl Failing {
         self.shared.failures(self.stage).is_some_and(Failures::keeps_reasons)
     }
 
-    /// Marks `events`, which the consumer has not released, as skipped for this reason, if there was
-    /// an error or a panic. A seat has no marks.
+    /// Marks `events`, which the consumer has not released, as skipped for this reason, if there
+    /// was an error or a panic. A dynamic stage has no marks.
     #[cold]
     pub(crate) fn mark(&self, events: Range<Sequence>, reason: Option<Reason>) {
         if let Some(failures) = self.shared.failures(self.stage) {

@@ -62,7 +62,8 @@ pub enum Outcome {
         message: String,
         /// The event that was being handled. For a handler that gets a batch at a time, it is the
         /// first event that is not [`Done`](crate::consumer::Done). Between batches, it is the next
-        /// event. For a worker without events, that is the next one that no worker of its group has.
+        /// event. For a worker without events, that is the next one that no worker of its group
+        /// has.
         sequence: Sequence,
     },
 }
@@ -195,7 +196,8 @@ impl StageReport {
     /// Returns the number of sequences that the stage has finished.
     ///
     /// - In a ring that begins at 0, it is the stage's own sequence.
-    /// - For a consumer that took a [seat](crate::graph::Seats), it counts from its first event on.
+    /// - For a consumer that took a [dynamic stage](crate::graph::DynamicStages), it counts from
+    ///   its first event on.
     /// - For a worker, it counts the worker's share.
     ///
     /// The sequences of a claim that was given up count, although no handler gets them.
@@ -230,8 +232,8 @@ impl StageReport {
     /// - A claim that was given up does not count, since no handler gets it.
     ///
     /// A stage that has [drained](Outcome::Drained) the ring has handled every published event. In
-    /// a [seat](crate::graph::Seats), these are the events from its first one on. For workers, this
-    /// is true of the group as a whole.
+    /// a [dynamic stage](crate::graph::DynamicStages), these are the events from its first one on.
+    /// For workers, this is true of the group as a whole.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor};
@@ -280,8 +282,8 @@ impl StageReport {
     /// Takes the handler out of the result.
     ///
     /// A closure cannot be taken, nor can a handler that was made on the thread of its stage. After
-    /// an error, the handler is returned as the failure left it. After a panic that ended the stage,
-    /// there is [none](crate::EventHandler#panics-of-a-handler).
+    /// an error, the handler is returned as the failure left it. After a panic that ended the
+    /// stage, there is [none](crate::EventHandler#panics-of-a-handler).
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence, error::TakeError};

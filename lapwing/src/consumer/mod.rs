@@ -80,8 +80,8 @@ pub(crate) use worker::Worker;
 /// consumer to its thread, and call [`run`](Self::run) there.
 ///
 /// A consumer that is dropped without having run halts its ring, since its events would never be
-/// handled. A consumer in a [`Seat`](crate::graph::Seat) leaves the ring instead. The ring then
-/// halts only if no consumer is left.
+/// handled. A consumer in a [`DynamicStage`](crate::graph::DynamicStage) leaves the ring instead.
+/// The ring then halts only if no consumer is left.
 ///
 /// ```
 /// use std::thread;
@@ -198,7 +198,8 @@ impl<'env> Consumer<'env> {
     /// [`Placement`](crate::graph::Placement).
     ///
     /// Returns `None` if the stage runs alone on a thread with its own name, or if it is in a
-    /// [seat](crate::graph::Seats) and names no thread. [`run`](Self::run) does not use the name.
+    /// [dynamic stage](crate::graph::DynamicStages) and names no thread. [`run`](Self::run) does
+    /// not use the name.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -49,8 +49,8 @@ pub(super) struct Parts<E> {
 }
 
 impl<E> StageReader<E> {
-    /// Creates the source of the stage or the worker of `place`, or of the consumer with this `name`
-    /// that joined.
+    /// Creates the source of the stage or the worker of `place`, or of the consumer with this
+    /// `name` that joined.
     ///
     /// # Safety
     ///
@@ -237,12 +237,13 @@ impl<E> Source<E> for StageReader<E> {
 
     fn leave(&mut self) -> bool {
         if self.name.is_some() {
-            // The next consumer of the seat uses its words. What this one still records about itself,
-            // such as the last call of its handler, goes to words that no thread reads.
+            // The next consumer of the dynamic stage uses its words. What this one still records
+            // about itself, such as the last call of its handler, goes to words that no thread
+            // reads.
             self.activity = SharedArc::default();
         }
         self.reader.leave();
-        // The seat is free by now.
+        // The dynamic stage is free by now.
         self.name = None;
         false
     }

@@ -63,9 +63,10 @@ impl StopHandle {
     /// use lapwing::{Disruptor, consumer::Outcome, graph::StartAt};
     ///
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+    ///         .stage("all").poller().build()?;
     /// let mut all = consumers.take_poller("all")?;
-    /// let consumer = consumers.seats().join("guest", StartAt::Now)?.read(|_, _, _| {});
+    /// let consumer = consumers.dynamic_stages().join("guest", StartAt::Now)?.read(|_, _, _| {});
     /// let stop = consumer.stop_handle();
     /// let thread = thread::spawn(move || consumer.run());
     /// stop.stop();

@@ -129,14 +129,14 @@ pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), Str
 /// Halts the ring of its stage when dropped, unless released before.
 ///
 /// It outlives the source of the stage. So it records a failure for a stage of the graph only: the
-/// words of a seat may belong to another consumer by then.
+/// words of a dynamic stage may belong to another consumer by then.
 pub(super) struct HaltOnDrop(Option<Lifeline>);
 
 /// The ring that is halted, and the activity of a stage of its graph.
 type Lifeline = (Arc<Control>, Option<SharedArc<Padded<Activity>>>);
 
 impl HaltOnDrop {
-    /// Makes its drop halt the ring, if it does not already. Called for a consumer in a seat.
+    /// Makes its drop halt the ring, if it does not already. Called for a dynamic consumer.
     pub(super) fn arm(&mut self, control: &Arc<Control>) {
         self.0.get_or_insert_with(|| (Arc::clone(control), None));
     }

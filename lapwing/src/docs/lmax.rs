@@ -3,8 +3,8 @@
 //!
 //! "LMAX" is the Java library, versions 1.0 to 4.0. The test names are those of
 //! `tests/conformance`, where each test runs for every sequencer and every wait strategy.
-//! `tests/sources/tables.rs` checks the tables of this page against the suite. [`wait`](crate::wait) has a
-//! table of the wait strategies.
+//! `tests/sources/tables.rs` checks the tables of this page against the suite.
+//! [`wait`](crate::wait) has a table of the wait strategies.
 //!
 //! # Features
 //!
@@ -24,7 +24,7 @@
 //! | `remainingCapacity` | [`Producer::free_slots`] | Never negative: claims never go beyond the capacity. |
 //! | `getCursor` | [`Snapshot::published`], [`Snapshot::claimed`] | With several producers, LMAX returns the claimed sequence, even beyond the capacity. |
 //! | `getMinimumGatingSequence`, `getBufferSize` | [`Snapshot::held_slots`], [`Producer::capacity`] | |
-//! | `addGatingSequences` | a stage gates by being built; [`Seats::join`] while the ring runs | A consumer that joins begins at the next event, at the oldest event or at a given sequence, and misses no later event. A ring cannot be overwritten unnoticed: a graph without stages is [`BuildError::NoConsumers`]. |
+//! | `addGatingSequences` | a stage gates by being built; [`DynamicStages::join`] while the ring runs | A consumer that joins begins at the next event, at the oldest event or at a given sequence, and misses no later event. A ring cannot be overwritten unnoticed: a graph without stages is [`BuildError::NoConsumers`]. |
 //! | `removeGatingSequence` | dropping a [`Poller`], [`StopHandle::stop`], [`Action::Stop`] | Its downstream stages then depend on its upstream stages. When the last consumer has left, the ring halts. |
 //! | `newBarrier(sequences…)` | [`Stage::after`] | |
 //! | `newPoller(sequences…)` | [`Stage::poller`] | |
@@ -103,7 +103,7 @@
 //! | `then` | [`Builder::stage`] | The next stage depends on all stages before it. |
 //! | `after(…)`, `and(…)` | [`Stage::after`] in a [`Graph`]; [`Parallel::chain`] | A stage of another graph is [`BuildError::UnknownStage`]; a cycle cannot be expressed. |
 //! | `asSequenceBarrier` | none | Ids suffice. |
-//! | `start`, `hasStarted` | [`Consumers::start`] | Consumes the consumers, so nothing is started twice and no stage is added later. To join later, use [`Seats`]. |
+//! | `start`, `hasStarted` | [`Consumers::start`] | Consumes the consumers, so nothing is started twice and no stage is added later. To join later, use [`DynamicStages`]. |
 //! | `halt` | [`Running::halt`] | Wakes all threads, including producers. For one stage: [`Running::stop_handle`]. |
 //! | `shutdown`, `shutdown(timeout)` | [`Running::shutdown`], [`Running::shutdown_timeout`] | Closes first, so producers need not have stopped. Waits without spinning, and returns when the threads have ended. Returns the handlers in a [`Report`]; after a timeout, reports what is left. |
 //! | `setDefaultExceptionHandler`, `handleExceptionsFor(h).with(e)`, `handleExceptionsWith` | [`Stage::on_error`], [`Stage::on_panic`] | Part of the stage, so it cannot be set too late. |
@@ -235,7 +235,7 @@ use crate::{
     Sequence, SingleProducer, Stage,
     consumer::{Acknowledger, Consumer, Failure, FailurePolicy, Retries, StopHandle},
     error::{BatchError, BuildError, PollError, RingError, TryPublishError},
-    graph::{Graph, Parallel, Placement, Seats, WorkerStage},
+    graph::{DynamicStages, Graph, Parallel, Placement, WorkerStage},
     lifecycle::WorkerGroup,
     monitor::{Monitor, Snapshot, StageSnapshot, Stall},
     producer::{Claim, ClaimBatch, Multi, Sequencer, Single, Slots, WhenFull},

@@ -11,7 +11,7 @@
 //! | producers of a ring | `open_claim` | the record of each of several producers | none: the records are numbers |
 //! | results | `lifecycle::completion` | the results of ended stages, including their handlers | none: results are moved in and out, and dropped outside |
 //! | states in transit | `consumer::hand_over::Mailboxes` | the states of keys that move to another worker | none: states are moved in and out; [`HandOver`](crate::consumer::HandOver) is called outside |
-//! | names of guests | `description` | names and seats of consumers that joined | none: the entries are strings and numbers |
+//! | names of guests | `description` | names and dynamic stages of consumers that joined | none: the entries are strings and numbers |
 //! | reasons of failures | `failures::reasons` | the errors with which a stage has skipped events. It is taken only for events that failed | none: errors are moved in, and dropped outside |
 //! | history | `monitor` | the last snapshot of a monitor | none: the entries are figures |
 //! | parked threads | `parking::portable` of `lapwing-core`, where there is no futex | the step from the last poll to the sleep | none: a strategy runs before and after it |

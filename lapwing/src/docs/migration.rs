@@ -61,7 +61,7 @@
 //! | `shutdown()` returns before the handlers have | [`Running::shutdown`](crate::Running::shutdown) | drains, joins, reports |
 //! | `halt()` | [`Running::halt`](crate::Running::halt) | producers get an error |
 //! | `getCursor()`: with several producers, the claimed sequence | [`Snapshot::published`](crate::monitor::Snapshot::published), [`claimed`](crate::monitor::Snapshot::claimed) | [`Monitor::stall`](crate::monitor::Monitor::stall) also shows what holds up the ring |
-//! | `addGatingSequences`, `removeGatingSequence` | [`Builder::seats`](crate::Builder::seats), [`StopHandle`](crate::consumer::StopHandle) | no consumer loses an event |
+//! | `addGatingSequences`, `removeGatingSequence` | [`Builder::dynamic_stages`](crate::Builder::dynamic_stages), [`StopHandle`](crate::consumer::StopHandle) | no consumer loses an event |
 //! | a producer waits in `next()` for ever | [`publish_or`](crate::Producer::publish_or) with a [`WhenFull`](crate::producer::WhenFull) | wait, wait for a time, refuse, or drop and count |
 //! | `WorkerPool` (before 4.0) | [`Stage::workers`](crate::Stage::workers) | claimed by the batch, and resized at run time; [by key](crate::graph::WorkerStage::by_key), if order matters |
 //! | events keep what they refer to until they are overwritten | [`Builder::clear`](crate::Builder::clear) | |

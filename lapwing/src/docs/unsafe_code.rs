@@ -1,8 +1,8 @@
 //! The invariants that unsafe code relies on.
 //!
-//! The slots and every right to them are in `lapwing-core` (I1 to I4, I6, I15, I18). This crate has the
-//! contracts that the core cannot check: which threads share events (I5), which worker has an event
-//! (I12), what a channel does with its letters (I13, I14). Taps do not use the core (I7, I8).
+//! The slots and every right to them are in `lapwing-core` (I1 to I4, I6, I15, I18). This crate has
+//! the contracts that the core cannot check: which threads share events (I5), which worker has an
+//! event (I12), what a channel does with its letters (I13, I14). Taps do not use the core (I7, I8).
 //!
 //! | id | invariant | established by |
 //! |----|-----------|--------------|
@@ -10,8 +10,8 @@
 //! | I2 | A settled slot is accessed only by stages, each between the moment when its barrier shows the sequence and its own release of it. A worker accesses a part of what its group may access (I12). | `Barrier`, by which alone a `Reader` learns what it may read. `Reader::check`, before each access: the range is between `next` and `known` and does not cross the wrap. A reader that has left, and one of a group, know nothing. `Reader::events` and a `Batch` borrow the reader, and `Reader::release` needs it mutably, so no borrow is left. `StageWords::take_reader`: a stage has one reader. |
 //! | I3 | Every slot holds an initialised event from `RingBuffer::new` until the ring is dropped. The event is dropped once. | `RingBuffer::new`, by `Reserved::fill_in_place`, through which the `Factory` is called (I18). Nothing is moved out of a slot. |
 //! | I4 | The capacity is a power of two and never changes. A slice ends at the wrap. The slots do not move as long as a `RingBuffer` exists. | `Reserved::reserve`, `RingBuffer::wrap_after`. Each `RingBuffer` is an owner of the storage, and no code takes the slots out of it. |
-//! | I5 | Two threads hold `&E` of one event at a time only if `E: Sync`. | A contract of `Reader::new`, which the core cannot check: `E: Sync`, unless the reader is exclusive. `topology/wiring` meets it: each method of `Stage` and `WorkerStage` that makes a stage with shared access requires `E: Sync`, or, for a poller, `Consumers::take_poller` does. `topology/seat` meets it: `Consumers::seats` requires it. Claims and batches contain `PhantomData<&mut E>`, so they are `Sync` only if `E` is. Producers and pollers are `Sync` for every `E`: a shared reference to one gives no access to an event. |
-//! | I6 | A stage with exclusive access is upstream or downstream of each other stage of its graph. | `Reader::new`, which panics unless `Stages::is_alone` says so of an exclusive reader. `Reader::events_mut` checks that the reader is exclusive. A program does not get that far: `topology::Alone`, for the methods that give exclusive access, and `topology::check`, for every graph, refuse it earlier. A stage that leaves passes its upstream stages on to its downstream stages. A consumer in a seat only reads, and depends on the last stage with exclusive access. |
+//! | I5 | Two threads hold `&E` of one event at a time only if `E: Sync`. | A contract of `Reader::new`, which the core cannot check: `E: Sync`, unless the reader is exclusive. `topology/wiring` meets it: each method of `Stage` and `WorkerStage` that makes a stage with shared access requires `E: Sync`, or, for a poller, `Consumers::take_poller` does. `topology/dynamic_stage` meets it: `Consumers::dynamic_stages` requires it. Claims and batches contain `PhantomData<&mut E>`, so they are `Sync` only if `E` is. Producers and pollers are `Sync` for every `E`: a shared reference to one gives no access to an event. |
+//! | I6 | A stage with exclusive access is upstream or downstream of each other stage of its graph. | `Reader::new`, which panics unless `Stages::is_alone` says so of an exclusive reader. `Reader::events_mut` checks that the reader is exclusive. A program does not get that far: `topology::Alone`, for the methods that give exclusive access, and `topology::check`, for every graph, refuse it earlier. A stage that leaves passes its upstream stages on to its downstream stages. A dynamic consumer only reads, and depends on the last stage with exclusive access. |
 //! | I7 | The entry of a tap's slot is either read by the readers that are counted in its state, or written by the writer that has sealed it, never both. | `Slot::seal` swaps only a state without readers, `Slot::enter` only one that is not sealed, and both change the same word. A `Visit` ends after its copy. |
 //! | I8 | A slot of a tap that can be entered has an entry. | A new slot is sealed. `Slots::write` opens it only after it has written the entry. |
 //! | I12 | Only one worker of a group accesses an event: the one that has claimed it, until it finishes the event or leaves it to one other worker. By key it is the owner of the event, or the worker that took over the owner's word. Before the event has an owner, only the thread that holds the lock accesses it, and only reads it. | A contract of `Reader::events_of_worker` and of `Sharing::of`. `Group::try_claim` and `take_over`, each by one atomic read-modify-write that only one worker wins: `Sharing::try_move_word` for a claim. `Router`, whose lock is such an operation too. `Group` has the `Sharing` of its words, so no other module moves them. |
@@ -22,36 +22,37 @@
 //!
 //! # Consumers that join
 //!
-//! A seat is a stage that gates producers while it has a consumer. A consumer that joins must
-//! satisfy three conditions: no producer overruns it (I2), no other stage writes its events (I6),
-//! and it does not let two claims share a slot (I1).
+//! A dynamic stage is a stage that gates producers while it has a consumer. A consumer that joins
+//! must satisfy three conditions: no producer overruns it (I2), no other stage writes its events
+//! (I6), and it does not let two claims share a slot (I1).
 //!
 //! The *limit* of a producer is the sequence below which it may claim. It then overwrites only
 //! events below the limit minus the capacity. *Granted* is the highest limit that any producer has
 //! had; [O15](super::memory_ordering) covers it.
 //!
 //! **No consumer is overrun.** A producer that reads the gate for a limit raises the granted value
-//! to that limit and runs a fence. It then lowers its limit to what the seats allow that it reads
-//! after the fence. A consumer that joins stores a first sequence in its seat, runs a fence and
-//! reads the granted value. It starts at most one lap below that value, and not below what it
-//! stored. One of the two fences is first:
+//! to that limit and runs a fence. It then lowers its limit to what the dynamic stages allow that
+//! it reads after the fence. A consumer that joins stores a first sequence in its dynamic stage,
+//! runs a fence and reads the granted value. It starts at most one lap below that value, and not
+//! below what it stored. One of the two fences is first:
 //!
 //! - The producer's fence is first. Then the consumer sees that limit, or a higher one, and starts
 //!   where the producer may not overwrite.
-//! - The consumer's fence is first. Then the producer sees the seat, as it was stored or later. The
-//!   value in the seat is never above the first event that the consumer has not finished, so the
-//!   limit is at most one lap above that event. If the producer sees that the consumer has left, or
-//!   that a later consumer is in the seat, then the consumer's reads are over (O2, O16).
+//! - The consumer's fence is first. Then the producer sees the dynamic stage, as it was stored or
+//!   later. The value in the dynamic stage is never above the first event that the consumer has not
+//!   finished, so the limit is at most one lap above that event. If the producer sees that the
+//!   consumer has left, or that a later consumer is in the dynamic stage, then the consumer's reads
+//!   are over (O2, O16).
 //!
 //! A limit that the producer keeps was granted before it was kept, so the same holds as long as the
-//! limit is used. The producer reads the stages and seats one by one, while consumers come and go.
-//! This does no harm: the second reading only lowers the result of the first, and the proof is
-//! about the second.
+//! limit is used. The producer reads the stages and dynamic stages one by one, while consumers come
+//! and go. This does no harm: the second reading only lowers the result of the first, and the proof
+//! is about the second.
 //!
-//! **No two claims share a slot.** This requires that everything below the value in a seat is
-//! settled. A limit one lap above the value then reaches no slot of a claim that is still held. For
-//! the stages of the graph it holds, because they read only settled events. A consumer that joins
-//! starts at one of two places:
+//! **No two claims share a slot.** This requires that everything below the value in a dynamic stage
+//! is settled. A limit one lap above the value then reaches no slot of a claim that is still held.
+//! For the stages of the graph it holds, because they read only settled events. A consumer that
+//! joins starts at one of two places:
 //!
 //! - One lap below the granted value. Some consumer had finished everything below that.
 //! - A sequence up to which it has seen every stamp settled, beginning at a sequence that a stage
@@ -62,8 +63,8 @@
 //! one.
 //!
 //! **No other stage writes its events.** Each stage with exclusive access is upstream or downstream
-//! of each other one, so one of them is the last. A seat depends on that one. If that one leaves,
-//! the seat waits for its upstream stages, as any stage would.
+//! of each other one, so one of them is the last. A dynamic stage depends on that one. If that one
+//! leaves, the dynamic stage waits for its upstream stages, as any stage would.
 //!
 //! **The last consumer.** Consumers are counted (O14). A consumer that joins is counted before it
 //! stores where it starts, and only while the count is not 0. A consumer that leaves is subtracted

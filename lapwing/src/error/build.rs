@@ -5,7 +5,7 @@ use std::fmt;
 
 use lapwing_core::error::MemoryError;
 
-use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence};
+use crate::{MAX_CAPACITY, MAX_DYNAMIC_STAGES, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build), of [`tap`](crate::tap::tap) and of the calls
 /// that make a [`channel`](crate::channel). No thread has been started.
@@ -27,9 +27,9 @@ pub enum BuildError {
         /// Slots that were asked for.
         requested: usize,
     },
-    /// More seats than [`MAX_SEATS`] were asked for.
-    Seats {
-        /// Seats that were asked for.
+    /// More dynamic stages than [`MAX_DYNAMIC_STAGES`] were asked for.
+    DynamicStages {
+        /// Dynamic stages that were asked for.
         requested: usize,
     },
     /// The allocator refused the memory of the ring or the tap.
@@ -64,7 +64,8 @@ pub enum BuildError {
         /// The stage with the unknown dependency.
         stage: String,
     },
-    /// A stage [names](crate::Stage::after_named) a stage to depend on that its graph does not have.
+    /// A stage [names](crate::Stage::after_named) a stage to depend on that its graph does not
+    /// have.
     UnknownUpstream {
         /// The stage with the unknown dependency.
         stage: String,
@@ -163,8 +164,8 @@ pub enum BuildError {
         /// What the stage must have for the setting to have an effect.
         needs: &'static str,
     },
-    /// A worker group has no worker, more than its [`up_to`](crate::graph::WorkerStage::up_to), or more
-    /// than a group can have.
+    /// A worker group has no worker, more than its [`up_to`](crate::graph::WorkerStage::up_to), or
+    /// more than a group can have.
     Workers {
         /// The group.
         stage: String,
@@ -197,8 +198,11 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Capacity { requested } => fmt_capacity(*requested, f),
-            Self::Seats { requested } => {
-                write!(f, "seats must be in 0..={MAX_SEATS}: requested={requested}")
+            Self::DynamicStages { requested } => {
+                write!(
+                    f,
+                    "dynamic stages must be in 0..={MAX_DYNAMIC_STAGES}: requested={requested}"
+                )
             }
             Self::OutOfMemory { capacity, bytes_per_slot } => {
                 write!(

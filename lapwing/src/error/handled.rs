@@ -8,9 +8,10 @@ use super::HaltCause;
 /// Error of [`Producer::wait_handled`](crate::Producer::wait_handled) and
 /// [`Running::wait_handled`](crate::Running::wait_handled): the event is not handled.
 ///
-/// `behind` has the names of the stages, and of consumers in [seats](crate::graph::Seats), that have
-/// the event and have not finished it. Stages that only wait for such a stage are left out. It is
-/// empty if no stage has the event, because it is not published.
+/// `behind` has the names of the stages, and of consumers in [dynamic
+/// stages](crate::graph::DynamicStages), that have the event and have not finished it. Stages that
+/// only wait for such a stage are left out. It is empty if no stage has the event, because it is
+/// not published.
 ///
 /// ```
 /// use std::time::Duration;

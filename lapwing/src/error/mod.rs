@@ -10,7 +10,7 @@
 //! | publish a claim | [`RingError`] |
 //! | poll or wait for events | [`PollError`], [`RingError`] |
 //! | acknowledge events | [`AcknowledgeError`] |
-//! | take a seat | [`SeatError`] |
+//! | take a dynamic stage | [`DynamicStageError`] |
 //! | wait until an event is handled | [`HandledError`] |
 //! | resize a worker group | [`ResizeError`] |
 //! | read from a tap | [`TapError`] |
@@ -28,8 +28,8 @@ mod tap;
 
 mod build;
 mod consume;
+mod dynamic_stage;
 mod publish;
-mod seat;
 
 mod handled;
 mod when_full;
@@ -41,11 +41,11 @@ use lapwing_core::error::Ended;
 
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError};
+pub use dynamic_stage::DynamicStageError;
 pub use halt::HaltCause;
 pub use handled::HandledError;
 pub use lifecycle::{ResizeError, StartError, TakeError};
 pub use publish::{BatchError, PublishError, TryPublishError};
-pub use seat::SeatError;
 pub use tap::TapError;
 pub use when_full::WhenFullError;
 

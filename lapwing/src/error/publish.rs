@@ -120,8 +120,8 @@ impl From<RingError> for PublishError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryPublishError {
     /// No slot is known to be free: the slowest consumer is a lap behind, or a consumer is just
-    /// taking a seat, or a worker is just claiming events. In the last two cases slots may be free
-    /// that a later call finds; see [`docs::preemption`](crate::docs::preemption).
+    /// taking a dynamic stage, or a worker is just claiming events. In the last two cases slots may
+    /// be free that a later call finds; see [`docs::preemption`](crate::docs::preemption).
     Full,
     /// The ring was closed before the event was published.
     Closed,

@@ -13,7 +13,7 @@ use super::{
 use crate::consumer::Outcome;
 use crate::error::{HaltCause, PublishError, RingError};
 use crate::failures::Failures;
-use crate::graph::{Seats, StartAt};
+use crate::graph::{DynamicStages, StartAt};
 use crate::producer::Sequencer;
 use crate::sync::Arc;
 use crate::tuning::own_count::COUNTS;
@@ -329,13 +329,13 @@ fn halt_against_full_ring(prepare: impl Fn(&mut SingleProducer<u64>)) {
     drop(poller);
 }
 
-/// Returns the producer, the only stage and the only seat of `ring`.
-fn with_seat<S: Sequencer>(
+/// Returns the producer, the only stage and the only dynamic stage of `ring`.
+fn with_dynamic_stage<S: Sequencer>(
     ring: Builder<'static, u64, S>,
-) -> (Producer<u64, S>, Poller<u64>, Seats<u64>) {
-    let (producer, mut consumers) = ring.seats(1).stage("stays").poller().build().unwrap();
+) -> (Producer<u64, S>, Poller<u64>, DynamicStages<u64>) {
+    let (producer, mut consumers) = ring.dynamic_stages(1).stage("stays").poller().build().unwrap();
     let poller = consumers.take_poller("stays").unwrap();
-    (producer, poller, consumers.seats())
+    (producer, poller, consumers.dynamic_stages())
 }
 
 /// Publishes an event that carries its own sequence.
@@ -361,24 +361,24 @@ fn loom_ends_join_at_the_oldest_against_publish() {
 
 /// A consumer joins at the oldest event, which a producer is about to overwrite.
 fn join_at_the_oldest_against_publish<S: Sequencer + 'static>(ring: Builder<'static, u64, S>) {
-    let (mut producer, mut stays, seats) = with_seat(ring);
+    let (mut producer, mut stays, dynamic_stages) = with_dynamic_stage(ring);
     publish(&mut producer, 0);
     take(&mut stays).unwrap();
     let publisher = thread::spawn(move || {
         publish(&mut producer, 1);
         producer
     });
-    let mut late = seats.join("late", StartAt::Oldest).unwrap().poller();
+    let mut late = dynamic_stages.join("late", StartAt::Oldest).unwrap().poller();
     read_up_to(&mut late, 2);
     drop(publisher.join());
 }
 
-/// O2 and O6: a producer waits for a consumer in a seat, which leaves.
+/// O2 and O6: a producer waits for a dynamic consumer, which leaves.
 #[test]
-fn loom_ends_leave_a_seat_against_a_producer_that_parks() {
+fn loom_ends_leave_a_dynamic_stage_against_a_producer_that_parks() {
     check(|| {
-        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
-        let mut late = seats.join("late", StartAt::Now).unwrap().poller();
+        let (mut producer, mut stays, dynamic_stages) = with_dynamic_stage(single_ring(1));
+        let mut late = dynamic_stages.join("late", StartAt::Now).unwrap().poller();
         publish(&mut producer, 0);
         take(&mut stays).unwrap();
         let leaver = thread::spawn(move || {
@@ -409,15 +409,16 @@ fn loom_ends_stop_against_park() {
     });
 }
 
-/// O10: a stop handle whose consumer has left does not stop the next consumer in that seat.
+/// O10: a stop handle whose consumer has left does not stop the next consumer in that dynamic
+/// stage.
 #[test]
 fn loom_ends_stop_of_a_consumer_that_has_left() {
     check(|| {
-        let (mut producer, _stays, seats) = with_seat(single_ring(1));
-        let before = seats.join("before", StartAt::Now).unwrap().read(|_, _, _| {});
+        let (mut producer, _stays, dynamic_stages) = with_dynamic_stage(single_ring(1));
+        let before = dynamic_stages.join("before", StartAt::Now).unwrap().read(|_, _, _| {});
         let stop = before.stop_handle();
         drop(before);
-        let after = seats.join("after", StartAt::Now).unwrap().read(|_, _, _| {});
+        let after = dynamic_stages.join("after", StartAt::Now).unwrap().read(|_, _, _| {});
         let stopper = thread::spawn(move || stop.stop());
         publish(&mut producer, 0);
         drop(producer);

@@ -106,7 +106,7 @@ impl Limits {
     ///
     /// The intervals need not follow each other. Memory grows with the number of different
     /// bottlenecks only: the stages, their acknowledgements, and consumers in
-    /// [seats](crate::graph::Seats) by their names.
+    /// [dynamic stages](crate::graph::DynamicStages) by their names.
     ///
     /// ```
     /// use lapwing::{Disruptor, monitor::Limits};
@@ -160,8 +160,8 @@ impl Limits {
         parts
     }
 
-    /// Returns the part with this limit; `None` if it has limited the ring in no interval. A `limit`
-    /// of `None` stands for the intervals that do not show a limit.
+    /// Returns the part with this limit; `None` if it has limited the ring in no interval. A
+    /// `limit` of `None` stands for the intervals that do not show a limit.
     ///
     /// ```
     /// use lapwing::monitor::{Part, Limits};

@@ -49,8 +49,8 @@ impl Look {
     /// two calls, although the bound of a worker may fall.
     ///
     /// A close that has not fixed the end yet is the exception. The cursor of a single producer may
-    /// then count events that the close refuses, and a later call shows fewer. The state of the ring
-    /// is [`RingState::Closing`] meanwhile, or [`RingState::Halted`] after a halt.
+    /// then count events that the close refuses, and a later call shows fewer. The state of the
+    /// ring is [`RingState::Closing`] meanwhile, or [`RingState::Halted`] after a halt.
     fn after(shared: &Shared, before: Sequence) -> Self {
         let control = &*shared.control;
         // O13, Relaxed: figures only.
@@ -156,9 +156,9 @@ fn look_at_stages(shared: &Shared) -> Vec<StageLook> {
 }
 
 /// Raises each group to the stages after it, because the bound of a worker may fall for a moment. A
-/// consumer in a seat is exempt: it has read nothing below the sequence at which it joined.
+/// dynamic consumer is exempt: it has read nothing below the sequence at which it joined.
 fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
-    for index in (0..control.seats().start).rev() {
+    for index in (0..control.dynamic_stages().start).rev() {
         let least = looks[index].sequence;
         let is_group = |near: &&StageIndex| !control.workers_of(**near).is_empty();
         for &group in control.upstream_of(index).iter().filter(is_group) {

@@ -119,7 +119,7 @@ impl Monitor {
     /// The figures are read one after another, and each was correct at some moment of the call.
     /// The order of the reads ensures that no stage appears ahead of a stage that it depends on,
     /// nor ahead of what is published. A worker group may appear behind a consumer in a
-    /// [seat](crate::graph::Seats) that depends on it.
+    /// [dynamic stage](crate::graph::DynamicStages) that depends on it.
     ///
     /// ```
     /// use lapwing::Disruptor;

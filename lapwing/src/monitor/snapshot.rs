@@ -71,7 +71,8 @@ pub struct Snapshot {
     /// Number of events that producers have [dropped](crate::producer::WhenFull::DropNew) so far
     /// because the ring was full.
     pub dropped: u64,
-    /// The stages, upstream stages first, and then the consumers in [seats](crate::graph::Seats).
+    /// The stages, upstream stages first, and then the consumers in [dynamic
+    /// stages](crate::graph::DynamicStages).
     pub stages: Vec<StageSnapshot>,
     /// The least duration for which the claim at `published` has been neither published nor given
     /// up. No stage can pass it. `None` if there is no such claim, if there was none in the last
@@ -116,9 +117,9 @@ pub struct StageSnapshot {
     /// Names of the stages that it directly depends on; empty for a first stage.
     pub upstream: Vec<String>,
     /// Name of its thread, which other stages may [share](crate::graph::Placement). For a worker
-    /// group, the names of all its threads, separated by commas. For a consumer in a
-    /// [seat](crate::graph::Seats), the name of the consumer, whatever thread runs it. `None` for a
-    /// poller.
+    /// group, the names of all its threads, separated by commas. For a consumer in a [dynamic
+    /// stage](crate::graph::DynamicStages), the name of the consumer, whatever thread runs it.
+    /// `None` for a poller.
     pub thread: Option<String>,
     /// The first sequence that it has not finished. Skipped events and claims that were given up
     /// count as finished. Workers of a group may have finished later sequences. For a stage that
@@ -223,7 +224,7 @@ impl Snapshot {
         let (control, description) = (&*shared.control, &shared.description);
         let held = look.claimed.saturating_sub(look.gate()).min(control.capacity());
         let limits = look.limits(control);
-        // Skips seats that are free.
+        // Skips dynamic stages that are free.
         let is_there = |&index: &StageIndex| {
             let is_filled = look.stages[index].sequence.is_some();
             description.stage(index).is_some() || (is_filled && !is_part(control, index))
@@ -271,7 +272,8 @@ impl Snapshot {
     pub(super) fn same_consumer(&self, stage: &StageSnapshot) -> Option<&StageSnapshot> {
         let is_it = |other: &&StageSnapshot| {
             let is_in_its_place = other.index == stage.index && other.name == stage.name;
-            // A seat and a name may pass to another consumer, whose count of batches begins at 0.
+            // A dynamic stage and a name may pass to another consumer, whose count of batches
+            // begins at 0.
             is_in_its_place && other.batches <= stage.batches
         };
         self.stages.iter().find(is_it)

@@ -57,7 +57,8 @@ pub struct Throughput {
     /// Number of events that producers [dropped](crate::producer::WhenFull::DropNew) in between.
     pub dropped: u64,
     /// The stages that both snapshots show and that have not left the graph, upstream stages first.
-    /// A consumer that took a [seat](crate::graph::Seats) in between is not included.
+    /// A consumer that took a [dynamic stage](crate::graph::DynamicStages) in between is not
+    /// included.
     pub stages: Vec<StageThroughput>,
     bottleneck: Option<Part>,
 }

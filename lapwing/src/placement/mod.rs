@@ -51,8 +51,8 @@ pub(crate) use plan::{Plan, ThreadPlace, Wish, WishedConsumer, is_thread_name};
 ///
 /// [`build`](crate::Builder::build) decides this once, by these rules:
 ///
-/// 1. A poller has no thread. A consumer that joins later, in a [seat](crate::Builder::seats), runs
-///    on the thread that the program chooses.
+/// 1. A poller has no thread. A consumer that joins later, in a [dynamic
+///    stage](crate::Builder::dynamic_stages), runs on the thread that the program chooses.
 /// 2. A stage or worker that a [`group`](Self::group) or
 ///    [`Stage::on_thread`](crate::Stage::on_thread) puts on a thread runs there. A stage or worker
 ///    with the name of such a thread runs there too, unless it is put on another.
@@ -233,8 +233,8 @@ impl Placement {
     /// [`InvalidName`](crate::error::BuildError::InvalidName) for a thread name that is empty or
     /// contains a NUL. For the names of stages, it returns
     /// [`UnknownInGroup`](crate::error::BuildError::UnknownInGroup),
-    /// [`PollerInGroup`](crate::error::BuildError::PollerInGroup), or, if a stage is on another named thread,
-    /// [`TwoThreads`](crate::error::BuildError::TwoThreads).
+    /// [`PollerInGroup`](crate::error::BuildError::PollerInGroup), or, if a stage is on another
+    /// named thread, [`TwoThreads`](crate::error::BuildError::TwoThreads).
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};

@@ -9,11 +9,11 @@
 //! consumer runs only while the consumer does not, and could find the ring full for up to a second.
 //! So once a producer has waited for a millisecond, the producers take turns:
 //!
-//! 1. A producer that finds the ring full joins a queue, first come first served, and is parked for a
-//!    limited time.
-//! 2. The first in the queue gets a turn, in which it waits for free slots by its strategy. The turn
-//!    takes 2 ms divided by the number of producers in the queue, but at least 0.15 ms. It ends by
-//!    the clock, so a stopped thread holds up no other.
+//! 1. A producer that finds the ring full joins a queue, first come first served, and is parked for
+//!    a limited time.
+//! 2. The first in the queue gets a turn, in which it waits for free slots by its strategy. The
+//!    turn takes 2 ms divided by the number of producers in the queue, but at least 0.15 ms. It
+//!    ends by the clock, so a stopped thread holds up no other.
 //! 3. They stop taking turns once a turn is over and the queue is empty.
 //!
 //! Only producers whose strategy [parks](WaitStrategy::PARKS) take turns, and none whose thread
@@ -277,7 +277,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// with parking strategies take turns.
     ///
     /// The ring decides at [`build`](crate::Builder::build) whether its threads check for parked
-    /// threads. If it has no seats, and no strategy given to the builder
+    /// threads. If it has no dynamic stages, and no strategy given to the builder
     /// [parks](WaitStrategy::PARKS), a parking strategy that is set here wakes at short intervals
     /// instead, as [`Step::Park`](crate::wait::Step::Park) describes.
     ///
@@ -354,14 +354,15 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Waits until every last stage has handled the event `sequence` and all earlier ones, for
     /// `timeout` at most.
     ///
-    /// A last stage is one that no other stage depends on. Consumers in
-    /// [seats](crate::graph::Seats) count too, and an [acknowledged](crate::Stage::acknowledged) last
-    /// stage has handled an event once it is acknowledged. A stage that has left the graph does not
-    /// count. What the stages did with these events is visible to this thread when the call returns.
+    /// A last stage is one that no other stage depends on. Consumers in [dynamic
+    /// stages](crate::graph::DynamicStages) count too, and an
+    /// [acknowledged](crate::Stage::acknowledged) last stage has handled an event once it is
+    /// acknowledged. A stage that has left the graph does not count. What the stages did with these
+    /// events is visible to this thread when the call returns.
     ///
-    /// A stage has handled an event when it has released it, which is at the end of a batch unless an
-    /// [`Action`](crate::Action) releases it earlier. So a stage that flushes at `end_of_batch` has
-    /// flushed.
+    /// A stage has handled an event when it has released it, which is at the end of a batch unless
+    /// an [`Action`](crate::Action) releases it earlier. So a stage that flushes at `end_of_batch`
+    /// has flushed.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -387,22 +388,22 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// Each error but `Closed` names the stages that are [behind](HandledError).
     ///
-    /// - [`HandledError::TimedOut`] if the event is not handled when `timeout` is over. This is also
-    ///   the error for an event that is not published by then.
+    /// - [`HandledError::TimedOut`] if the event is not handled when `timeout` is over. This is
+    ///   also the error for an event that is not published by then.
     /// - [`HandledError::Halted`] if the ring was halted before the event was handled.
     /// - [`HandledError::Closed`] if the ring was closed before the event was published.
-    /// - [`HandledError::WouldDeadlock`] if this thread runs a stage of the ring that has not released
-    ///   the event, for example in a handler of the ring that is called with this event. Also if it
-    ///   holds a claim of several producers that does not come after the event.
+    /// - [`HandledError::WouldDeadlock`] if this thread runs a stage of the ring that has not
+    ///   released the event, for example in a handler of the ring that is called with this event.
+    ///   Also if it holds a claim of several producers that does not come after the event.
     ///
     /// # Blocking
     ///
     /// Waits for the stages, for `timeout` at most. [`Duration::MAX`] is no limit,
-    /// [`Duration::ZERO`] does not wait. The wait does not spin, whatever the strategies of the ring:
-    /// the thread parks until the slowest stage releases events. It sleeps for 1 ms at a time instead
-    /// while a quarter of the ring or more is left. In a ring in which no thread parks, it sleeps for
-    /// 50 µs at a time. A stage waits for pollers and acknowledgers upstream of it. If this thread holds such a
-    /// poller, the call waits for the whole `timeout`.
+    /// [`Duration::ZERO`] does not wait. The wait does not spin, whatever the strategies of the
+    /// ring: the thread parks until the slowest stage releases events. It sleeps for 1 ms at a time
+    /// instead while a quarter of the ring or more is left. In a ring in which no thread parks, it
+    /// sleeps for 50 µs at a time. A stage waits for pollers and acknowledgers upstream of it. If
+    /// this thread holds such a poller, the call waits for the whole `timeout`.
     pub fn wait_handled(&self, sequence: Sequence, timeout: Duration) -> Result<(), HandledError> {
         handled::wait(&self.shared, sequence, timeout)
     }

@@ -76,9 +76,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// It is 0 once no consumer is left. It does not tell whether the ring is open.
     ///
     /// A single producer can rely on this number as long as the ring is open, since consumers only
-    /// free more slots. The one exception is a consumer that takes a [seat](crate::graph::Seats)
-    /// and starts at an older event. With several producers, another producer may claim the slots
-    /// first.
+    /// free more slots. The one exception is a consumer that takes a [dynamic
+    /// stage](crate::graph::DynamicStages) and starts at an older event. With several producers,
+    /// another producer may claim the slots first.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -97,8 +97,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Does not wait. It reads one cache line for each stage, worker and seat that can hold
-    /// producers back.
+    /// Does not wait. It reads one cache line for each stage, worker and dynamic stage that can
+    /// hold producers back.
     #[must_use]
     pub fn free_slots(&self) -> usize {
         self.control().free_slots() as usize

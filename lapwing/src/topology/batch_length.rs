@@ -29,7 +29,7 @@ pub(super) fn of_handler<E>(capacity: u64, stages: usize, is_multi: bool) -> u64
     if is_multi && !is_worth_waking { shared(capacity).min(MOST_OF_SEVERAL) } else { part }
 }
 
-/// The longest batch of a worker, or of a consumer in a seat: other consumers may hold as much.
+/// The longest batch of a worker, or of a dynamic consumer: other consumers may hold as much.
 pub(super) fn shared(capacity: u64) -> u64 {
     (capacity / BATCHES_PER_RING).max(1)
 }

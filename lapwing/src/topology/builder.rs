@@ -95,8 +95,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sets how stages and consumers in seats wait, except those with a [strategy](Stage::wait_strategy) of
-    /// their own; [`Adaptive`](crate::wait::Adaptive) by default.
+    /// Sets how stages and dynamic consumers wait, except those with a
+    /// [strategy](Stage::wait_strategy) of their own; [`Adaptive`](crate::wait::Adaptive) by
+    /// default.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::Blocking};
@@ -162,26 +163,29 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Reserves `count` seats for consumers that [join](crate::graph::Seats::join) and leave while
-    /// the ring runs; 0 by default, and at most [`MAX_SEATS`](crate::MAX_SEATS).
+    /// Reserves `count` dynamic stages for consumers that [join](crate::graph::DynamicStages::join)
+    /// and leave while the ring runs; 0 by default, and at most
+    /// [`MAX_DYNAMIC_STAGES`](crate::MAX_DYNAMIC_STAGES).
     ///
-    /// Seats have a cost. A producer that has used up its known free slots also reads every seat,
-    /// free ones included, and runs a full fence. Every thread also checks for parked threads,
-    /// since a consumer that joins may park. A ring without seats pays nothing.
+    /// Dynamic stages have a cost. A producer that has used up its known free slots also reads
+    /// every dynamic stage, free ones included, and runs a full fence. Every thread also checks for
+    /// parked threads, since a consumer that joins may park. A ring without dynamic stages pays
+    /// nothing.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+    ///         .stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let mut late = consumers.seats().join("late", StartAt::Now)?.poller();
+    /// let mut late = consumers.dynamic_stages().join("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn seats(mut self, count: usize) -> Self {
-        self.parts.seats = count;
+    pub fn dynamic_stages(mut self, count: usize) -> Self {
+        self.parts.dynamic_stages = count;
         self
     }
 
@@ -262,7 +266,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     }
 
     /// Adds a stage that clears each event once all stages before it have finished it, to release
-    /// what the event owns. It also clears events that were [skipped](crate::Action::Skip). Call it last: stages added after it get cleared events.
+    /// what the event owns. It also clears events that were [skipped](crate::Action::Skip). Call it
+    /// last: stages added after it get cleared events.
     ///
     /// The stage is named "clear" and runs alone. It shares the thread of the stage before it, or
     /// of the first of several stages before it, if that stage has a single handler. Otherwise, or
@@ -273,9 +278,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// sees it.
     ///
     /// The memory of a ring is freed when the last of its ends is dropped: producers, consumers,
-    /// pollers and seats. An event that owns an end of its own ring, for example a producer for
-    /// replies, keeps the ring alive. Unless it is cleared, the ring and its events are never
-    /// freed. If the end is a producer, dropping the other producers does not close the ring.
+    /// pollers and dynamic stages. An event that owns an end of its own ring, for example a
+    /// producer for replies, keeps the ring alive. Unless it is cleared, the ring and its events
+    /// are never freed. If the end is a producer, dropping the other producers does not close the
+    /// ring.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -351,7 +357,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// No ring is made, and no event. The variants of [`BuildError`] describe the causes:
     ///
     /// - A setting of the ring is out of range: [`Capacity`](BuildError::Capacity),
-    ///   [`Seats`](BuildError::Seats), [`FirstSequence`](BuildError::FirstSequence).
+    ///   [`DynamicStages`](BuildError::DynamicStages),
+    ///   [`FirstSequence`](BuildError::FirstSequence).
     /// - The allocator refuses the memory: [`OutOfMemory`](BuildError::OutOfMemory).
     /// - There is no stage: [`NoConsumers`](BuildError::NoConsumers).
     /// - The name of a stage or thread is invalid: [`InvalidName`](BuildError::InvalidName).

@@ -1,5 +1,6 @@
-//! A consumer that has taken a seat, with its name. Not here: where it may start so that it reads
-//! every event before it is overwritten (`lapwing_core`), and which consumers may join (`seats`).
+//! A consumer that has taken a dynamic stage, with its name. Not here: where it may start so that
+//! it reads every event before it is overwritten (`lapwing_core`), and which consumers may join
+//! (`dynamic_stages`).
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use lapwing_core::{Joined, Place};
 
 use crate::Sequence;
 use crate::description::TakenName;
-use crate::error::SeatError;
+use crate::error::DynamicStageError;
 use crate::ring::Shared;
 
 /// Where a consumer that joins a running ring starts.
@@ -16,13 +17,13 @@ use crate::ring::Shared;
 /// use lapwing::{Disruptor, graph::StartAt};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(3).stage("all").poller().build()?;
+///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(3).stage("all").poller().build()?;
 /// let _all = consumers.take_poller("all")?;
 /// producer.publish_batch(5, |_| {})?;
-/// let seats = consumers.seats();
-/// assert_eq!(seats.join("late", StartAt::Now)?.sequence(), 5);
-/// assert_eq!(seats.join("replay", StartAt::Oldest)?.sequence(), 0);
-/// assert_eq!(seats.join("resume", StartAt::Sequence(3))?.sequence(), 3);
+/// let dynamic_stages = consumers.dynamic_stages();
+/// assert_eq!(dynamic_stages.join("late", StartAt::Now)?.sequence(), 5);
+/// assert_eq!(dynamic_stages.join("replay", StartAt::Oldest)?.sequence(), 0);
+/// assert_eq!(dynamic_stages.join("resume", StartAt::Sequence(3))?.sequence(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,32 +50,34 @@ impl StartAt {
     }
 }
 
-/// A consumer that took a seat. When dropped, it stops holding producers back, and frees its seat
-/// and its name.
+/// A consumer that took a dynamic stage. When dropped, it stops holding producers back, and frees
+/// its dynamic stage and its name.
 pub(super) struct Guest {
     joined: Joined,
-    /// The consumer's name, freed after the seat.
+    /// The consumer's name, freed after the dynamic stage.
     name: TakenName,
 }
 
 impl Guest {
-    /// Takes a seat of the ring.
+    /// Takes a dynamic stage of the ring.
     ///
     /// # Errors
     ///
-    /// [`SeatError`] if there is no free seat, if the ring does not hold the sequence `start`, or
-    /// if the ring is halted.
+    /// [`DynamicStageError`] if there is no free dynamic stage, if the ring does not hold the
+    /// sequence `start`, or if the ring is halted.
     pub(super) fn join(
         shared: &Shared,
         name: TakenName,
         start: StartAt,
-    ) -> Result<Self, SeatError> {
-        let seats = shared.control.seats().len();
+    ) -> Result<Self, DynamicStageError> {
+        let dynamic_stages = shared.control.dynamic_stages().len();
         let joined = Joined::new(&shared.control, start.core());
-        let joined = joined.map_err(|error| SeatError::of(error, seats, start.core()))?;
-        // Clears the activity of the last consumer in this seat, before monitors find this one there.
-        shared.activity(joined.seat()).reset();
-        name.sits_at(joined.seat());
+        let joined =
+            joined.map_err(|error| DynamicStageError::of(error, dynamic_stages, start.core()))?;
+        // Clears the activity of the last consumer in this dynamic stage, before monitors find this
+        // one there.
+        shared.activity(joined.dynamic_stage()).reset();
+        name.sits_at(joined.dynamic_stage());
         Ok(Self { joined, name })
     }
 
@@ -90,12 +93,15 @@ impl Guest {
 
     /// Returns its place and its name.
     pub(super) fn into_parts(self) -> (Place, TakenName) {
-        (Place::Seat(self.joined), self.name)
+        (Place::DynamicStage(self.joined), self.name)
     }
 }
 
 impl fmt::Debug for Guest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Guest").field(&self.joined.seat()).field(&self.joined.start()).finish()
+        f.debug_tuple("Guest")
+            .field(&self.joined.dynamic_stage())
+            .field(&self.joined.start())
+            .finish()
     }
 }

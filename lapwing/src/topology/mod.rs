@@ -19,10 +19,10 @@ mod position;
 
 mod stage;
 
+mod dynamic_stage;
 mod parallel;
-mod seat;
 
-mod seats;
+mod dynamic_stages;
 
 mod wiring;
 
@@ -33,11 +33,11 @@ mod places;
 
 pub use builder::Builder;
 pub use disruptor::Disruptor;
+pub use dynamic_stage::DynamicStage;
+pub use dynamic_stages::DynamicStages;
 pub use graph::Graph;
 pub use guest::StartAt;
 pub use parallel::{Chain, Parallel};
 pub use position::{Alone, Position};
-pub use seat::Seat;
-pub use seats::Seats;
 pub use stage::{Stage, Unplaced, WorkerStage};
 pub use stage_id::StageId;

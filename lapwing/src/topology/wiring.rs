@@ -13,7 +13,7 @@ use super::batch_length;
 use super::check::check;
 use super::graph::{Body, Graph, Node};
 use super::placing::{describe, place};
-use crate::MAX_SEATS;
+use crate::MAX_DYNAMIC_STAGES;
 use crate::consumer::{Acknowledger, Consumer, Poller, StageReader, Worker};
 use crate::error::BuildError;
 use crate::failures::Failures;
@@ -34,7 +34,7 @@ const DEFAULT_NAME: &str = "ring";
 pub(super) struct Parts<'env, E, S> {
     pub(super) name: String,
     pub(super) capacity: usize,
-    pub(super) seats: usize,
+    pub(super) dynamic_stages: usize,
     pub(super) factory: Factory<'env, E>,
     pub(super) wait: Box<dyn AnyWaitStrategy>,
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
@@ -50,7 +50,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         Self {
             name: DEFAULT_NAME.to_owned(),
             capacity,
-            seats: 0,
+            dynamic_stages: 0,
             factory,
             wait: Box::new(Adaptive::default()),
             producer_wait: Box::new(Adaptive::default()),
@@ -80,19 +80,19 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let has_followers = followed(&upstream);
         let mut shape = lapwing_core::Graph::new(upstream);
         let first_sequence = check_first_sequence(self.first_sequence)?;
-        check_seats(self.seats)?;
+        check_dynamic_stages(self.dynamic_stages)?;
         let plan = place(&self.placement, &self.name, &graph.nodes)?;
         let acknowledged = add_acknowledgements(&graph.nodes, &mut shape);
         let groups = add_workers(&graph.nodes, &mut shape);
         let last_writer = graph.nodes.iter().rposition(|node| node.part.is_exclusive);
-        let shape = shape.with_seats(self.seats, last_writer);
+        let shape = shape.with_dynamic_stages(self.dynamic_stages, last_writer);
         // A caller that names a thread may run that thread itself, with several stages on it.
         let names_threads = graph.nodes.iter().any(|node| node.stage.thread.is_some());
         let shares_threads = plan.has_shared() || names_threads;
         let waits = Waits { parks: self.parks(&graph.nodes), shares_threads };
         let Rooms { events, failures, owners } = self.rooms(&graph.nodes)?;
         let core = events.into_ring(self.factory, shape, first_sequence, waits);
-        let is_followed = has_followers.into_iter().map(|is_one| is_one || self.seats > 0);
+        let is_followed = has_followers.into_iter().map(|is_one| is_one || self.dynamic_stages > 0);
         let failures = failures.into_iter().zip(is_followed);
         let failures = failures.map(|(room, is_one)| Some(Failures::new(room?, is_one))).collect();
         let longest_batch = batch_length::of_handler::<E>(
@@ -130,11 +130,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         rooms.map_err(BuildError::of)
     }
 
-    /// Whether a thread of the ring may park. A consumer that takes a seat may, whatever the other
-    /// strategies are.
+    /// Whether a thread of the ring may park. A consumer that takes a dynamic stage may, whatever
+    /// the other strategies are.
     fn parks(&self, nodes: &[Node<'env, E>]) -> bool {
         let wait_of = |node: &Node<'env, E>| node.stage.wait.as_ref().unwrap_or(&self.wait).parks();
-        self.seats > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
+        self.dynamic_stages > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
     }
 }
 
@@ -221,8 +221,8 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
             Body::Handler(_) | Body::Poller => Place::Stage(index),
         };
         let is_exclusive = node.part.is_exclusive;
-        // SAFETY: I5: only calls that require `E: Sync` give the program the events of a stage that is
-        // not exclusive: those that add a handler, and `take_poller`.
+        // SAFETY: I5: only calls that require `E: Sync` give the program the events of a stage that
+        // is not exclusive: those that add a handler, and `take_poller`.
         unsafe { StageReader::new(self.ring.clone(), (place, None), is_exclusive, wait, max_batch) }
     }
 
@@ -259,8 +259,12 @@ fn followed(upstream: &[Box<[StageIndex]>]) -> Vec<bool> {
     (0..upstream.len()).map(is_followed).collect()
 }
 
-fn check_seats(requested: usize) -> Result<(), BuildError> {
-    if requested <= MAX_SEATS { Ok(()) } else { Err(BuildError::Seats { requested }) }
+fn check_dynamic_stages(requested: usize) -> Result<(), BuildError> {
+    if requested <= MAX_DYNAMIC_STAGES {
+        Ok(())
+    } else {
+        Err(BuildError::DynamicStages { requested })
+    }
 }
 
 /// Ensures that enough sequences follow the first one.

@@ -115,9 +115,9 @@ impl Pacing<'_> {
     /// yields of the ring's threads take. A process with one CPU always counts as oversubscribed. A
     /// ring [beside busy threads](super#beside-busy-threads) never does.
     ///
-    /// A stage that runs last and alone, in a ring without seats, holds up no other stage. Nor does
-    /// a worker, since its group handles what it leaves. Stages that share a thread always count as
-    /// holding up another one.
+    /// A stage that runs last and alone, in a ring without dynamic stages, holds up no other stage.
+    /// Nor does a worker, since its group handles what it leaves. Stages that share a thread always
+    /// count as holding up another one.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};

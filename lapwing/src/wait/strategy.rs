@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::cpu_load::Yield;
 use super::{Pacing, Waiting};
 
-/// A way to wait: it answers what a waiting thread does next. Each waiting end of a ring has its own
-/// instance, which may adapt from wait to wait.
+/// A way to wait: it answers what a waiting thread does next. Each waiting end of a ring has its
+/// own instance, which may adapt from wait to wait.
 ///
 /// The library asks for a [`Step`], takes it, and checks whether the wait is over. It repeats that
-/// until [the wait ends](super#what-ends-a-wait). So a strategy needs no loop, and what it waits for
-/// is noticed at once, unless it pauses or sleeps.
+/// until [the wait ends](super#what-ends-a-wait). So a strategy needs no loop, and what it waits
+/// for is noticed at once, unless it pauses or sleeps.
 ///
 /// All methods but `clone` run on the waiting thread. If one panics in a stage, the stage's
 /// [panic policy](crate::Stage::on_panic) decides what happens. A producer or a poller passes the
@@ -76,9 +76,9 @@ use super::{Pacing, Waiting};
 /// }
 /// ```
 pub trait WaitStrategy: Clone + Send + Sync + 'static {
-    /// Whether [`next`](Self::next) may answer [`Step::Park`]. A ring without seats may be built
-    /// with no strategy that parks. Its threads then do not check for parked threads, and a thread
-    /// that parks sleeps in short intervals instead.
+    /// Whether [`next`](Self::next) may answer [`Step::Park`]. A ring without dynamic stages may be
+    /// built with no strategy that parks. Its threads then do not check for parked threads, and a
+    /// thread that parks sleeps in short intervals instead.
     ///
     /// ```
     /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
@@ -112,13 +112,14 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// ```
     fn next(&mut self, waiting: &Waiting<'_>) -> Step;
 
-    /// Says how a wait ended. Called once after each wait in which the strategy has answered a step,
-    /// also if a panic ended it. Does nothing by default.
+    /// Says how a wait ended. Called once after each wait in which the strategy has answered a
+    /// step, also if a panic ended it. Does nothing by default.
     ///
     /// The call comes when the same end of the ring is about to wait or to [pace](Self::pace)
     /// itself again: a consumer first handles the event that it has waited for. The last wait of an
     /// end is therefore not reported, nor is a wait before
-    /// [`set_wait_strategy`](crate::Producer::set_wait_strategy). A clone that is made in between is not told.
+    /// [`set_wait_strategy`](crate::Producer::set_wait_strategy). A clone that is made in between
+    /// is not told.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -230,32 +231,32 @@ pub enum Step {
     /// event: the poll that finds the event also takes it.
     Poll(u32),
 
-    /// Backs off for this many pause hints, 10 to 45 ns each, and polls once. In a fast stream, this
-    /// leaves the cache line with the other side meanwhile. The thread checks whether the wait is
-    /// over after 1,024 hints at most.
+    /// Backs off for this many pause hints, 10 to 45 ns each, and polls once. In a fast stream,
+    /// this leaves the cache line with the other side meanwhile. The thread checks whether the wait
+    /// is over after 1,024 hints at most.
     Pause(u32),
 
     /// Yields the CPU to another thread, if one is ready to run, and polls once. The ring records
     /// how long the yield took.
     ///
-    /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a
-    /// time slice of some milliseconds, so it [is refused](Waiting::is_yield_refused). The first
-    /// refused yield of a wait, or after a sleep, does nothing. If the next yield is refused too, it
-    /// is a sleep of about 65 µs.
+    /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time
+    /// slice of some milliseconds, so it [is refused](Waiting::is_yield_refused). The first refused
+    /// yield of a wait, or after a sleep, does nothing. If the next yield is refused too, it is a
+    /// sleep of about 65 µs.
     Yield,
 
     /// Sleeps for this time, or until the time limit if that is earlier. Does not sleep if the wait
     /// is over.
     ///
     /// An event or a free slot does not wake the thread, so the sleep costs the other side nothing.
-    /// A close, a halt or a stop does. The thread may also wake spuriously. In a closed ring that is
-    /// not drained, a sleep lasts at most a millisecond: the remaining events arrive soon. Linux
+    /// A close, a halt or a stop does. The thread may also wake spuriously. In a closed ring that
+    /// is not drained, a sleep lasts at most a millisecond: the remaining events arrive soon. Linux
     /// adds its timer slack, 50 µs by default.
     Sleep(Duration),
 
     /// Parks until another thread wakes this one: when what it waits for may be available, or after
-    /// a close, a halt or a stop. Does not park if the wait is over. Also returns at the time limit,
-    /// and may return spuriously.
+    /// a close, a halt or a stop. Does not park if the wait is over. Also returns at the time
+    /// limit, and may return spuriously.
     ///
     /// In a ring whose threads [do not check](WaitStrategy::PARKS) for parked threads, the thread
     /// wakes every 50 µs to check by itself, until the wait is over or has expired.
@@ -280,8 +281,8 @@ impl Waited {
         self.slept
     }
 
-    /// Returns whether the [time limit](Waiting::deadline) had passed when the thread last checked it.
-    /// What it waited for may still have arrived at the last moment.
+    /// Returns whether the [time limit](Waiting::deadline) had passed when the thread last checked
+    /// it. What it waited for may still have arrived at the last moment.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};

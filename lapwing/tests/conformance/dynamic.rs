@@ -5,7 +5,7 @@ use std::thread;
 
 use lapwing::consumer::Outcome;
 use lapwing::error::TryPublishError;
-use lapwing::graph::{Seats, StartAt};
+use lapwing::graph::{DynamicStages, StartAt};
 use lapwing::producer::Sequencer;
 use lapwing::{Consumers, Poller, Producer, Report, Running, Sequence};
 
@@ -65,11 +65,15 @@ pub(crate) fn under_load<K: Kind>(
     })
 }
 
-/// Takes a seat and checks at least `count` events.
-pub(crate) fn join(seats: &Seats<Page>, start: StartAt, count: u64) -> Poller<Page> {
-    let seat = seats.join("late", start).unwrap();
-    let first = seat.sequence();
-    let mut poller = seat.poller();
+/// Takes a dynamic stage and checks at least `count` events.
+pub(crate) fn join(
+    dynamic_stages: &DynamicStages<Page>,
+    start: StartAt,
+    count: u64,
+) -> Poller<Page> {
+    let dynamic_stage = dynamic_stages.join("late", start).unwrap();
+    let first = dynamic_stage.sequence();
+    let mut poller = dynamic_stage.poller();
     let mut contiguous = Contiguous::default();
     while poller.sequence() < first + count {
         let mut batch = poller.wait().unwrap();
@@ -83,17 +87,17 @@ fn c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind
     let mut all = Contiguous::default();
     let (producer, consumers) = setup
         .ring(4, Page::default)
-        .seats(2)
+        .dynamic_stages(2)
         .stage("all")
         .read(|page, sequence, _| all.see(page, sequence))
         .build()
         .unwrap();
-    let seats = consumers.seats();
+    let dynamic_stages = consumers.dynamic_stages();
     under_load::<K>(producer, consumers, |_| {
         let starts = [StartAt::Now, StartAt::Oldest].into_iter().cycle();
         for start in starts.take(setup.events(40) as usize) {
-            let early = join(&seats, start, 3);
-            let late = seats.join("later", StartAt::Oldest).unwrap();
+            let early = join(&dynamic_stages, start, 3);
+            let late = dynamic_stages.join("later", StartAt::Oldest).unwrap();
             // Starts at the oldest event of the early consumer, or up to one lap later: a producer
             // may have read the gate before it saw that consumer.
             assert!(late.sequence() <= early.sequence() + 4);
@@ -104,14 +108,14 @@ fn c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind
             batch.iter().for_each(|(sequence, page)| contiguous.see(page, sequence));
         }
     });
-    assert_eq!(seats.free(), 2);
+    assert_eq!(dynamic_stages.free(), 2);
 }
 
 fn c71_consumers_that_leave_under_load_take_no_event_from_others<K: Kind>(setup: Setup<K>) {
     let mut all = Contiguous::default();
     let (producer, mut consumers) = setup
         .ring(4, Page::default)
-        .seats(1)
+        .dynamic_stages(1)
         .parallel(|parallel| {
             parallel
                 .stage("all")
@@ -122,11 +126,12 @@ fn c71_consumers_that_leave_under_load_take_no_event_from_others<K: Kind>(setup:
         .build()
         .unwrap();
     let mut leaves = consumers.take_poller("leaves").unwrap();
-    let seats = consumers.seats();
+    let dynamic_stages = consumers.dynamic_stages();
     let report = under_load::<K>(producer, consumers, |_| {
         leaves.wait().unwrap().consume(1);
         drop(leaves);
-        (0..setup.events(40)).for_each(|count| drop(join(&seats, StartAt::Now, count % 9)));
+        (0..setup.events(40))
+            .for_each(|count| drop(join(&dynamic_stages, StartAt::Now, count % 9)));
     });
     assert_eq!(*report.stages().next().unwrap().outcome(), Outcome::Drained);
 }
@@ -158,10 +163,10 @@ fn c71_stages_that_are_stopped_under_load_take_no_event_from_others<K: Kind>(set
 }
 
 fn c71_producer_continues_when_the_consumer_that_it_waits_for_leaves<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(2, || 0_u64).seats(1).stage("stays").poller();
+    let ring = setup.ring(2, || 0_u64).dynamic_stages(1).stage("stays").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();
-    let late = consumers.seats().join("late", StartAt::Now).unwrap().poller();
+    let late = consumers.dynamic_stages().join("late", StartAt::Now).unwrap().poller();
     for sequence in 0..2 {
         assert_eq!(producer.publish(|_| {}), Ok(sequence));
     }

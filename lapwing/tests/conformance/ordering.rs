@@ -130,14 +130,14 @@ fn c05_stage_waits_only_for_the_stages_that_it_names<K: Kind>(setup: Setup<K>) {
 }
 
 fn c06_consumer_that_joins_late_begins_at_the_cursor<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(8, || 0).seats(1).stage("early").read_handler(Spy::default());
+    let ring = setup.ring(8, || 0).dynamic_stages(1).stage("early").read_handler(Spy::default());
     let (mut producer, consumers) = ring.build().unwrap();
-    let seats = consumers.seats();
+    let dynamic_stages = consumers.dynamic_stages();
     let running = consumers.start().unwrap();
     publish(&mut producer, 0..5);
-    let seat = seats.join("late", StartAt::Now).unwrap();
-    assert_eq!(seat.sequence(), 5);
-    let late = seat.read_handler(Spy::default());
+    let dynamic_stage = dynamic_stages.join("late", StartAt::Now).unwrap();
+    assert_eq!(dynamic_stage.sequence(), 5);
+    let late = dynamic_stage.read_handler(Spy::default());
     let late = thread::spawn(move || late.run());
     publish(&mut producer, 5..20);
     let early: Spy = running.shutdown().unwrap().take("early").unwrap();

@@ -1,5 +1,6 @@
-//! A ring does the same for every placement, also with one CPU: nothing is lost, the order of each key
-//! is kept, and consumers join and leave. Not here: which threads a placement has (`placement`).
+//! A ring does the same for every placement, also with one CPU: nothing is lost, the order of each
+//! key is kept, and consumers join and leave. Not here: which threads a placement has
+//! (`placement`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -111,8 +112,8 @@ fn workers_by_key_keep_their_order_on_few_threads_through_resizes<K: Kind>() {
 
 fn consumers_join_and_leave_beside_stages_that_share_a_thread<K: Kind>() {
     let is_done = AtomicBool::new(false);
-    let (producer, consumers) = ring::<K>(threads(1), "a b").seats(2).build().unwrap();
-    let seats = consumers.seats();
+    let (producer, consumers) = ring::<K>(threads(1), "a b").dynamic_stages(2).build().unwrap();
+    let dynamic_stages = consumers.dynamic_stages();
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope).unwrap();
         let is_done = &is_done;
@@ -123,7 +124,8 @@ fn consumers_join_and_leave_beside_stages_that_share_a_thread<K: Kind>() {
             }
         });
         for round in 0..repeats(30) {
-            let mut poller = seats.join(format!("late {round}"), StartAt::Now).unwrap().poller();
+            let mut poller =
+                dynamic_stages.join(format!("late {round}"), StartAt::Now).unwrap().poller();
             let (mut next, count) = (poller.sequence(), repeats(100));
             let end = next + count;
             while next < end {

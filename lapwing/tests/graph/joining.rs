@@ -15,8 +15,10 @@ use crate::common::{
     wait_until, watched,
 };
 use lapwing::consumer::{Exclusive, Failure, Outcome};
-use lapwing::error::{HaltCause, PollError, PublishError, RingError, SeatError, TryPublishError};
-use lapwing::graph::{Graph, Seats, StartAt};
+use lapwing::error::{
+    DynamicStageError, HaltCause, PollError, PublishError, RingError, TryPublishError,
+};
+use lapwing::graph::{DynamicStages, Graph, StartAt};
 use lapwing::producer::Sequencer;
 use lapwing::wait::{Blocking, BusySpin, Step, WaitStrategy, Waiting, Yielding};
 use lapwing::{Action, Builder, Consumers, EventHandler, Poller, Producer, Sequence, Stage};
@@ -30,26 +32,26 @@ crate::common::for_both_producers! {
     consumer_that_joins_now_starts_at_the_cursor,
     consumer_that_joins_at_the_oldest_gets_what_the_ring_holds,
     consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range,
-    consumer_in_a_seat_holds_the_producer_back_until_it_leaves,
-    producer_that_waits_for_a_seat_continues_when_its_consumer_leaves,
-    consumer_in_a_seat_parks_and_is_woken_although_others_spin,
-    seat_and_name_are_free_again_when_their_consumer_leaves,
-    seat_that_is_refused_returns_the_reason,
+    dynamic_consumer_holds_the_producer_back_until_it_leaves,
+    producer_that_waits_for_a_dynamic_stage_continues_when_its_consumer_leaves,
+    dynamic_consumer_parks_and_is_woken_although_others_spin,
+    dynamic_stage_and_name_are_free_again_when_their_consumer_leaves,
+    dynamic_stage_that_is_refused_returns_the_reason,
     closed_ring_can_be_joined_to_drain_it,
     consumer_that_begins_at_the_end_has_drained_the_ring,
     halted_ring_cannot_be_joined,
-    ring_stays_alive_as_long_as_a_seat_is_taken,
-    consumer_in_a_seat_that_panics_halts_the_ring,
-    consumer_in_a_seat_drains_what_was_accepted,
-    consumer_in_a_seat_may_stop_skip_and_survive_a_panic,
-    consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer,
-    consumer_in_a_seat_learns_which_events_failed_before_it,
-    strategy_may_take_a_seat_in_its_clone,
+    ring_stays_alive_as_long_as_a_dynamic_stage_is_taken,
+    dynamic_consumer_that_panics_halts_the_ring,
+    dynamic_consumer_drains_what_was_accepted,
+    dynamic_consumer_may_stop_skip_and_survive_a_panic,
+    dynamic_consumer_waits_for_the_acknowledgement_of_a_writer,
+    dynamic_consumer_learns_which_events_failed_before_it,
+    strategy_may_take_a_dynamic_stage_in_its_clone,
     stage_that_is_stopped_leaves_its_siblings_running,
     stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages,
     stopped_handler_is_returned,
     last_stage_that_is_stopped_halts_the_ring,
-    late_stop_does_not_meet_the_next_consumer_of_a_seat,
+    late_stop_does_not_meet_the_next_consumer_of_a_dynamic_stage,
     stage_that_tries_an_event_for_ever_can_be_stopped,
 }
 
@@ -131,15 +133,16 @@ fn publish_all<S: Sequencer>(producer: &mut Producer<Page, S>, count: u64) {
     assert!((0..count).all(|_| publish(producer)));
 }
 
-/// Returns a ring of pages with one poller, its seats, and the poller.
+/// Returns a ring of pages with one poller, its dynamic stages, and the poller.
 fn ring_with_poller<K: Kind>(
     capacity: usize,
-    seats: usize,
-) -> (ProducerOf<Page, K>, Poller<Page>, Seats<Page>) {
-    let ring = K::ring(capacity, Page::default).seats(seats).stage("stays").poller();
+    dynamic_stages: usize,
+) -> (ProducerOf<Page, K>, Poller<Page>, DynamicStages<Page>) {
+    let ring =
+        K::ring(capacity, Page::default).dynamic_stages(dynamic_stages).stage("stays").poller();
     let (producer, mut consumers) = ring.build().unwrap();
     let poller = consumers.take_poller("stays").unwrap();
-    (producer, poller, consumers.seats())
+    (producer, poller, consumers.dynamic_stages())
 }
 
 /// Publishes `count` pages and consumes them.
@@ -155,14 +158,14 @@ fn pass<S: Sequencer>(producer: &mut Producer<Page, S>, poller: &mut Poller<Page
 
 /// Each of `joiners` threads joins `times` times, in every possible way, and reads up to 60 events
 /// each time, of which it leaves the rest of the last batch.
-fn join_again_and_again(seats: &Seats<Page>, joiners: u64, times: u64) {
+fn join_again_and_again(dynamic_stages: &DynamicStages<Page>, joiners: u64, times: u64) {
     thread::scope(|scope| {
         for joiner in 0..joiners {
             scope.spawn(move || {
                 let mut random = Lcg(joiner);
                 for time in 0..times {
                     let name = format!("{joiner}-{time}");
-                    let mut poller = join_somewhere(seats, &name, &mut random);
+                    let mut poller = join_somewhere(dynamic_stages, &name, &mut random);
                     let first = poller.sequence();
                     let (mut reader, end) = (Reader::default(), first + random.below(60));
                     while poller.sequence() < end {
@@ -181,17 +184,21 @@ fn join_again_and_again(seats: &Seats<Page>, joiners: u64, times: u64) {
 }
 
 /// Joins at the next event, at the oldest event, or at a sequence between the two.
-fn join_somewhere(seats: &Seats<Page>, name: &str, random: &mut Lcg) -> Poller<Page> {
+fn join_somewhere(
+    dynamic_stages: &DynamicStages<Page>,
+    name: &str,
+    random: &mut Lcg,
+) -> Poller<Page> {
     let mut start = [StartAt::Now, StartAt::Oldest, StartAt::Sequence(0)][random.below(3) as usize];
     loop {
-        match seats.join(name, start) {
-            Ok(seat) => {
+        match dynamic_stages.join(name, start) {
+            Ok(dynamic_stage) => {
                 if let StartAt::Sequence(requested) = start {
-                    assert_eq!(seat.sequence(), requested);
+                    assert_eq!(dynamic_stage.sequence(), requested);
                 }
-                return seat.poller();
+                return dynamic_stage.poller();
             }
-            Err(SeatError::OutOfRange { oldest, newest, .. }) => {
+            Err(DynamicStageError::OutOfRange { oldest, newest, .. }) => {
                 assert!(oldest <= newest);
                 start = StartAt::Sequence(oldest + (newest - oldest) / 2);
             }
@@ -201,45 +208,45 @@ fn join_somewhere(seats: &Seats<Page>, name: &str, random: &mut Lcg) -> Poller<P
 }
 
 /// Runs the consumers of `ring`, and a producer that publishes while `body` runs. Then checks that
-/// every stage has handled every event, and that all seats are free.
-fn under_load<K: Kind>(ring: Ring<K>, body: impl FnOnce(&Seats<Page>)) {
+/// every stage has handled every event, and that all dynamic stages are free.
+fn under_load<K: Kind>(ring: Ring<K>, body: impl FnOnce(&DynamicStages<Page>)) {
     let (mut producer, consumers): (_, Consumers<'static, Page>) = ring.build().unwrap();
-    let (seats, is_done) = (consumers.seats(), AtomicBool::new(false));
-    let free = seats.free();
+    let (dynamic_stages, is_done) = (consumers.dynamic_stages(), AtomicBool::new(false));
+    let free = dynamic_stages.free();
     let running = consumers.start().unwrap();
     let published = thread::scope(|scope| {
         let publisher = scope.spawn(|| {
             let is_on = |_: &u64| !is_done.load(Ordering::Relaxed) && publish(&mut producer);
             (0_u64..).take_while(is_on).count() as u64
         });
-        body(&seats);
+        body(&dynamic_stages);
         is_done.store(true, Ordering::Relaxed);
         publisher.join().unwrap()
     });
     let report = running.shutdown().unwrap();
     assert!(report.stages().all(|stage| stage.processed() == published), "{published} {report:?}");
-    assert_eq!(seats.free(), free);
+    assert_eq!(dynamic_stages.free(), free);
 }
 
 /// A consumer that joins must not be overwritten while it reads, nor start past its first event. In
 /// a small ring, a producer reads the gate all the time.
 fn consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind>() {
-    let ring = with_all::<K>(K::ring(4, Page::default).seats(3));
-    under_load::<K>(ring, |seats| join_again_and_again(seats, 3, repeats(700)));
+    let ring = with_all::<K>(K::ring(4, Page::default).dynamic_stages(3));
+    under_load::<K>(ring, |dynamic_stages| join_again_and_again(dynamic_stages, 3, repeats(700)));
 }
 
 fn miri_consumers_come_and_go_under_load<K: Kind>() {
-    let ring = with_all::<K>(K::ring(4, Page::default).seats(1));
-    under_load::<K>(ring, |seats| join_again_and_again(seats, 1, 3));
+    let ring = with_all::<K>(K::ring(4, Page::default).dynamic_stages(1));
+    under_load::<K>(ring, |dynamic_stages| join_again_and_again(dynamic_stages, 1, 3));
 }
 
 #[test]
 fn consumers_that_join_among_several_producers_are_never_overrun() {
     watched(|| {
-        let ring = Many::ring(16, Page::default).seats(2).stage("all");
+        let ring = Many::ring(16, Page::default).dynamic_stages(2).stage("all");
         let (producer, consumers) =
             ring.read(|page, sequence, _| page.check(sequence)).build().unwrap();
-        let (seats, is_done) = (consumers.seats(), &AtomicBool::new(false));
+        let (dynamic_stages, is_done) = (consumers.dynamic_stages(), &AtomicBool::new(false));
         let running = consumers.start().unwrap();
         let claimed: u64 = thread::scope(|scope| {
             let publishers = [(); 2].map(|()| {
@@ -256,7 +263,7 @@ fn consumers_that_join_among_several_producers_are_never_overrun() {
             });
             let mut random = Lcg(1);
             for time in 0..repeats(500) {
-                let mut poller = join_somewhere(&seats, &format!("{time}"), &mut random);
+                let mut poller = join_somewhere(&dynamic_stages, &format!("{time}"), &mut random);
                 let mut batch = poller.wait().unwrap();
                 batch.iter().for_each(|(sequence, page)| page.check(sequence));
             }
@@ -268,9 +275,9 @@ fn consumers_that_join_among_several_producers_are_never_overrun() {
     });
 }
 
-/// A seat parallel to a stage that writes would be a data race.
+/// A dynamic stage parallel to a stage that writes would be a data race.
 fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
-    let ring = with_all::<K>(K::ring(16, Page::default).seats(2));
+    let ring = with_all::<K>(K::ring(16, Page::default).dynamic_stages(2));
     let ring = ring
         .stage("erase")
         .write_handler(Writer(|sequence| [sequence, u64::MAX]))
@@ -280,16 +287,16 @@ fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
             let parallel = parallel.stage("left").read_handler(Reader::default());
             parallel.stage("right").read_handler(Reader::default())
         });
-    under_load::<K>(ring, |seats| join_again_and_again(seats, 2, repeats(500)));
+    under_load::<K>(ring, |dynamic_stages| join_again_and_again(dynamic_stages, 2, repeats(500)));
 }
 
 /// Pollers that leave with unconsumed events, or in the middle of a batch.
 fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
-    under_load::<K>(with_all::<K>(K::ring(8, Page::default).seats(2)), |seats| {
-        let mut stays = seats.join("stays", StartAt::Now).unwrap().poller();
+    under_load::<K>(with_all::<K>(K::ring(8, Page::default).dynamic_stages(2)), |dynamic_stages| {
+        let mut stays = dynamic_stages.join("stays", StartAt::Now).unwrap().poller();
         let mut reader = Reader::default();
         for time in 0..repeats(500) {
-            let mut leaves = seats.join("leaves", StartAt::Oldest).unwrap().poller();
+            let mut leaves = dynamic_stages.join("leaves", StartAt::Oldest).unwrap().poller();
             let held = leaves.sequence();
             // The producer stops one lap after `leaves`, which holds its first event.
             assert_eq!(leaves.wait().unwrap().first_sequence(), held);
@@ -308,13 +315,13 @@ fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
 
 /// The same with handlers on threads.
 fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
-    under_load::<K>(with_all::<K>(K::ring(8, Page::default).seats(2)), |seats| {
+    under_load::<K>(with_all::<K>(K::ring(8, Page::default).dynamic_stages(2)), |dynamic_stages| {
         for time in 0..repeats(100) {
-            let seat = seats.join("late", StartAt::Now).unwrap();
-            let start = seat.sequence();
+            let dynamic_stage = dynamic_stages.join("late", StartAt::Now).unwrap();
+            let start = dynamic_stage.sequence();
             let seen = Arc::new(AtomicU64::new(start));
             let (last_seen, mut reader) = (Arc::clone(&seen), Reader::default());
-            let consumer = seat.read(move |page, sequence, _| {
+            let consumer = dynamic_stage.read(move |page, sequence, _| {
                 reader.see(page, sequence);
                 assert!(reader.events > 1 || sequence == start);
                 last_seen.store(sequence + 1, Ordering::Relaxed);
@@ -333,21 +340,21 @@ fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
 // ---- where a consumer starts ----
 
 fn consumer_that_joins_now_starts_at_the_cursor<K: Kind>() {
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
+    let (mut producer, mut stays, dynamic_stages) = ring_with_poller::<K>(8, 1);
     publish_all(&mut producer, 5);
-    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
+    let mut late = dynamic_stages.join("late", StartAt::Now).unwrap().poller();
     assert_eq!((late.sequence(), late.poll().err()), (5, Some(PollError::Empty)));
     pass(&mut producer, &mut late, 1);
     assert_eq!((late.sequence(), stays.poll().unwrap().len()), (6, 6));
 }
 
 fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
+    let (mut producer, mut stays, dynamic_stages) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 5);
     // StageReport by all consumers and still available: no producer could overwrite it.
-    assert_eq!(seats.join("late", StartAt::Oldest).unwrap().sequence(), 0);
+    assert_eq!(dynamic_stages.join("late", StartAt::Oldest).unwrap().sequence(), 0);
     pass(&mut producer, &mut stays, 95);
-    let late = seats.join("late", StartAt::Oldest).unwrap();
+    let late = dynamic_stages.join("late", StartAt::Oldest).unwrap();
     assert!((92..=100).contains(&late.sequence()), "{}", late.sequence());
     let (mut late, mut reader) = (late.poller(), Reader::default());
     while late.sequence() < 100 {
@@ -356,18 +363,18 @@ fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
 }
 
 fn consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range<K: Kind>() {
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
+    let (mut producer, mut stays, dynamic_stages) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 20);
     publish_all(&mut producer, 4);
-    let error = seats.join("late", StartAt::Sequence(3)).unwrap_err();
-    let SeatError::OutOfRange { requested: 3, oldest, newest: 24 } = error else {
+    let error = dynamic_stages.join("late", StartAt::Sequence(3)).unwrap_err();
+    let DynamicStageError::OutOfRange { requested: 3, oldest, newest: 24 } = error else {
         panic!("{error:?}");
     };
     assert!((16..=20).contains(&oldest), "unfinished events are still available: {oldest}");
     for granted in oldest..=24 {
-        let seat = seats.join("late", StartAt::Sequence(granted)).unwrap();
-        assert_eq!(seat.sequence(), granted);
-        match seat.poller().poll() {
+        let dynamic_stage = dynamic_stages.join("late", StartAt::Sequence(granted)).unwrap();
+        assert_eq!(dynamic_stage.sequence(), granted);
+        match dynamic_stage.poller().poll() {
             Ok(mut batch) => {
                 let (sequence, page) = batch.iter().next().unwrap();
                 assert_eq!(sequence, granted);
@@ -376,20 +383,20 @@ fn consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range<K: Kin
             Err(error) => assert_eq!((granted, error), (24, PollError::Empty)),
         }
     }
-    let error = seats.join("late", StartAt::Sequence(25)).unwrap_err();
-    assert_eq!(error, SeatError::OutOfRange { requested: 25, oldest, newest: 24 });
-    assert_eq!(seats.free(), 1);
+    let error = dynamic_stages.join("late", StartAt::Sequence(25)).unwrap_err();
+    assert_eq!(error, DynamicStageError::OutOfRange { requested: 25, oldest, newest: 24 });
+    assert_eq!(dynamic_stages.free(), 1);
 }
 
 /// A consumer must not start at the claim counter, past a claim that is still held. If it were the
 /// only consumer, the slot of that claim would be granted a second time.
 #[test]
 fn consumer_that_joins_now_starts_at_a_claim_that_is_held() {
-    let (mut first, stays, seats) = ring_with_poller::<Many>(2, 1);
+    let (mut first, stays, dynamic_stages) = ring_with_poller::<Many>(2, 1);
     let mut second = first.clone();
     let held = first.claim().unwrap();
     publish_all(&mut second, 1);
-    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
+    let mut late = dynamic_stages.join("late", StartAt::Now).unwrap().poller();
     drop(stays);
     assert_eq!(late.sequence(), 0);
     assert_eq!(second.try_publish(|_| {}), Err(TryPublishError::Full));
@@ -400,9 +407,9 @@ fn consumer_that_joins_now_starts_at_a_claim_that_is_held() {
 
 // ---- what waits for it, and what wakes it ----
 
-fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 1);
-    let late = seats.join("late", StartAt::Now).unwrap();
+fn dynamic_consumer_holds_the_producer_back_until_it_leaves<K: Kind>() {
+    let (mut producer, mut stays, dynamic_stages) = ring_with_poller::<K>(4, 1);
+    let late = dynamic_stages.join("late", StartAt::Now).unwrap();
     pass(&mut producer, &mut stays, 4);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     let mut late = late.poller();
@@ -414,18 +421,19 @@ fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
     assert_eq!(producer.try_publish(|page| *page = Page::of(5)), Ok(5));
     stays.poll().unwrap().consume_all();
     // The same of a handler that never ran.
-    let never = seats.join("late", StartAt::Now).unwrap().read_handler(Reader::default());
+    let never = dynamic_stages.join("late", StartAt::Now).unwrap().read_handler(Reader::default());
     pass(&mut producer, &mut stays, 4);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     drop(never);
     pass(&mut producer, &mut stays, 4);
 }
 
-fn producer_that_waits_for_a_seat_continues_when_its_consumer_leaves<K: Kind>() {
+fn producer_that_waits_for_a_dynamic_stage_continues_when_its_consumer_leaves<K: Kind>() {
     for _ in 0..repeats(200) {
-        let ring = K::ring(2, Page::default).producer_wait_strategy(Blocking::default()).seats(1);
+        let ring =
+            K::ring(2, Page::default).producer_wait_strategy(Blocking::default()).dynamic_stages(1);
         let (mut producer, consumers) = with_all::<K>(ring).build().unwrap();
-        let late = consumers.seats().join("late", StartAt::Now).unwrap();
+        let late = consumers.dynamic_stages().join("late", StartAt::Now).unwrap();
         let running = consumers.start().unwrap();
         let publisher = thread::spawn(move || publish_all(&mut producer, 10));
         wait_until(|| running.backlog()[0].events == 0);
@@ -436,14 +444,14 @@ fn producer_that_waits_for_a_seat_continues_when_its_consumer_leaves<K: Kind>() 
 }
 
 /// The other threads of this ring never park, so they do not check for parked threads by default.
-fn consumer_in_a_seat_parks_and_is_woken_although_others_spin<K: Kind>() {
+fn dynamic_consumer_parks_and_is_woken_although_others_spin<K: Kind>() {
     let ring = K::ring(8, Page::default)
         .wait_strategy(Yielding::default())
         .producer_wait_strategy(BusySpin)
-        .seats(1);
+        .dynamic_stages(1);
     let (mut producer, consumers) = with_all::<K>(ring).build().unwrap();
     let late = Stage::new("late").wait_strategy(Blocking { yields: 0 });
-    let mut late = consumers.seats().join(late, StartAt::Now).unwrap().poller();
+    let mut late = consumers.dynamic_stages().join(late, StartAt::Now).unwrap().poller();
     let running = consumers.start().unwrap();
     for sequence in 0..repeats(500) {
         thread::scope(|scope| {
@@ -455,51 +463,55 @@ fn consumer_in_a_seat_parks_and_is_woken_although_others_spin<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-// ---- seats ----
+// ---- dynamic stages ----
 
-fn seat_and_name_are_free_again_when_their_consumer_leaves<K: Kind>() {
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 1);
+fn dynamic_stage_and_name_are_free_again_when_their_consumer_leaves<K: Kind>() {
+    let (mut producer, mut stays, dynamic_stages) = ring_with_poller::<K>(4, 1);
     for _ in 0..20 {
-        assert_eq!(seats.free(), 1);
-        let mut late = seats.join("late", StartAt::Now).unwrap().poller();
-        assert_eq!(seats.free(), 0);
+        assert_eq!(dynamic_stages.free(), 1);
+        let mut late = dynamic_stages.join("late", StartAt::Now).unwrap().poller();
+        assert_eq!(dynamic_stages.free(), 0);
         pass(&mut producer, &mut stays, 3);
         assert_eq!(late.poll().unwrap().first_sequence() % 3, 0);
     }
 }
 
-fn seat_that_is_refused_returns_the_reason<K: Kind>() {
-    let (_producer, _stays, seats) = ring_with_poller::<K>(4, 2);
-    let take = |stage: Stage| seats.join(stage, StartAt::Now).err();
+fn dynamic_stage_that_is_refused_returns_the_reason<K: Kind>() {
+    let (_producer, _stays, dynamic_stages) = ring_with_poller::<K>(4, 2);
+    let take = |stage: Stage| dynamic_stages.join(stage, StartAt::Now).err();
     let named = |name: &str| Stage::new(name);
-    let duplicate = |stage: &str| Some(SeatError::DuplicateName { stage: stage.to_owned() });
+    let duplicate =
+        |stage: &str| Some(DynamicStageError::DuplicateName { stage: stage.to_owned() });
     assert_eq!(take(named("stays")), duplicate("stays"));
-    let one = seats.join("one", StartAt::Now).unwrap();
+    let one = dynamic_stages.join("one", StartAt::Now).unwrap();
     assert_eq!(take(named("one")), duplicate("one"));
-    let _two = seats.join("two", StartAt::Now).unwrap();
-    assert_eq!(take(named("three")), Some(SeatError::NoFreeSeat { seats: 2 }));
+    let _two = dynamic_stages.join("two", StartAt::Now).unwrap();
+    assert_eq!(take(named("three")), Some(DynamicStageError::NoneFree { stages: 2 }));
     drop(one);
     for stage in ["", "nul\0"] {
-        let error = SeatError::InvalidName { stage: stage.to_owned() };
+        let error = DynamicStageError::InvalidName { stage: stage.to_owned() };
         assert_eq!(take(named(stage)), Some(error));
     }
-    let error = SeatError::ZeroMaxBatch { stage: "one".to_owned() };
+    let error = DynamicStageError::ZeroMaxBatch { stage: "one".to_owned() };
     assert_eq!(take(named("one").max_batch(0)), Some(error));
-    let error = SeatError::Acknowledged { stage: "one".to_owned() };
+    let error = DynamicStageError::Acknowledged { stage: "one".to_owned() };
     assert_eq!(take(named("one").acknowledged()), Some(error));
     assert_eq!(take(named("one")), None, "a name that was refused is free");
 
-    let (_producer, _stays, seats) = ring_with_poller::<K>(4, 0);
-    assert_eq!(seats.join("one", StartAt::Now).unwrap_err(), SeatError::NoSeats);
+    let (_producer, _stays, dynamic_stages) = ring_with_poller::<K>(4, 0);
+    assert_eq!(
+        dynamic_stages.join("one", StartAt::Now).unwrap_err(),
+        DynamicStageError::NoneReserved
+    );
 }
 
 fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
-    let (mut producer, stays, seats) = ring_with_poller::<K>(8, 2);
+    let (mut producer, stays, dynamic_stages) = ring_with_poller::<K>(8, 2);
     publish_all(&mut producer, 5);
     producer.close();
-    let mut now = seats.join("now", StartAt::Now).unwrap().poller();
+    let mut now = dynamic_stages.join("now", StartAt::Now).unwrap().poller();
     assert_eq!(now.poll().err(), Some(PollError::Closed));
-    let mut late = seats.join("late", StartAt::Sequence(2)).unwrap().poller();
+    let mut late = dynamic_stages.join("late", StartAt::Sequence(2)).unwrap().poller();
     assert_eq!(late.wait().unwrap().iter().map(|(sequence, _)| sequence).sum::<u64>(), 2 + 3 + 4);
     assert_eq!(late.wait().err(), Some(RingError::Closed));
     drop(stays);
@@ -507,38 +519,41 @@ fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
 
 /// The ring is not halted, although its only stage leaves before it has read the event.
 fn consumer_that_begins_at_the_end_has_drained_the_ring<K: Kind>() {
-    let (mut producer, stays, seats) = ring_with_poller::<K>(8, 1);
+    let (mut producer, stays, dynamic_stages) = ring_with_poller::<K>(8, 1);
     publish_all(&mut producer, 1);
     producer.close();
-    let late = seats.join("late", StartAt::Now).unwrap().read_handler(Reader::default()).run();
+    let late =
+        dynamic_stages.join("late", StartAt::Now).unwrap().read_handler(Reader::default()).run();
     assert_eq!((late.outcome(), late.processed()), (&Outcome::Drained, 0));
     drop(stays);
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
 }
 
 fn halted_ring_cannot_be_joined<K: Kind>() {
-    let (_producer, stays, seats) = ring_with_poller::<K>(8, 1);
+    let (_producer, stays, dynamic_stages) = ring_with_poller::<K>(8, 1);
     drop(stays);
     let (_producer_of_two, consumers) =
-        with_all::<K>(K::ring(8, Page::default).seats(1)).build().unwrap();
-    let others = consumers.seats();
+        with_all::<K>(K::ring(8, Page::default).dynamic_stages(1)).build().unwrap();
+    let others = consumers.dynamic_stages();
     consumers.start().unwrap().halt();
-    for (seats, cause) in [(seats, HaltCause::NoConsumers), (others, HaltCause::Requested)] {
+    for (dynamic_stages, cause) in
+        [(dynamic_stages, HaltCause::NoConsumers), (others, HaltCause::Requested)]
+    {
         for _ in 0..2 {
-            let error = seats.join("late", StartAt::Now).unwrap_err();
-            assert_eq!((error, seats.free()), (SeatError::Halted(cause), 1));
+            let error = dynamic_stages.join("late", StartAt::Now).unwrap_err();
+            assert_eq!((error, dynamic_stages.free()), (DynamicStageError::Halted(cause), 1));
         }
     }
 }
 
-fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 2);
+fn ring_stays_alive_as_long_as_a_dynamic_stage_is_taken<K: Kind>() {
+    let (mut producer, mut stays, dynamic_stages) = ring_with_poller::<K>(4, 2);
     pass(&mut producer, &mut stays, 10);
-    let mut one = seats.join("one", StartAt::Now).unwrap().poller();
+    let mut one = dynamic_stages.join("one", StartAt::Now).unwrap().poller();
     drop(stays);
     pass(&mut producer, &mut one, 10);
     publish_all(&mut producer, 1);
-    let mut two = seats.join("two", StartAt::Oldest).unwrap().poller();
+    let mut two = dynamic_stages.join("two", StartAt::Oldest).unwrap().poller();
     drop(one);
     let mut reader = Reader::default();
     while two.sequence() < 21 {
@@ -549,26 +564,26 @@ fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
-// ---- handlers in seats ----
+// ---- handlers in dynamic stages ----
 
-fn consumer_in_a_seat_that_panics_halts_the_ring<K: Kind>() {
+fn dynamic_consumer_that_panics_halts_the_ring<K: Kind>() {
     quiet_panics();
-    let (mut producer, stays, seats) = ring_with_poller::<K>(2, 1);
-    let seat = seats.join("late", StartAt::Now).unwrap();
-    let consumer = seat.read(|_, _, _| panic!("{ON_PURPOSE}"));
+    let (mut producer, stays, dynamic_stages) = ring_with_poller::<K>(2, 1);
+    let dynamic_stage = dynamic_stages.join("late", StartAt::Now).unwrap();
+    let consumer = dynamic_stage.read(|_, _, _| panic!("{ON_PURPOSE}"));
     publish_all(&mut producer, 1);
     let finished = consumer.run();
     let message = ON_PURPOSE.to_owned();
     assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 0 });
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageFailed)));
-    assert_eq!(seats.free(), 1);
+    assert_eq!(dynamic_stages.free(), 1);
     drop(stays);
 }
 
-fn consumer_in_a_seat_drains_what_was_accepted<K: Kind>() {
-    let ring = with_all::<K>(K::ring(8, Page::default).seats(1));
+fn dynamic_consumer_drains_what_was_accepted<K: Kind>() {
+    let ring = with_all::<K>(K::ring(8, Page::default).dynamic_stages(1));
     let (mut producer, consumers) = ring.build().unwrap();
-    let late = consumers.seats().join("late", StartAt::Now).unwrap();
+    let late = consumers.dynamic_stages().join("late", StartAt::Now).unwrap();
     let (turnstile, mut pass) = Turnstile::new();
     let late = late.read(move |page, sequence, _| {
         pass(sequence);
@@ -577,36 +592,37 @@ fn consumer_in_a_seat_drains_what_was_accepted<K: Kind>() {
     let late = thread::spawn(move || late.run());
     let running = consumers.start().unwrap();
     publish_all(&mut producer, 8);
-    running.shutdown().unwrap(); // does not wait for the consumer in the seat
+    running.shutdown().unwrap(); // does not wait for the dynamic consumer
     drop(turnstile);
     let finished = late.join().unwrap();
     assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Drained, 8));
 }
 
-/// A seat needs no marks of failed events, because no stage depends on it.
-fn consumer_in_a_seat_may_stop_skip_and_survive_a_panic<K: Kind>() {
+/// A dynamic stage needs no marks of failed events, because no stage depends on it.
+fn dynamic_consumer_may_stop_skip_and_survive_a_panic<K: Kind>() {
     quiet_panics();
-    let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
+    let (mut producer, mut stays, dynamic_stages) = ring_with_poller::<K>(8, 1);
     let late = Stage::new("late").on_panic(Action::Skip);
-    let late = seats.join(late, StartAt::Now).unwrap().read(|_, sequence, _| match sequence {
-        0 => panic!("{ON_PURPOSE}"),
-        1 => Action::Skip,
-        2 => Action::Continue,
-        _ => Action::Stop,
-    });
+    let late =
+        dynamic_stages.join(late, StartAt::Now).unwrap().read(|_, sequence, _| match sequence {
+            0 => panic!("{ON_PURPOSE}"),
+            1 => Action::Skip,
+            2 => Action::Continue,
+            _ => Action::Stop,
+        });
     pass(&mut producer, &mut stays, 5);
     let late = late.run();
     assert_eq!((late.outcome(), late.processed(), late.skipped()), (&Outcome::Stopped, 3, 2));
-    assert_eq!(seats.free(), 1);
+    assert_eq!(dynamic_stages.free(), 1);
     pass(&mut producer, &mut stays, 10);
 }
 
-fn consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer<K: Kind>() {
-    let ring = K::ring(8, Page::default).seats(1).stage("write").acknowledged();
+fn dynamic_consumer_waits_for_the_acknowledgement_of_a_writer<K: Kind>() {
+    let ring = K::ring(8, Page::default).dynamic_stages(1).stage("write").acknowledged();
     let ring = ring.write_handler(Writer(|sequence| [0, sequence]));
     let (mut producer, mut consumers) = with_all::<K>(ring).build().unwrap();
     let acknowledger = consumers.take_acknowledger("write").unwrap();
-    let mut late = consumers.seats().join("late", StartAt::Now).unwrap().poller();
+    let mut late = consumers.dynamic_stages().join("late", StartAt::Now).unwrap().poller();
     let running = consumers.start().unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
     assert_eq!(late.poll().err(), Some(PollError::Empty));
@@ -619,12 +635,12 @@ fn consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn consumer_in_a_seat_learns_which_events_failed_before_it<K: Kind>() {
-    let ring = K::ring(4, Page::default).seats(1).stage("fails");
+fn dynamic_consumer_learns_which_events_failed_before_it<K: Kind>() {
+    let ring = K::ring(4, Page::default).dynamic_stages(1).stage("fails");
     let skips = |sequence| if sequence % 3 == 0 { Action::Continue } else { Action::Skip };
     let ring = ring.write(move |_, sequence, _| skips(sequence));
     let (mut producer, consumers) = ring.build().unwrap();
-    let late = consumers.seats().join("late", StartAt::Now).unwrap();
+    let late = consumers.dynamic_stages().join("late", StartAt::Now).unwrap();
     let late = late.read_handler(Reader::default());
     let running = consumers.start().unwrap();
     let late = thread::spawn(move || late.run());
@@ -634,22 +650,22 @@ fn consumer_in_a_seat_learns_which_events_failed_before_it<K: Kind>() {
     assert_eq!((reader.events, reader.failed), (30, 20));
 }
 
-/// A strategy whose `clone` takes a seat.
+/// A strategy whose `clone` takes a dynamic stage.
 struct Sits {
-    seats: Arc<Mutex<Option<Seats<Page>>>>,
+    dynamic_stages: Arc<Mutex<Option<DynamicStages<Page>>>>,
     waits: Blocking,
 }
 
 impl Clone for Sits {
     fn clone(&self) -> Self {
-        let seats = self.seats.lock().unwrap().clone();
-        if let Some(seats) = seats
-            && let Ok(seat) = seats.join("copied", StartAt::Now)
+        let dynamic_stages = self.dynamic_stages.lock().unwrap().clone();
+        if let Some(dynamic_stages) = dynamic_stages
+            && let Ok(dynamic_stage) = dynamic_stages.join("copied", StartAt::Now)
         {
-            assert!(seats.join("none is left", StartAt::Now).is_err());
-            drop(seat.poller());
+            assert!(dynamic_stages.join("none is left", StartAt::Now).is_err());
+            drop(dynamic_stage.poller());
         }
-        Self { seats: Arc::clone(&self.seats), waits: self.waits }
+        Self { dynamic_stages: Arc::clone(&self.dynamic_stages), waits: self.waits }
     }
 }
 
@@ -662,16 +678,16 @@ impl WaitStrategy for Sits {
 }
 
 /// The call must not wait for a lock that its own thread holds.
-fn strategy_may_take_a_seat_in_its_clone<K: Kind>() {
+fn strategy_may_take_a_dynamic_stage_in_its_clone<K: Kind>() {
     let shared = Arc::default();
-    let wait = Sits { seats: Arc::clone(&shared), waits: Blocking::default() };
-    let ring = K::ring(8, Page::default).wait_strategy(wait).seats(2);
+    let wait = Sits { dynamic_stages: Arc::clone(&shared), waits: Blocking::default() };
+    let ring = K::ring(8, Page::default).wait_strategy(wait).dynamic_stages(2);
     let (mut producer, mut consumers) = ring.stage("all").poller().build().unwrap();
     let _all = consumers.take_poller("all").unwrap();
-    let seats = consumers.seats();
-    *shared.lock().unwrap() = Some(seats.clone());
-    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
-    assert_eq!(seats.free(), 1, "the other seat is free again");
+    let dynamic_stages = consumers.dynamic_stages();
+    *shared.lock().unwrap() = Some(dynamic_stages.clone());
+    let mut late = dynamic_stages.join("late", StartAt::Now).unwrap().poller();
+    assert_eq!(dynamic_stages.free(), 1, "the other dynamic stage is free again");
     pass(&mut producer, &mut late, 1);
     *shared.lock().unwrap() = None;
 }
@@ -726,9 +742,9 @@ fn stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages<K: Kind>() {
 }
 
 fn stopped_handler_is_returned<K: Kind>() {
-    let ring = with_all::<K>(K::ring(4, Page::default).seats(1));
+    let ring = with_all::<K>(K::ring(4, Page::default).dynamic_stages(1));
     let (mut producer, consumers) = ring.build().unwrap();
-    let late = consumers.seats().join("late", StartAt::Now).unwrap();
+    let late = consumers.dynamic_stages().join("late", StartAt::Now).unwrap();
     let late = late.read_handler(Reader::default());
     let running = consumers.start().unwrap();
     let stops = [running.stop_handle("all").unwrap(), late.stop_handle()];
@@ -753,9 +769,9 @@ fn last_stage_that_is_stopped_halts_the_ring<K: Kind>() {
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
-fn late_stop_does_not_meet_the_next_consumer_of_a_seat<K: Kind>() {
-    let (mut producer, _stays, seats) = ring_with_poller::<K>(4, 1);
-    let sit = || seats.join("late", StartAt::Now).unwrap().read_handler(Reader::default());
+fn late_stop_does_not_meet_the_next_consumer_of_a_dynamic_stage<K: Kind>() {
+    let (mut producer, _stays, dynamic_stages) = ring_with_poller::<K>(4, 1);
+    let sit = || dynamic_stages.join("late", StartAt::Now).unwrap().read_handler(Reader::default());
     let before = sit();
     let stop = before.stop_handle();
     stop.stop();

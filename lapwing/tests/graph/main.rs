@@ -12,12 +12,12 @@
 //! | what a close accepts, and which threads an end wakes | a test of `stopping` |
 //! | a `Running` that is left early: a scope, `?`, a panic of its owner | a test of `leaving` |
 //! | a panic in the code of a stage | a row of `panics` |
-//! | a consumer that joins or leaves a seat, and a stage that is stopped | a test of `joining` |
+//! | a consumer that joins or leaves a dynamic stage, and a stage that is stopped | a test of `joining` |
 //! | the state of a key that changes its worker | a test of `handing_over` |
 //!
-//! `shapes` builds the rings of the tests about threads, from a line of text. Not here: a poller that
-//! leaves (`ring/pollers.rs`), groups of workers (`workers`), and what a handler's result means
-//! (`outcomes`).
+//! `shapes` builds the rings of the tests about threads, from a line of text. Not here: a poller
+//! that leaves (`ring/pollers.rs`), groups of workers (`workers`), and what a handler's result
+//! means (`outcomes`).
 //!
 //! Tests are grouped into few programs, since each program is linked on its own.
 

@@ -1,6 +1,7 @@
-//! C50: what downstream stages get of an event that a stage has skipped as failed, and that parallel
-//! stages see nothing of it. What each form of a stage gets is in `table.rs`; here are graphs, laps,
-//! pollers, workers, joining consumers, and handlers that have only the necessary methods.
+//! C50: what downstream stages get of an event that a stage has skipped as failed, and that
+//! parallel stages see nothing of it. What each form of a stage gets is in `table.rs`; here are
+//! graphs, laps, pollers, workers, joining consumers, and handlers that have only the necessary
+//! methods.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
@@ -253,11 +254,12 @@ fn c50_a_consumer_that_joins_does_not_act_on_failed_events<K: Kind>() {
         _ => Action::Continue,
     };
     let ring: Builder<'_, u64, K::Sequencer> = K::ring(8, || 0);
-    let (mut producer, consumers) = ring.seats(2).stage("skips").write(skips).build().unwrap();
-    let seats = consumers.seats();
+    let (mut producer, consumers) =
+        ring.dynamic_stages(2).stage("skips").write(skips).build().unwrap();
+    let dynamic_stages = consumers.dynamic_stages();
     let asks = Stage::new("asks").with_failed_events();
-    let late = seats.join("late", StartAt::Now).unwrap().read_handler(Book::default());
-    let asks = seats.join(asks, StartAt::Now).unwrap().read_handler(Book::default());
+    let late = dynamic_stages.join("late", StartAt::Now).unwrap().read_handler(Book::default());
+    let asks = dynamic_stages.join(asks, StartAt::Now).unwrap().read_handler(Book::default());
     for value in 0..8 {
         producer.publish(|event| *event = value).unwrap();
     }
@@ -341,8 +343,8 @@ fn c50_a_poller_that_writes_sees_failed_events_too<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// Publishes many laps through two stages that skip events, with a book after each of them. Gives up
-/// some claims, which use sequences only with several producers.
+/// Publishes many laps through two stages that skip events, with a book after each of them. Gives
+/// up some claims, which use sequences only with several producers.
 fn check_laps<K: Kind>(capacity: usize, events: u64) {
     let ring = K::ring(capacity, || 0)
         .stage("threes")

@@ -21,7 +21,7 @@ crate::common::for_both_producers! {
     a_claim_that_is_given_up_last_does_not_hold_a_close,
     miri_a_batch_across_the_wrap_is_filled_by_every_way,
     a_slice_of_another_length_is_not_copied,
-    free_slots_shrink_when_a_consumer_takes_a_seat_further_back,
+    free_slots_shrink_when_a_consumer_takes_a_dynamic_stage_further_back,
 }
 
 fn a_factory_makes_the_events_from_the_first_slot_to_the_last<K: Kind>() {
@@ -212,16 +212,16 @@ fn a_slice_of_another_length_is_not_copied<K: Kind>() {
     assert_eq!(events(&mut poller), [0, 0, 0]);
 }
 
-fn free_slots_shrink_when_a_consumer_takes_a_seat_further_back<K: Kind>() {
-    let ring = K::ring(4, || 0_u64).seats(1).stage("poller").poller();
+fn free_slots_shrink_when_a_consumer_takes_a_dynamic_stage_further_back<K: Kind>() {
+    let ring = K::ring(4, || 0_u64).dynamic_stages(1).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     assert_eq!(producer.publish_batch(3, |_| {}), Ok(0..3));
     drain(&mut poller);
     assert_eq!(producer.free_slots(), 4);
-    let seat = consumers.seats().join("replay", StartAt::Oldest).unwrap();
-    assert_eq!((seat.sequence(), producer.free_slots()), (0, 1));
-    let mut replay = seat.poller();
+    let dynamic_stage = consumers.dynamic_stages().join("replay", StartAt::Oldest).unwrap();
+    assert_eq!((dynamic_stage.sequence(), producer.free_slots()), (0, 1));
+    let mut replay = dynamic_stage.poller();
     assert_eq!(producer.claim_up_to(4).unwrap().publish(), Ok(3..4));
     assert_eq!(producer.claim_up_to_or(4, WhenFull::Refuse).err(), Some(BatchError::Full));
     assert_eq!(drain(&mut replay).len(), 4);

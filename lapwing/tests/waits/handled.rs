@@ -42,8 +42,8 @@ fn timed_out(stages: &[&str]) -> Result<(), HandledError> {
     Err(HandledError::TimedOut { behind: behind(stages) })
 }
 
-/// A ring (none: the same ring goes on), a script, the event that is waited for, and the stages that
-/// are then behind, or none if the event is handled.
+/// A ring (none: the same ring goes on), a script, the event that is waited for, and the stages
+/// that are then behind, or none if the event is handled.
 type Row = (Option<&'static str>, &'static str, u64, Option<&'static [&'static str]>);
 
 const ROWS: [Row; 19] = [
@@ -88,8 +88,8 @@ fn a_timeout_is_not_early<K: Kind>() {
     assert!(begun.elapsed() >= limit);
 }
 
-/// The event that is waited for in a ring with the event 0, what ends the wait (or else a halt), and
-/// its result.
+/// The event that is waited for in a ring with the event 0, what ends the wait (or else a halt),
+/// and its result.
 type End = (u64, &'static str, fn() -> Result<(), HandledError>);
 
 const ENDS: [End; 6] = [
@@ -235,9 +235,9 @@ fn a_stage_that_stops_is_not_waited_for<K: Kind>() {
 }
 
 fn a_consumer_that_joined_is_waited_for<K: Kind>() {
-    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(2), "all"));
-    let seats = rig.consumers.as_ref().unwrap().seats();
-    let mut late = seats.join("late", StartAt::Now).unwrap().poller();
+    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).dynamic_stages(2), "all"));
+    let dynamic_stages = rig.consumers.as_ref().unwrap().dynamic_stages();
+    let mut late = dynamic_stages.join("late", StartAt::Now).unwrap().poller();
     rig.does("publish 1, all 1");
     assert_eq!(rig.producer.wait_handled(0, ZERO), timed_out(&["late"]));
     late.poll().unwrap().consume_all();

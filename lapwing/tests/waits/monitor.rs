@@ -1,7 +1,7 @@
 //! What a monitor shows of each state of a ring and its stages, and the texts that it prints.
 //!
-//! A ring of pollers is moved by a script, and a row of text says all that a snapshot then shows (see
-//! `rig`). [`ENDED`] has a row for each end of a stage.
+//! A ring of pollers is moved by a script, and a row of text says all that a snapshot then shows
+//! (see `rig`). [`ENDED`] has a row for each end of a stage.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -35,9 +35,9 @@ crate::common::for_both_producers! {
     a_batch_that_was_released_early_is_counted,
     a_stage_that_sleeps_shows_parked_and_counts_its_wakes,
     stages_that_share_a_thread_show_parked_together,
-    a_consumer_in_a_seat_hides_no_worker_that_stands_still,
-    a_consumer_in_a_seat_shows_its_own_name_and_figures,
-    a_consumer_that_left_its_seat_leaves_the_state_of_the_next_one_alone,
+    a_dynamic_consumer_hides_no_worker_that_stands_still,
+    a_dynamic_consumer_shows_its_own_name_and_figures,
+    a_consumer_that_left_its_dynamic_stage_leaves_the_state_of_the_next_one_alone,
     a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits,
     the_relations_of_a_snapshot_hold_while_the_ring_runs,
     miri_a_monitor_outlives_its_ring_and_keeps_no_event,
@@ -151,8 +151,8 @@ fn a_ring_that_begins_elsewhere_shows_its_own_sequences<K: Kind>() {
 
 // ---- the states of a stage that has a thread ----
 
-/// What a handler answers at each event, and what it and a stage "behind" show at the end, after two
-/// events and a shutdown.
+/// What a handler answers at each event, and what it and a stage "behind" show at the end, after
+/// two events and a shutdown.
 type Ended = (fn(Sequence) -> Action, [&'static str; 3]);
 
 const ENDED: [Ended; 4] = [
@@ -339,14 +339,15 @@ fn stages_that_share_a_thread_show_parked_together<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-// ---- consumers in seats ----
+// ---- dynamic consumers ----
 
-fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
-    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(2), "all"));
-    let (seats, monitor) = (rig.consumers.as_ref().unwrap().seats(), rig.monitor.clone());
+fn a_dynamic_consumer_shows_its_own_name_and_figures<K: Kind>() {
+    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).dynamic_stages(2), "all"));
+    let (dynamic_stages, monitor) =
+        (rig.consumers.as_ref().unwrap().dynamic_stages(), rig.monitor.clone());
     for (name, at) in [("early", 0), ("late", 1)] {
-        let other = seats.join("other", StartAt::Now).unwrap();
-        let mut poller = seats.join(name, StartAt::Now).unwrap().poller();
+        let other = dynamic_stages.join("other", StartAt::Now).unwrap();
+        let mut poller = dynamic_stages.join(name, StartAt::Now).unwrap().poller();
         let expected = [
             format!("all: not polled at {at}, 0 of 0 ready, {at} done"),
             format!("other: not polled at {at}, 0 of 0 ready, 0 done"),
@@ -363,18 +364,18 @@ fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
         ];
         assert_eq!(rig.seen()[1..], expected);
     }
-    let late = seats.join("late", StartAt::Now).unwrap().read_handler(nothing());
+    let late = dynamic_stages.join("late", StartAt::Now).unwrap().read_handler(nothing());
     assert_eq!(state(&monitor, "late"), StageState::NotStarted, "it is no poller");
     drop(late);
     assert_eq!(rig.seen().len(), 2);
 }
 
-/// A consumer that stops leaves its seat before the last call of its handler. One that has drained
-/// the ring leaves it when its strategy is dropped. Both are user code, and may take long.
-fn a_consumer_that_left_its_seat_leaves_the_state_of_the_next_one_alone<K: Kind>() {
+/// A consumer that stops leaves its dynamic stage before the last call of its handler. One that has
+/// drained the ring leaves it when its strategy is dropped. Both are user code, and may take long.
+fn a_consumer_that_left_its_dynamic_stage_leaves_the_state_of_the_next_one_alone<K: Kind>() {
     for outcome in [Outcome::Stopped, Outcome::Drained] {
-        let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(1), "all"));
-        let seats = rig.consumers.as_ref().unwrap().seats();
+        let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).dynamic_stages(1), "all"));
+        let dynamic_stages = rig.consumers.as_ref().unwrap().dynamic_stages();
         let (turnstile, mut pass) = Turnstile::new();
         let (handler, strategy, script) = if outcome == Outcome::Stopped {
             let stops = calls(move |call| match call {
@@ -390,12 +391,13 @@ fn a_consumer_that_left_its_seat_leaves_the_state_of_the_next_one_alone<K: Kind>
             let strategy = DroppedSlowly(Some(Arc::new(Mutex::new(Box::new(pass)))));
             (nothing(), strategy, "publish 1, close")
         };
-        let first = seats.join(Stage::new("first").wait_strategy(strategy), StartAt::Now).unwrap();
+        let first =
+            dynamic_stages.join(Stage::new("first").wait_strategy(strategy), StartAt::Now).unwrap();
         let first = first.read_handler(handler);
         rig.does(script);
         let thread = thread::spawn(move || first.run());
         turnstile.wait_for(1);
-        let mut second = seats.join("second", StartAt::Oldest).unwrap().poller();
+        let mut second = dynamic_stages.join("second", StartAt::Oldest).unwrap().poller();
         let _batch = second.poll().unwrap();
         turnstile.let_go();
         assert_eq!(*thread.join().unwrap().outcome(), outcome);
@@ -425,11 +427,11 @@ impl Drop for DroppedSlowly {
     }
 }
 
-fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
+fn a_dynamic_consumer_hides_no_worker_that_stands_still<K: Kind>() {
     let (go, gate) = mpsc::channel::<()>();
     let gate = Mutex::new(gate);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .seats(1)
+        .dynamic_stages(1)
         .stage("work")
         .workers(2)
         .read(|_| {
@@ -440,12 +442,12 @@ fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
         })
         .build()
         .unwrap();
-    let (seats, monitor) = (consumers.seats(), producer.monitor());
+    let (dynamic_stages, monitor) = (consumers.dynamic_stages(), producer.monitor());
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope).unwrap();
         (0..8).try_for_each(|_| producer.publish(|_| {}).map(|_| ())).unwrap();
         wait_until(|| state(&monitor, "work") == StageState::InHandler);
-        let _late = seats.join("late", StartAt::Now).unwrap();
+        let _late = dynamic_stages.join("late", StartAt::Now).unwrap();
         let seen = monitor.snapshot();
         let work = stage(&seen, "work");
         assert_eq!((work.sequence, work.lag, work.available), (0, 8, 8));

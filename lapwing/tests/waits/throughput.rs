@@ -1,7 +1,7 @@
 //! The throughput between two snapshots, and which part of the ring is named as the bottleneck.
 //!
-//! A ring of pollers, moved by a script before and between the snapshots, is a row of [`ROWS`]. What a
-//! thread does, or what a script cannot say, is a test of its own below.
+//! A ring of pollers, moved by a script before and between the snapshots, is a row of [`ROWS`].
+//! What a thread does, or what a script cannot say, is a test of its own below.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ crate::common::for_both_producers! {
     a_worker_group_is_named_as_one_stage,
     the_stage_that_occupies_a_shared_thread_is_named,
     a_consumer_that_joined_in_between_is_named_and_not_counted,
-    a_consumer_that_took_the_seat_of_another_does_not_count_its_events,
+    a_consumer_that_took_the_dynamic_stage_of_another_does_not_count_its_events,
     snapshots_in_the_wrong_order_or_the_same_count_nothing,
     what_was_dropped_in_between_is_counted,
     throughput_reads_as_a_table,
@@ -30,8 +30,9 @@ crate::common::for_both_producers! {
     shares_of_limits_are_those_of_the_time,
 }
 
-/// A ring, what happens before the earlier snapshot and between the two, and what is then said: what
-/// each stage finished in between and has ready, the limit by both snapshots, and by the later alone.
+/// A ring, what happens before the earlier snapshot and between the two, and what is then said:
+/// what each stage finished in between and has ready, the limit by both snapshots, and by the later
+/// alone.
 type Row = ((usize, &'static str), [&'static str; 2], &'static str);
 
 const ROWS: [Row; 13] = [
@@ -251,13 +252,13 @@ fn a_claim_that_is_held_leaves_the_limit_to_the_producers() {
     assert_eq!(rig.monitor.snapshot().bottleneck(), stage("all"));
 }
 
-// ---- seats ----
+// ---- dynamic stages ----
 
 fn a_consumer_that_joined_in_between_is_named_and_not_counted<K: Kind>() {
-    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(1), "all"));
+    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).dynamic_stages(1), "all"));
     let earlier = rig.does("publish 3, all 3").monitor.snapshot();
-    let seats = rig.consumers.as_ref().unwrap().seats();
-    let guest = seats.join("guest", StartAt::Now).unwrap().poller();
+    let dynamic_stages = rig.consumers.as_ref().unwrap().dynamic_stages();
+    let guest = dynamic_stages.join("guest", StartAt::Now).unwrap().poller();
     let later = rig.does("publish 8, all 8").monitor.snapshot();
     let throughput = later.since(&earlier);
     assert_eq!(throughput.bottleneck(), stage("guest").as_ref());
@@ -266,16 +267,16 @@ fn a_consumer_that_joined_in_between_is_named_and_not_counted<K: Kind>() {
     assert_eq!(figures(&rig.monitor.snapshot().since(&later)), "all 0/0");
 }
 
-fn a_consumer_that_took_the_seat_of_another_does_not_count_its_events<K: Kind>() {
-    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).seats(1), "all"));
-    let seats = rig.consumers.as_ref().unwrap().seats();
-    let mut guest = seats.join("guest", StartAt::Now).unwrap().poller();
+fn a_consumer_that_took_the_dynamic_stage_of_another_does_not_count_its_events<K: Kind>() {
+    let mut rig = Rig::<K>::of(row::<K>(orders::<K>(8).dynamic_stages(1), "all"));
+    let dynamic_stages = rig.consumers.as_ref().unwrap().dynamic_stages();
+    let mut guest = dynamic_stages.join("guest", StartAt::Now).unwrap().poller();
     rig.does("publish 4, all 4");
     finish(&mut guest, 4);
     let earlier = rig.monitor.snapshot();
     drop(guest);
     rig.does("publish 8, all 8");
-    let _guest = seats.join("guest", StartAt::Now).unwrap().poller();
+    let _guest = dynamic_stages.join("guest", StartAt::Now).unwrap().poller();
     assert_eq!(figures(&rig.monitor.snapshot().since(&earlier)), "all 8/0");
 }
 
@@ -346,7 +347,8 @@ fn a_full_ring_prints_its_limit_under_the_table<K: Kind>() {
     assert!(text(rig.does("publish 1")).ends_with("\nlimited by stage \"ticks\""));
 }
 
-/// The ring is limited by its stage, then by its producers, then by nothing that two snapshots show.
+/// The ring is limited by its stage, then by its producers, then by nothing that two snapshots
+/// show.
 fn shares_of_limits_are_those_of_the_time<K: Kind>() {
     let (mut rig, mut limits) = (Rig::<K>::row(4, "all"), Limits::new());
     let mut elapsed = Duration::ZERO;

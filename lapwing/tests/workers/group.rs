@@ -84,7 +84,7 @@ pub(crate) struct Group {
     pub key: Key,
     pub capacity: usize,
     pub first_sequence: Sequence,
-    pub seats: usize,
+    pub dynamic_stages: usize,
     pub wait: Wait,
     /// The settings of the stage "work".
     pub stage: Stage,
@@ -121,7 +121,7 @@ impl Group {
             key: Arc::new(|trade| trade.key),
             capacity: 8,
             first_sequence: 0,
-            seats: 0,
+            dynamic_stages: 0,
             wait: Wait::Adaptive,
             stage: Stage::new("work"),
             workers,
@@ -138,7 +138,7 @@ impl Group {
     pub(crate) fn build<K: Kind>(self) -> Ready<K> {
         let book = Arc::new(Book::new(self.sharing, self.first_sequence, self.events));
         let ring = K::ring(self.capacity, Trade::default).first_sequence(self.first_sequence);
-        let ring = self.wait.of::<K>(ring.seats(self.seats));
+        let ring = self.wait.of::<K>(ring.dynamic_stages(self.dynamic_stages));
         let ring = match self.before {
             Before::Nothing => ring,
             Before::Stage => ring.stage("before").read(nothing),

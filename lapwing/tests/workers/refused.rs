@@ -1,7 +1,7 @@
 //! Groups that are refused, and names that are taken.
 
 use crate::group::Sharing;
-use lapwing::error::{BuildError, SeatError, TakeError};
+use lapwing::error::{BuildError, DynamicStageError, TakeError};
 use lapwing::graph::{Graph, StartAt};
 use lapwing::producer::Single;
 use lapwing::{Builder, Disruptor};
@@ -53,14 +53,14 @@ fn the_name_of_a_worker_is_unique() {
 }
 
 #[test]
-fn no_consumer_in_a_seat_has_the_name_of_a_worker() {
-    let ring = ring().seats(1).stage("work").workers(2).read(|_| nothing);
+fn no_dynamic_consumer_has_the_name_of_a_worker() {
+    let ring = ring().dynamic_stages(1).stage("work").workers(2).read(|_| nothing);
     let (_producer, consumers) = ring.build().unwrap();
     for name in ["work", "work-0", "work-1"] {
-        let error = consumers.seats().join(name, StartAt::Now).unwrap_err();
-        assert_eq!(error, SeatError::DuplicateName { stage: name.to_owned() });
+        let error = consumers.dynamic_stages().join(name, StartAt::Now).unwrap_err();
+        assert_eq!(error, DynamicStageError::DuplicateName { stage: name.to_owned() });
     }
-    assert_eq!(consumers.seats().join("work-2", StartAt::Now).unwrap().name(), "work-2");
+    assert_eq!(consumers.dynamic_stages().join("work-2", StartAt::Now).unwrap().name(), "work-2");
 }
 
 #[test]

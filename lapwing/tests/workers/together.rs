@@ -1,4 +1,4 @@
-//! Groups in a graph: after each other, beside other stages, and upstream of a seat.
+//! Groups in a graph: after each other, beside other stages, and upstream of a dynamic stage.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use lapwing::graph::StartAt;
 use lapwing::{Disruptor, Sequence};
 
 crate::for_each_group! {
-    a_seat_depends_on_the_workers_that_write,
+    a_dynamic_stage_depends_on_the_workers_that_write,
 }
 
 crate::common::for_both_producers! {
@@ -21,11 +21,11 @@ crate::common::for_both_producers! {
     groups_parallel_to_other_stages_read_the_same_events,
 }
 
-fn a_seat_depends_on_the_workers_that_write<K: Kind>(sharing: Sharing) {
+fn a_dynamic_stage_depends_on_the_workers_that_write<K: Kind>(sharing: Sharing) {
     let events = repeats(5_000);
-    let ready = Group { seats: 1, events, ..Group::of(3, sharing) }.build::<K>();
-    let seat = ready.consumers.seats().join("late", StartAt::Now).unwrap();
-    let late = seat.read_handler(Check::new(&ready.book));
+    let ready = Group { dynamic_stages: 1, events, ..Group::of(3, sharing) }.build::<K>();
+    let dynamic_stage = ready.consumers.dynamic_stages().join("late", StartAt::Now).unwrap();
+    let late = dynamic_stage.read_handler(Check::new(&ready.book));
     let mut run = ready.start();
     let late = thread::spawn(move || late.run());
     run.feed.publish_all(events);

@@ -1,12 +1,12 @@
 //! Runs a script on a ring and on the model, and compares them after each step.
 
 use lapwing::error::{BatchError, PollError};
-use lapwing::graph::{Graph, Seats, StageId, StartAt};
+use lapwing::graph::{DynamicStages, Graph, StageId, StartAt};
 use lapwing::producer::{ClaimBatch, Sequencer, WhenFull};
 use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, Stage};
 
 use super::model::Model;
-use super::script::{SEATS, Script, Start, Step};
+use super::script::{DYNAMIC_STAGES, Script, Start, Step};
 
 /// Runs `script`.
 ///
@@ -37,14 +37,14 @@ fn build<S: Sequencer>(ring: Builder<'static, u64, S>, script: &Script) -> Ring<
         let begun = upstream.iter().fold(begun, |stage, &other| stage.after(ids[other]));
         ids.push(begun.poller());
     }
-    ring.seats(SEATS).graph(graph).build().expect("the graph has no cycle")
+    ring.dynamic_stages(DYNAMIC_STAGES).graph(graph).build().expect("the graph has no cycle")
 }
 
 struct World<'a, S: Sequencer> {
     script: &'a Script,
     model: Model,
     producers: Vec<Producer<u64, S>>,
-    seats: Seats<u64>,
+    dynamic_stages: DynamicStages<u64>,
     /// As in the model; `None` once it has left.
     pollers: Vec<Option<Poller<u64>>>,
     /// The value of the next event.
@@ -61,7 +61,14 @@ impl<'a, S: Sequencer> World<'a, S> {
             |stage: usize| consumers.take_poller(&stage.to_string()).expect("it is a poller");
         let pollers: Vec<_> = (0..script.graph.len()).map(take).map(Some).collect();
         let model = Model::new(script.capacity, &script.graph);
-        Self { script, model, producers, seats: consumers.seats(), pollers, value: 0 }
+        Self {
+            script,
+            model,
+            producers,
+            dynamic_stages: consumers.dynamic_stages(),
+            pollers,
+            value: 0,
+        }
     }
 
     fn run(mut self) {
@@ -220,8 +227,8 @@ impl<'a, S: Sequencer> World<'a, S> {
             }
         };
         let name = format!("guest {}", self.pollers.len());
-        let Ok(seat) = self.seats.join(name, at) else { return };
-        let begins = seat.sequence();
+        let Ok(dynamic_stage) = self.dynamic_stages.join(name, at) else { return };
+        let begins = dynamic_stage.sequence();
         let oldest = claimed.saturating_sub(self.script.capacity as u64);
         assert!((first + oldest..=first + claimed).contains(&begins), "{start:?} is at {begins}");
         match at {
@@ -229,7 +236,7 @@ impl<'a, S: Sequencer> World<'a, S> {
             StartAt::Sequence(asked) => assert_eq!(begins, asked),
             StartAt::Oldest => {}
         }
-        self.pollers.push(Some(seat.poller()));
+        self.pollers.push(Some(dynamic_stage.poller()));
         self.model.join((begins - first) as usize);
     }
 

@@ -54,8 +54,8 @@ pub enum Start {
     Back(usize),
 }
 
-/// Number of seats for consumers that join.
-pub const SEATS: usize = 2;
+/// Number of dynamic stages for consumers that join.
+pub const DYNAMIC_STAGES: usize = 2;
 
 fn step() -> impl Strategy<Value = Step> {
     let small = || prop_oneof![8 => 0..5_usize, 1 => 5..80_usize];

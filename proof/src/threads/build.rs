@@ -23,8 +23,8 @@ const TIMEOUT: Duration = Duration::from_micros(100);
 /// A ring and its ends.
 pub(super) type Ring<S> = (Producer<Event, S>, Consumers<'static, Event>);
 
-/// Builds the ring of `program`, whose consumers `observer` watches. Returns the readers of its taps
-/// too.
+/// Builds the ring of `program`, whose consumers `observer` watches. Returns the readers of its
+/// taps too.
 pub(super) fn build<S: Sequencer>(
     ring: Builder<'static, Event, S>,
     program: &Program,
@@ -39,8 +39,10 @@ pub(super) fn build<S: Sequencer>(
         let placed = after.fold(graph.stage(settings), lapwing::Stage::after);
         ids.push(add(placed, program, stage, observer, &mut readers));
     }
-    let ring =
-        ring.first_sequence(program.first).seats(program.seats).placement(placement(program));
+    let ring = ring
+        .first_sequence(program.first)
+        .dynamic_stages(program.dynamic_stages)
+        .placement(placement(program));
     let (wait, producer_wait) = (program.wait.clone(), program.producer_wait.clone());
     let ring = if program.announces {
         ring.wait_strategy(wait).producer_wait_strategy(producer_wait)

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::consumer::{Outcome, StageReport, StopHandle};
-use lapwing::error::{PollError, SeatError};
-use lapwing::graph::{Seat, Seats, StartAt};
+use lapwing::error::{DynamicStageError, PollError};
+use lapwing::graph::{DynamicStage, DynamicStages, StartAt};
 use lapwing::{Poller, Sequence};
 
 use super::actor::Actor;
@@ -95,53 +95,53 @@ pub(super) struct Visit {
     /// Its number among the deeds.
     pub(super) number: usize,
     pub(super) guest: Guest,
-    /// The next sequence of the first producer when the guest asked for a seat, and what it asked
-    /// for.
+    /// The next sequence of the first producer when the guest asked for a dynamic stage, and what
+    /// it asked for.
     pub(super) next: Sequence,
     pub(super) asked: StartAt,
     /// Where it began, or why it did not.
-    pub(super) start: Result<Sequence, SeatError>,
+    pub(super) start: Result<Sequence, DynamicStageError>,
     /// The result, unless it polled.
     pub(super) ended: Option<Ended>,
 }
 
-/// Takes a seat.
+/// Takes a dynamic stage.
 pub(super) fn take(
-    seats: &Seats<Event>,
+    dynamic_stages: &DynamicStages<Event>,
     number: usize,
     guest: Guest,
     stage: lapwing::Stage,
     next: Sequence,
     first: Sequence,
-) -> (Visit, Option<Seat<Event>>) {
+) -> (Visit, Option<DynamicStage<Event>>) {
     let asked = match guest.start {
         Start::Now => StartAt::Now,
         Start::Oldest => StartAt::Oldest,
         Start::Back(events) => StartAt::Sequence(next.saturating_sub(events).max(first)),
     };
-    let seat = seats.join(stage, asked);
-    let start = seat.as_ref().map(Seat::sequence).map_err(Clone::clone);
-    (Visit { number, guest, next, asked, start, ended: None }, seat.ok())
+    let dynamic_stage = dynamic_stages.join(stage, asked);
+    let start = dynamic_stage.as_ref().map(DynamicStage::sequence).map_err(Clone::clone);
+    (Visit { number, guest, next, asked, start, ended: None }, dynamic_stage.ok())
 }
 
 /// Runs a guest to its end. `stops` gets its stop handle.
 pub(super) fn visit(
     mut visit: Visit,
-    seat: Option<Seat<Event>>,
+    dynamic_stage: Option<DynamicStage<Event>>,
     observer: &impl Observer,
     stops: impl FnOnce(StopHandle),
 ) -> Visit {
-    let Some(seat) = seat else { return visit };
+    let Some(dynamic_stage) = dynamic_stage else { return visit };
     observer.injected(Fault::Joined);
-    let mut witness = observer.guest(visit.number, seat.sequence());
+    let mut witness = observer.guest(visit.number, dynamic_stage.sequence());
     let leaves_after = visit.guest.leaves_after;
     if visit.guest.polls {
-        poll(seat.poller(), leaves_after, PACE_OF_GUESTS, &mut witness);
+        poll(dynamic_stage.poller(), leaves_after, PACE_OF_GUESTS, &mut witness);
         return visit;
     }
     let acts = Arc::new(Acts::new(0, &[]));
     let will = Will { acts, leaves_after, pace: PACE_OF_GUESTS };
-    let consumer = seat.read_handler(Actor { stage: 0, will, witness, tap: None });
+    let consumer = dynamic_stage.read_handler(Actor { stage: 0, will, witness, tap: None });
     stops(consumer.stop_handle());
     visit.ended = Some(Ended::new(&consumer.run()));
     visit

@@ -1,12 +1,12 @@
-//! What a producer does apart from its calls: the deeds of the first one, and when each ends. Not here:
-//! the calls (`producers`).
+//! What a producer does apart from its calls: the deeds of the first one, and when each ends. Not
+//! here: the calls (`producers`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use lapwing::Producer;
 use lapwing::consumer::StopHandle;
-use lapwing::graph::Seats;
+use lapwing::graph::DynamicStages;
 use lapwing::lifecycle::WorkerGroup;
 use lapwing::producer::Sequencer;
 
@@ -29,8 +29,8 @@ pub(super) struct Ends<'a, O> {
 }
 
 impl<O: Observer> Ends<'_, O> {
-    /// What the producer does before the call `index`. `is_over` says whether the time of the run is
-    /// over, if it has one.
+    /// What the producer does before the call `index`. `is_over` says whether the time of the run
+    /// is over, if it has one.
     pub(super) fn before<S: Sequencer>(
         &mut self,
         is_over: Option<bool>,
@@ -79,7 +79,7 @@ pub(super) struct Hands<O> {
     pub(super) observer: O,
     pub(super) stops: HashMap<String, StopHandle>,
     pub(super) groups: HashMap<usize, WorkerGroup>,
-    pub(super) seats: Seats<Event>,
+    pub(super) dynamic_stages: DynamicStages<Event>,
     pub(super) guests: Arc<Mutex<Vec<StopHandle>>>,
 }
 
@@ -141,15 +141,17 @@ impl<O: Observer> Hands<O> {
         let next = feed.next.unwrap_or(first);
         let stage = lapwing::Stage::new(format!("guest {number}"));
         let stage = guest_settings(&self.program, &guest, stage);
-        let (seats, hub, observer) = (self.seats.clone(), self.hub.clone(), self.observer.clone());
+        let (dynamic_stages, hub, observer) =
+            (self.dynamic_stages.clone(), self.hub.clone(), self.observer.clone());
         let stops = move |stop| hub.send(Message::MayStop(stop));
         if guest.is_beside {
             return self.hub.spawn(move || {
-                let (visited, seat) = take(&seats, number, guest, stage, next, first);
-                Message::Visited(visit(visited, seat, &observer, stops))
+                let (visited, dynamic_stage) =
+                    take(&dynamic_stages, number, guest, stage, next, first);
+                Message::Visited(visit(visited, dynamic_stage, &observer, stops))
             });
         }
-        let (visited, seat) = take(&seats, number, guest, stage, next, first);
-        self.hub.spawn(move || Message::Visited(visit(visited, seat, &observer, stops)));
+        let (visited, dynamic_stage) = take(&dynamic_stages, number, guest, stage, next, first);
+        self.hub.spawn(move || Message::Visited(visit(visited, dynamic_stage, &observer, stops)));
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn programs_of(length: Length) -> impl Strategy<Value = Program> {
     let first = prop_oneof![6 => Just(0), 1 => 1..5_000_u64, 1 => Just(MAX_FIRST_SEQUENCE)];
     let ring = (any::<bool>(), producers, capacity, first);
     (during, graph, how, ring).prop_map(move |(during, (stages, clears), how, ring)| {
-        let (deeds, end, seats, is_monitored) = during;
+        let (deeds, end, dynamic_stages, is_monitored) = during;
         let (threads, by_hand, is_silent, wait, producer_wait) = how;
         let (is_multi, producers, capacity, first) = ring;
         let announces = !is_silent;
@@ -113,7 +113,7 @@ pub(super) fn programs_of(length: Length) -> impl Strategy<Value = Program> {
             announces,
             wait,
             producer_wait,
-            seats,
+            dynamic_stages,
             is_monitored,
             deeds,
             end,
@@ -122,8 +122,8 @@ pub(super) fn programs_of(length: Length) -> impl Strategy<Value = Program> {
     })
 }
 
-/// The program with more events per second: few stages that get batches, in rings that are not small,
-/// and producers that publish batches without a pause.
+/// The program with more events per second: few stages that get batches, in rings that are not
+/// small, and producers that publish batches without a pause.
 pub(super) fn saturated(mut program: Program) -> Program {
     program.capacity = program.capacity.max(1 << 9);
     program.stages.truncate(2);

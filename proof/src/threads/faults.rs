@@ -21,9 +21,9 @@ pub enum Fault {
     Resize,
     /// A stage or a worker is stopped.
     Stopped,
-    /// A consumer takes a seat.
+    /// A consumer takes a dynamic stage.
     Joined,
-    /// A consumer leaves the graph or its seat.
+    /// A consumer leaves the graph or its dynamic stage.
     Left,
     /// A receiver of a channel is dropped while values are sent.
     ReceiverDropped,

@@ -1,8 +1,8 @@
-//! Compares how a whole run ended with what must be: each consumer, each result of a producer, and the
-//! report.
+//! Compares how a whole run ended with what must be: each consumer, each result of a producer, and
+//! the report.
 
 use lapwing::consumer::Outcome;
-use lapwing::error::{BatchError, HaltCause, SeatError};
+use lapwing::error::{BatchError, DynamicStageError, HaltCause};
 use lapwing::graph::StartAt;
 use lapwing::monitor::RingState;
 
@@ -172,16 +172,18 @@ impl World<'_> {
         let (next, first, end) = (visit.next, self.program.first, self.account.end());
         let start = match &visit.start {
             Ok(start) => *start,
-            Err(SeatError::NoSeats) => {
-                return must(self.program.seats == 0, || "there are seats".to_owned());
-            }
-            Err(SeatError::NoFreeSeat { seats }) => {
-                return must(*seats == self.program.seats && guests > *seats, || {
-                    "a seat is free".to_owned()
+            Err(DynamicStageError::NoneReserved) => {
+                return must(self.program.dynamic_stages == 0, || {
+                    "there are dynamic stages".to_owned()
                 });
             }
-            Err(SeatError::Halted(cause)) => return self.must_be_halted(*cause),
-            Err(SeatError::OutOfRange { requested, oldest, newest }) => {
+            Err(DynamicStageError::NoneFree { stages }) => {
+                return must(*stages == self.program.dynamic_stages && guests > *stages, || {
+                    "a dynamic stage is free".to_owned()
+                });
+            }
+            Err(DynamicStageError::Halted(cause)) => return self.must_be_halted(*cause),
+            Err(DynamicStageError::OutOfRange { requested, oldest, newest }) => {
                 let is_now = is_known && *requested == next;
                 let is_right = !is_now && !(oldest..=newest).contains(&requested);
                 return must(is_right, || "it is in range".to_owned());

@@ -32,7 +32,7 @@ pub struct Program {
     pub(super) announces: bool,
     pub(super) wait: Strategy,
     pub(super) producer_wait: Strategy,
-    pub(super) seats: usize,
+    pub(super) dynamic_stages: usize,
     pub(super) is_monitored: bool,
     /// What the first producer does before the call with this index.
     pub(super) deeds: Vec<(usize, Deed)>,
@@ -232,7 +232,7 @@ pub(super) struct Guest {
     pub(super) leaves_after: Option<u64>,
     pub(super) max_batch: Option<usize>,
     pub(super) wait: Option<Strategy>,
-    /// Whether it takes its seat on a thread of its own, beside the producers.
+    /// Whether it takes its dynamic stage on a thread of its own, beside the producers.
     pub(super) is_beside: bool,
 }
 

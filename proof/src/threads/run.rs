@@ -105,7 +105,7 @@ impl Run {
         let groups = (0..program.stages.len())
             .filter_map(|stage| Some((stage, consumers.workers(&stage_name(stage))?)))
             .collect();
-        let seats = consumers.seats();
+        let dynamic_stages = consumers.dynamic_stages();
         let guests = Arc::<Mutex<Vec<_>>>::default();
         let (stops, running) = start(program, &hub, consumers);
         let all_stops = stops.values().cloned().collect();
@@ -115,7 +115,7 @@ impl Run {
             observer: observer.clone(),
             stops,
             groups,
-            seats,
+            dynamic_stages,
             guests: Arc::clone(&guests),
         };
         let feeder = Feeder { program, hub: &hub, observer, another };

@@ -11,7 +11,7 @@ impl fmt::Debug for Program {
         let kind = if self.is_multi { "multi" } else { "single" };
         writeln!(f, "ring of {} slots for a {kind} producer, first={}", self.capacity, self.first)?;
         writeln!(f, "  waits {}, producers {}", self.wait.name(), self.producer_wait.name())?;
-        writeln!(f, "  announces={}, seats={}", self.announces, self.seats)?;
+        writeln!(f, "  announces={}, dynamic stages={}", self.announces, self.dynamic_stages)?;
         let (threads, by_hand) = (self.threads, self.by_hand);
         writeln!(
             f,
@@ -42,14 +42,14 @@ impl Program {
         let has = |is_it: fn(&Stage) -> bool| stages.iter().any(is_it);
         let is_chain = (1..stages.len()).all(|stage| self.upstream(stage) == (1 << stage) - 1);
         let joins = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Join(_)));
-        let joins = joins && self.seats > 0;
+        let joins = joins && self.dynamic_stages > 0;
         let is_apart = (1..stages.len()).all(|stage| self.upstream(stage) == 0);
         match stages.len() {
             _ if has(|stage| matches!(stage.form, Form::Workers { by_key: true, .. })) => {
                 "workers-by-key"
             }
             _ if has(Stage::is_group) => "workers",
-            _ if joins => "seats",
+            _ if joins => "dynamic_stages",
             _ if has(|stage| stage.tap.is_some()) => "tap",
             1 if self.is_multi => "sequencer",
             1 => "unicast",

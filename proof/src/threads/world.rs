@@ -1,5 +1,5 @@
-//! A whole run as the judge sees it: what each consumer has done, what became of the events, and why
-//! the ring may have been halted.
+//! A whole run as the judge sees it: what each consumer has done, what became of the events, and
+//! why the ring may have been halted.
 
 use lapwing::Sequence;
 use lapwing::consumer::Outcome;
@@ -30,7 +30,7 @@ pub(super) struct World<'a> {
     pub(super) account: &'a dyn Account,
     /// By stage, and by worker.
     pub(super) pasts: Vec<Vec<Past>>,
-    /// By guest that got a seat.
+    /// By guest that got a dynamic stage.
     pub(super) guests: Vec<(&'a Visit, Past)>,
     /// Why the ring may have been halted.
     pub(super) causes: Vec<HaltCause>,

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! producer ──> [ring] ─┬──> ledger
-//!                      ├──> seat: one guest after another
-//!                      └──> seat: one guest after another
+//!                      ├──> dynamic stage: one guest after another
+//!                      └──> dynamic stage: one guest after another
 //! ```
 
-use lapwing::error::{HaltCause, RingError, SeatError};
-use lapwing::graph::{Seats, StartAt};
+use lapwing::error::{DynamicStageError, HaltCause, RingError};
+use lapwing::graph::{DynamicStages, StartAt};
 use lapwing::producer::Sequencer;
 use lapwing::{Builder, Disruptor, Poller, Sequence};
 use shuttle::thread;
@@ -24,12 +24,12 @@ struct Visit {
     seen: Events,
 }
 
-/// Takes a seat, reads two batches at most, and leaves.
-fn visit(seats: &Seats<Event>, name: &str, start: StartAt) -> Option<Visit> {
+/// Takes a dynamic stage, reads two batches at most, and leaves.
+fn visit(dynamic_stages: &DynamicStages<Event>, name: &str, start: StartAt) -> Option<Visit> {
     let mut poller = loop {
-        match seats.join(name, start) {
-            Ok(seat) => break seat.poller(),
-            Err(SeatError::NoFreeSeat { .. }) => thread::yield_now(),
+        match dynamic_stages.join(name, start) {
+            Ok(dynamic_stage) => break dynamic_stage.poller(),
+            Err(DynamicStageError::NoneFree { .. }) => thread::yield_now(),
             Err(error) => panic!("{error}"),
         }
     };
@@ -47,23 +47,25 @@ fn read_batch(poller: &mut Poller<Event>, seen: &mut Events) {
     }
 }
 
-fn joining<S: Sequencer>(ring: Builder<'static, Event, S>, seats: usize) {
+fn joining<S: Sequencer>(ring: Builder<'static, Event, S>, dynamic_stages: usize) {
     let ledger = Log::default();
     let (mut producer, consumers) = ring
         .wait_strategy(PARK)
         .producer_wait_strategy(PARK)
-        .seats(seats)
+        .dynamic_stages(dynamic_stages)
         .stage("ledger")
         .read(ledger.reader())
         .build()
         .unwrap();
-    let seats = consumers.seats();
+    let dynamic_stages = consumers.dynamic_stages();
     let running = consumers.start().unwrap();
     let guests = [("now", StartAt::Now), ("oldest", StartAt::Oldest)].map(|(name, start)| {
-        let seats = seats.clone();
-        thread::spawn(move || [visit(&seats, name, start), visit(&seats, name, start)])
+        let dynamic_stages = dynamic_stages.clone();
+        thread::spawn(move || {
+            [visit(&dynamic_stages, name, start), visit(&dynamic_stages, name, start)]
+        })
     });
-    drop(seats);
+    drop(dynamic_stages);
     let feed = thread::spawn(move || {
         let first = publish(&mut producer, 10..14);
         switch();
@@ -82,13 +84,15 @@ fn joining<S: Sequencer>(ring: Builder<'static, Event, S>, seats: usize) {
 }
 
 #[test]
-fn guests_with_a_seat_each() {
+fn guests_with_a_dynamic_stage_each() {
     explore("joining", || joining(Disruptor::single_producer(2, Event::default), 2));
 }
 
 #[test]
-fn guests_that_share_a_seat_behind_several_producers() {
-    explore("joining, one seat", || joining(Disruptor::multi_producer(4, Event::default), 1));
+fn guests_that_share_a_dynamic_stage_behind_several_producers() {
+    explore("joining, one dynamic stage", || {
+        joining(Disruptor::multi_producer(4, Event::default), 1)
+    });
 }
 
 /// A guest joins while the only other consumer leaves, which halts the ring unless the guest was
@@ -99,18 +103,19 @@ fn guest_against_the_last_consumer_that_leaves() {
         let (mut producer, mut consumers) = Disruptor::single_producer(2, Event::default)
             .wait_strategy(PARK)
             .producer_wait_strategy(PARK)
-            .seats(1)
+            .dynamic_stages(1)
             .stage("poller")
             .poller()
             .build()
             .unwrap();
-        let (mut poller, seats) = (consumers.take_poller("poller").unwrap(), consumers.seats());
+        let (mut poller, dynamic_stages) =
+            (consumers.take_poller("poller").unwrap(), consumers.dynamic_stages());
         let leaves = thread::spawn(move || read_batch(&mut poller, &mut Events::new()));
         let guest = thread::spawn(move || {
-            let mut poller = match seats.join("guest", StartAt::Now) {
-                Ok(seat) => seat.poller(),
+            let mut poller = match dynamic_stages.join("guest", StartAt::Now) {
+                Ok(dynamic_stage) => dynamic_stage.poller(),
                 Err(error) => {
-                    assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers));
+                    assert_eq!(error, DynamicStageError::Halted(HaltCause::NoConsumers));
                     return None;
                 }
             };

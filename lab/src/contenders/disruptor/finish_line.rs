@@ -44,7 +44,7 @@ impl End {
 
 /// The state of a handler. It moves onto the stack of the handler's thread, so handlers have no
 /// false sharing.
-pub(super) struct Seat<T> {
+pub(super) struct DynamicStage<T> {
     state: T,
     /// Batches that have ended.
     batches: u64,
@@ -73,11 +73,11 @@ impl FinishLine {
     }
 
     /// Creates the state of another handler, and the place of its result.
-    pub(super) fn seat<T>(&mut self, state: T) -> (Seat<T>, Receipt<T>) {
+    pub(super) fn dynamic_stage<T>(&mut self, state: T) -> (DynamicStage<T>, Receipt<T>) {
         self.handlers += 1;
         let seen = Arc::new(OnceLock::new());
         let (last, end) = (self.last, self.sender.clone());
-        (Seat { state, batches: 0, last, end, seen: Arc::clone(&seen) }, Receipt(seen))
+        (DynamicStage { state, batches: 0, last, end, seen: Arc::clone(&seen) }, Receipt(seen))
     }
 
     /// Waits for the end of all handlers, and returns that of the last one.
@@ -96,7 +96,7 @@ impl FinishLine {
     }
 }
 
-impl<T: Clone + Send + Sync + 'static> Seat<T> {
+impl<T: Clone + Send + Sync + 'static> DynamicStage<T> {
     /// Returns a handler that does `work` on every event.
     pub(super) fn handler<E>(
         mut self,

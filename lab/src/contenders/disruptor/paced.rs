@@ -7,7 +7,7 @@ use disruptor::build_single_producer;
 use super::finish_line::FinishLine;
 use super::outlet::Outlet;
 use super::wait::Wait;
-use super::wiring::Seats;
+use super::wiring::DynamicStages;
 use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage, THREADS};
 use crate::measure::crew::{Crew, RunError};
 
@@ -54,16 +54,18 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
     let mut line = FinishLine::after(pace.events);
-    let (first, first_seen) = line.seat(Stage::new(&clock));
-    let (second, second_seen) = line.seat(Stage::new(&clock));
-    let (last, last_seen) = line.seat(LastStage::new(&clock));
+    let (first, first_seen) = line.dynamic_stage(Stage::new(&clock));
+    let (second, second_seen) = line.dynamic_stage(Stage::new(&clock));
+    let (last, last_seen) = line.dynamic_stage(LastStage::new(&clock));
 
-    let mut seats = Seats::of(pace.placement, 1, THREADS);
+    let mut dynamic_stages = DynamicStages::of(pace.placement, 1, THREADS);
     let builder = build_single_producer(pace.ring, SharedLetter::default, wait);
-    let builder = seats.next(builder, "stage-1").handle_events_with(first.handler(pass_on));
     let builder =
-        seats.next(builder.and_then(), "stage-2").handle_events_with(second.handler(pass_on));
-    let producer = seats
+        dynamic_stages.next(builder, "stage-1").handle_events_with(first.handler(pass_on));
+    let builder = dynamic_stages
+        .next(builder.and_then(), "stage-2")
+        .handle_events_with(second.handler(pass_on));
+    let producer = dynamic_stages
         .next(builder.and_then(), "stage-3")
         .handle_events_with(
             last.handler(|stage, letter: &SharedLetter| stage.receive(letter.read())),
@@ -71,7 +73,7 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
         .build();
 
     let mut outlet = Outlet::new(producer, wait);
-    let mut crew = Crew::new(seats.producers);
+    let mut crew = Crew::new(dynamic_stages.producers);
     let mut last_end = None;
     let end = &mut last_end;
     crew.enlist("sender", move || {

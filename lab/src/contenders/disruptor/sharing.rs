@@ -6,7 +6,7 @@ use disruptor::build_multi_producer;
 use super::drive;
 use super::finish_line::FinishLine;
 use super::wait::Wait;
-use super::wiring::Seats;
+use super::wiring::DynamicStages;
 use crate::load::sharing::{self, Checksum, EveryNth, Sharing};
 use crate::load::workload::Publish;
 use crate::measure::crew::RunError;
@@ -20,13 +20,15 @@ use crate::measure::run::Pass;
 pub(super) fn run(wait: Wait, sharing: &Sharing) -> Result<Pass, RunError> {
     let Sharing { crowd, events, ring, placement } = *sharing;
     let mut line = FinishLine::after(events);
-    let consumers = (0..crowd.consumers).map(|own| line.seat(EveryNth::new(own, crowd.consumers)));
+    let consumers =
+        (0..crowd.consumers).map(|own| line.dynamic_stage(EveryNth::new(own, crowd.consumers)));
     let (handlers, seen): (Vec<_>, Vec<_>) = consumers.unzip();
 
-    let mut seats = Seats::of(placement, crowd.producers as usize, crowd.threads());
+    let mut dynamic_stages =
+        DynamicStages::of(placement, crowd.producers as usize, crowd.threads());
     let mut builder = build_multi_producer(ring, u64::default, wait).with_multi_consumer();
     for handler in handlers {
-        builder = seats
+        builder = dynamic_stages
             .next(builder, "consumer")
             .handle_events_with(handler.handler(|own: &mut EveryNth, event: &u64| own.see(*event)));
     }
@@ -37,7 +39,7 @@ pub(super) fn run(wait: Wait, sharing: &Sharing) -> Result<Pass, RunError> {
     });
     let feeds = feeds.collect();
     drop(producer); // only the feeds keep the ring open
-    let finish = drive::all(feeds, &seats, line, wait, Publish::One)?;
+    let finish = drive::all(feeds, &dynamic_stages, line, wait, Publish::One)?;
 
     let seen = seen.iter().map(|seen| seen.take()).collect::<Result<Vec<_>, _>>()?;
     let answers = seen.iter().flat_map(|seen| seen.state.answers()).collect::<Vec<_>>();

@@ -30,14 +30,14 @@ pub(super) struct Wiring<'a> {
 }
 
 /// The CPUs of the threads: producers on the first CPUs, handlers on those after them.
-pub(super) struct Seats {
+pub(super) struct DynamicStages {
     /// The placement of the crew's threads.
     pub(super) producers: Placement,
     /// CPUs of handlers that are not assigned yet. It is empty if the threads are free.
     handlers: std::vec::IntoIter<CoreId>,
 }
 
-impl Seats {
+impl DynamicStages {
     /// Creates the CPUs of `threads`, of which `producers` belong to the crew.
     pub(super) fn of(placement: Placement, producers: usize, threads: usize) -> Self {
         let cpus = placement.cpus(threads);
@@ -79,15 +79,15 @@ impl Wiring<'_> {
     /// Runs one handler that folds.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (sum, seen) = line.seat(Fold::new());
-        let mut seats = self.seats(1);
+        let (sum, seen) = line.dynamic_stage(Fold::new());
+        let mut dynamic_stages = self.dynamic_stages(1);
         let builder = build_single_producer(self.workload.ring, Event::<PAD>::default, self.wait);
-        let producer = seats
+        let producer = dynamic_stages
             .next(builder, "consumer")
             .handle_events_with(sum.handler(|fold, event: &Event<PAD>| fold.add(event.digest())))
             .build();
 
-        let finish = self.drive_one(producer, &seats, line, Event::<PAD>::write)?;
+        let finish = self.drive_one(producer, &dynamic_stages, line, Event::<PAD>::write)?;
         let Seen { state, batches } = seen.take()?;
         Ok(self.pass(finish, vec![state.answer()], &[batches]))
     }
@@ -95,31 +95,31 @@ impl Wiring<'_> {
     /// Runs two steps that change the event in its slot, and a third that folds.
     fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (first, first_seen) = line.seat(());
-        let (second, second_seen) = line.seat(());
-        let (third, third_seen) = line.seat(Fold::new());
+        let (first, first_seen) = line.dynamic_stage(());
+        let (second, second_seen) = line.dynamic_stage(());
+        let (third, third_seen) = line.dynamic_stage(Fold::new());
 
-        let mut seats = self.seats(1);
+        let mut dynamic_stages = self.dynamic_stages(1);
         let slots = self.workload.ring;
         let builder = build_single_producer(slots, SharedEvent::<PAD>::default, self.wait);
-        let builder = seats.next(builder, "step-1").handle_events_with(first.handler(
+        let builder = dynamic_stages.next(builder, "step-1").handle_events_with(first.handler(
             |(), event: &SharedEvent<PAD>| {
                 event.change(pipeline::step_one(event.value(), event.digest()));
             },
         ));
-        let builder = seats.next(builder.and_then(), "step-2").handle_events_with(second.handler(
-            |(), event: &SharedEvent<PAD>| {
+        let builder = dynamic_stages.next(builder.and_then(), "step-2").handle_events_with(
+            second.handler(|(), event: &SharedEvent<PAD>| {
                 event.change(pipeline::step_two(event.value(), event.digest()));
-            },
-        ));
-        let producer = seats
+            }),
+        );
+        let producer = dynamic_stages
             .next(builder.and_then(), "step-3")
             .handle_events_with(
                 third.handler(|fold, event: &SharedEvent<PAD>| fold.add(event.digest())),
             )
             .build();
 
-        let finish = self.drive_one(producer, &seats, line, SharedEvent::<PAD>::write)?;
+        let finish = self.drive_one(producer, &dynamic_stages, line, SharedEvent::<PAD>::write)?;
         let Seen { state, batches } = third_seen.take()?;
         let batches = [first_seen.take()?.batches, second_seen.take()?.batches, batches];
         Ok(self.pass(finish, vec![state.answer()], &batches))
@@ -128,10 +128,10 @@ impl Wiring<'_> {
     /// Runs three producers that share the ring, and a handler that folds the events of each.
     fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (sum, seen) = line.seat(FoldPerProducer::default());
-        let mut seats = self.seats(sequencer::PRODUCERS.len());
+        let (sum, seen) = line.dynamic_stage(FoldPerProducer::default());
+        let mut dynamic_stages = self.dynamic_stages(sequencer::PRODUCERS.len());
         let builder = build_multi_producer(self.workload.ring, Event::<PAD>::default, self.wait);
-        let producer = seats
+        let producer = dynamic_stages
             .next(builder, "consumer")
             .handle_events_with(sum.handler(|folds, event: &Event<PAD>| {
                 folds.add(event.left(), event.digest());
@@ -145,7 +145,7 @@ impl Wiring<'_> {
         });
         let feeds = feeds.collect();
         drop(producer); // only the feeds keep the ring open
-        let finish = self.drive(feeds, &seats, line)?;
+        let finish = self.drive(feeds, &dynamic_stages, line)?;
         let Seen { state, batches } = seen.take()?;
         Ok(self.pass(finish, state.answers(), &[batches]))
     }
@@ -154,18 +154,18 @@ impl Wiring<'_> {
     fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sums, seen): (Vec<_>, Vec<_>) =
-            CONSUMERS.iter().map(|_| line.seat(Fold::new())).unzip();
-        let mut seats = self.seats(1);
+            CONSUMERS.iter().map(|_| line.dynamic_stage(Fold::new())).unzip();
+        let mut dynamic_stages = self.dynamic_stages(1);
         let slots = self.workload.ring;
         let mut builder =
             build_single_producer(slots, Event::<PAD>::default, self.wait).with_multi_consumer();
         for (name, sum) in CONSUMERS.into_iter().zip(sums) {
-            builder = seats.next(builder, name).handle_events_with(
+            builder = dynamic_stages.next(builder, name).handle_events_with(
                 sum.handler(|fold, event: &Event<PAD>| fold.add(event.digest())),
             );
         }
 
-        let finish = self.drive_one(builder.build(), &seats, line, Event::<PAD>::write)?;
+        let finish = self.drive_one(builder.build(), &dynamic_stages, line, Event::<PAD>::write)?;
         let seen = seen.iter().map(|seen| seen.take()).collect::<Result<Vec<_>, _>>()?;
         let answers = seen.iter().map(|seen| seen.state.answer()).collect();
         let batches = seen.iter().map(|seen| seen.batches).collect::<Vec<_>>();
@@ -175,27 +175,27 @@ impl Wiring<'_> {
     /// Runs two parallel handlers that each write a property of the event, and a third that joins.
     fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (left, left_seen) = line.seat(());
-        let (right, right_seen) = line.seat(());
-        let (joined, joined_seen) = line.seat(FizzBuzz::default());
+        let (left, left_seen) = line.dynamic_stage(());
+        let (right, right_seen) = line.dynamic_stage(());
+        let (joined, joined_seen) = line.dynamic_stage(FizzBuzz::default());
 
-        let mut seats = self.seats(1);
+        let mut dynamic_stages = self.dynamic_stages(1);
         let builder =
             build_single_producer(self.workload.ring, SharedEvent::<PAD>::default, self.wait);
-        let builder = seats.next(builder, "fizz").handle_events_with(left.handler(
+        let builder = dynamic_stages.next(builder, "fizz").handle_events_with(left.handler(
             |(), event: &SharedEvent<PAD>| event.leave_left(diamond::fizz(event.digest())),
         ));
-        let builder = seats.next(builder, "buzz").handle_events_with(right.handler(
+        let builder = dynamic_stages.next(builder, "buzz").handle_events_with(right.handler(
             |(), event: &SharedEvent<PAD>| event.leave_right(diamond::buzz(event.digest())),
         ));
-        let producer = seats
+        let producer = dynamic_stages
             .next(builder.and_then(), "fizz-buzz")
             .handle_events_with(joined.handler(|joined, event: &SharedEvent<PAD>| {
                 joined.add(event.digest(), event.left(), event.right());
             }))
             .build();
 
-        let finish = self.drive_one(producer, &seats, line, SharedEvent::<PAD>::write)?;
+        let finish = self.drive_one(producer, &dynamic_stages, line, SharedEvent::<PAD>::write)?;
         let Seen { state, batches } = joined_seen.take()?;
         let batches = [left_seen.take()?.batches, right_seen.take()?.batches, batches];
         Ok(self.pass(finish, state.answers(), &batches))
@@ -207,29 +207,29 @@ impl Wiring<'_> {
     }
 
     /// Returns the placement of the threads.
-    fn seats(self, producers: usize) -> Seats {
-        Seats::of(self.workload.placement, producers, self.topology.threads())
+    fn dynamic_stages(self, producers: usize) -> DynamicStages {
+        DynamicStages::of(self.workload.placement, producers, self.topology.threads())
     }
 
     /// Makes the only producer publish every event.
     fn drive_one<E, P: Producer<E> + Send>(
         self,
         producer: P,
-        seats: &Seats,
+        dynamic_stages: &DynamicStages,
         line: FinishLine,
         write: impl Fn(&mut E, u32) + Send,
     ) -> Result<Finish, RunError> {
-        self.drive(vec![("producer", producer, self.workload.events, write)], seats, line)
+        self.drive(vec![("producer", producer, self.workload.events, write)], dynamic_stages, line)
     }
 
     /// Makes every producer publish its share.
     fn drive<E, P: Producer<E> + Send>(
         self,
         feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,
-        seats: &Seats,
+        dynamic_stages: &DynamicStages,
         line: FinishLine,
     ) -> Result<Finish, RunError> {
-        drive::all(feeds, seats, line, self.wait, self.workload.publish)
+        drive::all(feeds, dynamic_stages, line, self.wait, self.workload.publish)
     }
 
     /// Returns the pass of a run with this `finish`, whose handlers received `batches` each.

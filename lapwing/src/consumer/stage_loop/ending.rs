@@ -33,7 +33,7 @@ fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
     let mut outcome = outcome;
     if failed.is_none() {
         outcome = outcome.after_leaving(source.leave());
-        // This thread no longer runs the stage, even if another consumer takes its seat.
+        // This thread no longer runs the stage, even if another consumer takes its dynamic stage.
         drop(here);
         if hands_over {
             failed = with_transfer::<E, A, S, H>(source, work, |source, transfer| {
@@ -99,7 +99,8 @@ where
                 None
             }
         };
-        // The source frees the seat of a guest, so this is the last record of what it does.
+        // The source frees the dynamic stage of a guest, so this is the last record of what it
+        // does.
         source.activity().set(match outcome {
             Outcome::Failed { .. } | Outcome::Panicked { .. } => Doing::Failed,
             Outcome::Drained => Doing::Drained,

@@ -49,8 +49,8 @@ impl Running<'_> {
     /// halted. A [halt](Self::halt) ends each stage after its current batch.
     ///
     /// The call does not wait for pollers that no such stage depends on, nor for consumers in
-    /// [seats](crate::graph::Seats), which drain the ring by themselves. [`close`](Self::close)
-    /// does not wait at all.
+    /// [dynamic stages](crate::graph::DynamicStages), which drain the ring by themselves.
+    /// [`close`](Self::close) does not wait at all.
     ///
     /// # After a fork
     ///
@@ -144,7 +144,7 @@ impl Running<'_> {
     ///
     /// The stages end once all producers are dropped, or once the ring is closed or halted. Each
     /// stage may also [stop](crate::Action::Stop) while the ring is open. When the call returns,
-    /// the ring is closed, also for its pollers and for consumers in seats.
+    /// the ring is closed, also for its pollers and for dynamic consumers.
     ///
     /// ```
     /// use lapwing::Disruptor;

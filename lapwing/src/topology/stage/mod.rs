@@ -1,5 +1,6 @@
 //! A stage as a program writes it: a name, settings (`options`), and a verb (`read_verbs`,
-//! `write_verbs`, `worker_verbs`) that says what the stage does. Not here: the place of a stage (`position`).
+//! `write_verbs`, `worker_verbs`) that says what the stage does. Not here: the place of a stage
+//! (`position`).
 
 mod options;
 mod verbs;
@@ -53,8 +54,8 @@ use super::stage_id::StageId;
 /// ```
 ///
 /// [`Stage::new`] makes a stage without a place. Use it to keep settings in a variable, and to take
-/// a [seat](crate::graph::Seats::join). A `&str` or a `String` converts to a stage with that name
-/// and no settings.
+/// a [dynamic stage](crate::graph::DynamicStages::join). A `&str` or a `String` converts to a stage
+/// with that name and no settings.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage};
@@ -92,8 +93,8 @@ impl Stage {
     ///
     /// The name must be unique among the stages and workers of the ring. It must not be empty, and
     /// must not contain a NUL. [`build`](crate::Builder::build) and
-    /// [`join`](crate::graph::Seats::join) check that. The thread of the stage has the same name,
-    /// unless the stage or the [`Placement`](crate::graph::Placement) chooses another thread.
+    /// [`join`](crate::graph::DynamicStages::join) check that. The thread of the stage has the same
+    /// name, unless the stage or the [`Placement`](crate::graph::Placement) chooses another thread.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, error::BuildError, wait::Blocking};
@@ -182,17 +183,17 @@ impl<E> Stage<&mut Graph<'_, E>> {
         self
     }
 
-    /// Makes this stage depend on the stage `name` of the same graph, as [`after`](Self::after) does
-    /// by an id. That stage may be added later, so a program can add the stages in any order, for
-    /// example in that of a configuration file.
+    /// Makes this stage depend on the stage `name` of the same graph, as [`after`](Self::after)
+    /// does by an id. That stage may be added later, so a program can add the stages in any order,
+    /// for example in that of a configuration file.
     ///
     /// Errors of [`build`](crate::Builder::build) name this stage and `name`:
     ///
-    /// - [`UnknownUpstream`](crate::error::BuildError::UnknownUpstream) if no stage of the graph has
-    ///   this name. A stage that the [`Builder`](crate::Builder) has added before does not count:
-    ///   stages without dependencies follow it in any case.
-    /// - [`DuplicateUpstream`](crate::error::BuildError::DuplicateUpstream) if this stage depends on
-    ///   it already, also by its id.
+    /// - [`UnknownUpstream`](crate::error::BuildError::UnknownUpstream) if no stage of the graph
+    ///   has this name. A stage that the [`Builder`](crate::Builder) has added before does not
+    ///   count: stages without dependencies follow it in any case.
+    /// - [`DuplicateUpstream`](crate::error::BuildError::DuplicateUpstream) if this stage depends
+    ///   on it already, also by its id.
     /// - [`Cycle`](crate::error::BuildError::Cycle) if the other stage depends on this one.
     ///
     /// [`names`](crate::Consumers::names) then lists each stage after those that it depends on.

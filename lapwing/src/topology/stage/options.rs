@@ -8,8 +8,8 @@ use crate::unshared::Unshared;
 use crate::wait::WaitStrategy;
 
 impl<P> Stage<P> {
-    /// Sets how this stage waits, instead of the [default](crate::Builder::wait_strategy) of the ring. A
-    /// thread with several stages waits with the strategy of the first of them.
+    /// Sets how this stage waits, instead of the [default](crate::Builder::wait_strategy) of the
+    /// ring. A thread with several stages waits with the strategy of the first of them.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::BusySpin};
@@ -184,7 +184,7 @@ impl<P> Stage<P> {
     /// | a handler | 1/2 of the ring if the graph has one stage, 1/3 if it has two, 1/4 if it has more |
     /// | a handler, if the ring has at most 32 KiB | 1/4 of the ring |
     /// | a handler, if the ring has several producers | 1/4 of the ring, at most 4096 events |
-    /// | a worker, or a consumer in a [seat](crate::graph::Seats) | 1/4 of the ring |
+    /// | a worker, or a consumer in a [dynamic stage](crate::graph::DynamicStages) | 1/4 of the ring |
     /// | a poller | the whole ring |
     ///
     /// The third line does not apply if an event has 32 to 64 bytes and the batch by the first two
@@ -215,8 +215,8 @@ impl<P> Stage<P> {
     ///
     /// A stage leaves the graph if it is [stopped](crate::consumer::StopHandle), if its handler or
     /// failure policy returns [`Stop`](crate::Action::Stop) or
-    /// [`SkipAndStop`](crate::Action::SkipAndStop), or if its poller is dropped. It then holds back no producer and no other stage. All events go on to downstream stages,
-    /// acknowledged or not.
+    /// [`SkipAndStop`](crate::Action::SkipAndStop), or if its poller is dropped. It then holds back
+    /// no producer and no other stage. All events go on to downstream stages, acknowledged or not.
     ///
     /// A [shutdown](crate::Running::shutdown) waits for stages. It does not wait for
     /// acknowledgements that no stage waits for. After it,
@@ -316,8 +316,9 @@ impl<P> Stage<P> {
     ///
     /// The handler is in the state in which the panic left it. So is the event, if the stage
     /// changes events. A handler whose stage ends is
-    /// [dropped](crate::EventHandler#panics-of-a-handler) on its thread. If a call between batches panics, such as `on_timeout`, no event is skipped.
-    /// A poller has no handler, so [`build`](crate::Builder::build) returns
+    /// [dropped](crate::EventHandler#panics-of-a-handler) on its thread. If a call between batches
+    /// panics, such as `on_timeout`, no event is skipped. A poller has no handler, so
+    /// [`build`](crate::Builder::build) returns
     /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```

@@ -110,17 +110,17 @@ fn b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun<K: Kind>(setup:
         let mut all = Contiguous::default();
         let (producer, consumers) = setup
             .ring(capacity, Page::default)
-            .seats(1)
+            .dynamic_stages(1)
             .stage("all")
             .read(|page, sequence, _| all.see(page, sequence))
             .build()
             .unwrap();
-        let seats = consumers.seats();
+        let dynamic_stages = consumers.dynamic_stages();
         under_load::<K>(producer, consumers, |_| {
             for start in
                 [StartAt::Now, StartAt::Oldest].into_iter().cycle().take(setup.events(500) as usize)
             {
-                drop(join(&seats, start, 2));
+                drop(join(&dynamic_stages, start, 2));
             }
         });
     }
@@ -136,7 +136,8 @@ fn b10_wait_that_makes_no_progress_announces_no_batch<K: Kind>(setup: Setup<K>) 
     let (mut producer, consumers) =
         setup.ring(4, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
-    // One wait in four is not disturbed, so one has expired by then. A later event may end each wait.
+    // One wait in four is not disturbed, so one has expired by then. A later event may end each
+    // wait.
     wait_until(|| waits.load(SeqCst) > 8);
     for sequence in 0..setup.events(50) {
         let before = waits.load(SeqCst);

@@ -1,8 +1,8 @@
-//! The words that count the consumers, assign the seats, and record how far producers were allowed
-//! to claim. Not here: how a consumer joins (`joining`), and its sequence (`control`).
+//! The words that count the consumers, assign the dynamic stages, and record how far producers were
+//! allowed to claim. Not here: how a consumer joins (`joining`), and its sequence (`control`).
 //!
-//! A seat is a stage outside the graph. A consumer that joins a running ring takes a free seat, and
-//! frees it for the next consumer when it leaves.
+//! A dynamic stage is a stage outside the graph. A consumer that joins a running ring takes a free
+//! dynamic stage, and frees it for the next consumer when it leaves.
 
 use std::ops::Range;
 
@@ -11,25 +11,26 @@ use crate::Sequence;
 use crate::padded::Padded;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The consumers of a ring and its seats. The hot path reads none of this.
+/// The consumers of a ring and its dynamic stages. The hot path reads none of this.
 #[derive(Debug)]
-pub(crate) struct Seating {
-    /// First sequence that no producer has been allowed to claim. In a ring with seats, producers
-    /// write it when they load the gate; consumers that join read it.
+pub(crate) struct DynamicStages {
+    /// First sequence that no producer has been allowed to claim. In a ring with dynamic stages,
+    /// producers write it when they load the gate; consumers that join read it.
     granted: Padded<AtomicU64>,
     /// Number of consumers, less those that left before the ring ended. At 0 the ring is halted,
     /// and no consumer joins.
     consumers: AtomicU64,
-    /// For each seat, how often it was taken or freed: odd while it is occupied.
+    /// For each dynamic stage, how often it was taken or freed: odd while it is occupied.
     turns: Box<[AtomicU64]>,
     /// Number of stages of the graph, which have the first indices.
     graph: StageIndex,
-    /// Index of the first seat.
+    /// Index of the first dynamic stage.
     first: StageIndex,
 }
 
-impl Seating {
-    /// Creates `count` seats with the indices from `first` on, beside a graph of `graph` stages.
+impl DynamicStages {
+    /// Creates `count` dynamic stages with the indices from `first` on, beside a graph of `graph`
+    /// stages.
     pub(crate) fn new(graph: usize, first: StageIndex, count: usize) -> Self {
         Self {
             granted: Padded(AtomicU64::new(0)),
@@ -40,11 +41,11 @@ impl Seating {
         }
     }
 
-    /// Returns the words of everything that reads events: the stages of the graph and the seats,
-    /// but not acknowledgements. A group's word says what the group has claimed, which is
+    /// Returns the words of everything that reads events: the stages of the graph and the dynamic
+    /// stages, but not acknowledgements. A group's word says what the group has claimed, which is
     /// published.
     pub(crate) fn readers(&self) -> impl Iterator<Item = StageIndex> {
-        (0..self.graph).chain(self.seats())
+        (0..self.graph).chain(self.indices())
     }
 
     /// Whether `stage` is a stage of the graph.
@@ -52,42 +53,42 @@ impl Seating {
         stage < self.graph
     }
 
-    /// Returns the seats, as stages.
-    pub(crate) fn seats(&self) -> Range<StageIndex> {
+    /// Returns the dynamic stages, as stages.
+    pub(crate) fn indices(&self) -> Range<StageIndex> {
         self.first..self.first + self.turns.len()
     }
 
-    /// Whether there are no seats.
+    /// Whether there are no dynamic stages.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
 
-    /// Returns the number of free seats; a snapshot.
+    /// Returns the number of free dynamic stages; a snapshot.
     pub(crate) fn free(&self) -> usize {
         // O13, Relaxed: a snapshot; `take` decides.
         let is_free = |turn: &&AtomicU64| turn.load(Ordering::Relaxed).is_multiple_of(2);
         self.turns.iter().filter(is_free).count()
     }
 
-    /// Takes a free seat, and returns it with the number of its turn.
+    /// Takes a free dynamic stage, and returns it with the number of its turn.
     pub(crate) fn take(&self) -> Option<(StageIndex, u64)> {
-        self.seats().zip(&self.turns).find_map(|(seat, turn)| {
+        self.indices().zip(&self.turns).find_map(|(dynamic_stage, turn)| {
             // O13, Relaxed: a snapshot; the next line decides.
             let last = turn.load(Ordering::Relaxed);
-            // O16, Acquire: pairs with the Release in `free_seat`; brings all that the last
-            // consumer did here. Relaxed on failure: another consumer has taken the seat.
+            // O16, Acquire: pairs with the Release in `give_back`; brings all that the last
+            // consumer did here. Relaxed on failure: another consumer has taken the dynamic stage.
             let swap =
                 |next| turn.compare_exchange(last, next, Ordering::Acquire, Ordering::Relaxed);
             let is_taken = last.is_multiple_of(2) && swap(last + 1).is_ok();
-            is_taken.then_some((seat, last + 1))
+            is_taken.then_some((dynamic_stage, last + 1))
         })
     }
 
-    /// Frees a seat that the caller has taken and that no longer holds producers back.
-    pub(crate) fn free_seat(&self, seat: StageIndex) {
+    /// Frees a dynamic stage that the caller has taken and that no longer holds producers back.
+    pub(crate) fn give_back(&self, dynamic_stage: StageIndex) {
         // O16, Release: pairs with the Acquire in `take`; carries the end of this consumer's reads.
-        self.turns[seat - self.first].fetch_add(1, Ordering::Release);
+        self.turns[dynamic_stage - self.first].fetch_add(1, Ordering::Release);
     }
 
     /// Counts one more consumer. Returns false if the last one has left, which halts the ring.
@@ -125,7 +126,7 @@ impl Seating {
     /// Records that producers may claim below `limit`, for joining consumers.
     pub(crate) fn raise_granted(&self, limit: Sequence) {
         // O15, Release: pairs with the Acquire in `granted`; carries that everything a lap below is
-        // settled. The caller runs a full fence before it loads the seats.
+        // settled. The caller runs a full fence before it loads the dynamic stages.
         self.granted.fetch_max(limit, Ordering::Release);
     }
 

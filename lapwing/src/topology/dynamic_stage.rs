@@ -1,5 +1,5 @@
-//! A seat that is taken, and the verbs that make a consumer of it. Not here: which seats are free
-//! (`seats`).
+//! A dynamic stage that is taken, and the verbs that make a consumer of it. Not here: which dynamic
+//! stages are free (`dynamic_stages`).
 
 use std::any::Any;
 use std::fmt;
@@ -18,24 +18,25 @@ use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
-/// A seat that a program has [taken](super::Seats::join).
+/// A dynamic stage that a program has [taken](super::DynamicStages::join).
 ///
 /// Its methods turn it into a poller, or into a consumer with a closure or a handler. They clone
-/// the ring's wait strategy if the stage sets none, and panic if that clone panics. Dropping a seat
-/// frees it.
+/// the ring's wait strategy if the stage sets none, and panic if that clone panics. Dropping a
+/// dynamic stage frees it.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};
 ///
 /// let (mut producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-/// let seat = consumers.seats().join("late", StartAt::Now)?;
-/// producer.publish(|event| *event = 7)?; // kept for this seat
-/// assert_eq!(seat.poller().poll()?.as_slice(), [7]);
+///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+///         .stage("sum").read(|_, _, _| {}).build()?;
+/// let dynamic_stage = consumers.dynamic_stages().join("late", StartAt::Now)?;
+/// producer.publish(|event| *event = 7)?; // kept for this dynamic stage
+/// assert_eq!(dynamic_stage.poller().poll()?.as_slice(), [7]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "producers wait for a seat as long as it is taken"]
-pub struct Seat<E> {
+#[must_use = "producers wait for a dynamic stage as long as it is taken"]
+pub struct DynamicStage<E> {
     ring: Ring<E>,
     /// The strategy of a consumer that sets none.
     default_wait: Arc<Box<dyn AnyWaitStrategy>>,
@@ -43,8 +44,8 @@ pub struct Seat<E> {
     guest: Guest,
 }
 
-impl<E: Send + Sync> Seat<E> {
-    /// The seat of `guest`.
+impl<E: Send + Sync> DynamicStage<E> {
+    /// The dynamic stage of `guest`.
     pub(super) fn new(
         ring: Ring<E>,
         default_wait: Arc<Box<dyn AnyWaitStrategy>>,
@@ -60,8 +61,9 @@ impl<E: Send + Sync> Seat<E> {
     /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-    /// assert_eq!(consumers.seats().join("late", StartAt::Now)?.name(), "late");
+    ///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+    ///         .stage("sum").read(|_, _, _| {}).build()?;
+    /// assert_eq!(consumers.dynamic_stages().join("late", StartAt::Now)?.name(), "late");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -75,9 +77,10 @@ impl<E: Send + Sync> Seat<E> {
     /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+    ///         .stage("sum").read(|_, _, _| {}).build()?;
     /// producer.publish_batch(3, |_| {})?;
-    /// assert_eq!(consumers.seats().join("late", StartAt::Now)?.sequence(), 3);
+    /// assert_eq!(consumers.dynamic_stages().join("late", StartAt::Now)?.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -85,14 +88,15 @@ impl<E: Send + Sync> Seat<E> {
         self.guest.start()
     }
 
-    /// Turns the seat into a [`Poller`]. Dropping the poller frees the seat.
+    /// Turns the dynamic stage into a [`Poller`]. Dropping the poller frees the dynamic stage.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-    /// let mut late = consumers.seats().join("late", StartAt::Now)?.poller();
+    ///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+    ///         .stage("sum").read(|_, _, _| {}).build()?;
+    /// let mut late = consumers.dynamic_stages().join("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -107,16 +111,17 @@ impl<E: Send + Sync> Seat<E> {
     /// `on_event(event, sequence, end_of_batch)`.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
-    /// without having run frees the seat.
+    /// without having run frees the dynamic stage.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+    ///         .stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
     /// let mut sum = 0;
-    /// let late = consumers.seats().join("late", StartAt::Now)?.read(|event, _, _| sum += event);
+    /// let late = consumers.dynamic_stages().join("late", StartAt::Now)?.read(|event, _, _| sum += event);
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
     /// assert_eq!(late.run().processed(), 1);
@@ -137,17 +142,18 @@ impl<E: Send + Sync> Seat<E> {
     /// `on_batch(events, first_sequence)`.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
-    /// without having run frees the seat.
+    /// without having run frees the dynamic stage.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1)
+    ///         .stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let seat = consumers.seats().join("late", StartAt::Now)?;
+    /// let dynamic_stage = consumers.dynamic_stages().join("late", StartAt::Now)?;
     /// let mut sum = 0;
-    /// let late = seat.read_batch(|events, _| sum += events.iter().sum::<u64>());
+    /// let late = dynamic_stage.read_batch(|events, _| sum += events.iter().sum::<u64>());
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
     /// assert_eq!(late.run().processed(), 1);
@@ -168,7 +174,7 @@ impl<E: Send + Sync> Seat<E> {
     /// back](crate::consumer::StageReport::take_handler) at the end.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
-    /// without having run frees the seat.
+    /// without having run frees the dynamic stage.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence, graph::StartAt};
@@ -182,9 +188,9 @@ impl<E: Send + Sync> Seat<E> {
     /// }
     ///
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0).seats(1).stage("all").poller().build()?;
+    ///     Disruptor::single_producer(8, || 0).dynamic_stages(1).stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let late = consumers.seats().join("late", StartAt::Now)?.read_handler(Sum(0));
+    /// let late = consumers.dynamic_stages().join("late", StartAt::Now)?.read_handler(Sum(0));
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
     /// let Sum(total) = late.run().take_handler()?;
@@ -204,7 +210,7 @@ impl<E: Send + Sync> Seat<E> {
     /// back](crate::consumer::StageReport::take_handler) at the end.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
-    /// without having run frees the seat.
+    /// without having run frees the dynamic stage.
     ///
     /// ```
     /// use lapwing::{Disruptor, Sequence, consumer::{BatchHandler, Done}, graph::StartAt};
@@ -218,9 +224,9 @@ impl<E: Send + Sync> Seat<E> {
     /// }
     ///
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0).seats(1).stage("all").poller().build()?;
+    ///     Disruptor::single_producer(8, || 0).dynamic_stages(1).stage("all").poller().build()?;
     /// let _all = consumers.take_poller("all")?;
-    /// let late = consumers.seats().join("late", StartAt::Now)?.read_batch_handler(Sum(0));
+    /// let late = consumers.dynamic_stages().join("late", StartAt::Now)?.read_batch_handler(Sum(0));
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
     /// let Sum(total) = late.run().take_handler()?;
@@ -267,8 +273,11 @@ impl<E: Send + Sync> Seat<E> {
     }
 }
 
-impl<E> fmt::Debug for Seat<E> {
+impl<E> fmt::Debug for DynamicStage<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seat").field("stage", &self.stage).field("guest", &self.guest).finish()
+        f.debug_struct("DynamicStage")
+            .field("stage", &self.stage)
+            .field("guest", &self.guest)
+            .finish()
     }
 }

@@ -1,4 +1,5 @@
-//! Consumers that join and leave while producers claim: no claim passes an event that a consumer has.
+//! Consumers that join and leave while producers claim: no claim passes an event that a consumer
+//! has.
 
 use std::thread;
 
@@ -8,9 +9,9 @@ use lapwing_core::{
     Claims, Factory, Graph, Joined, Place, Producer, Reader, Ring, Room, StartAt, UNLIMITED, Waits,
 };
 
-fn ring(capacity: usize, seats: usize, is_multi: bool) -> Ring<u64> {
+fn ring(capacity: usize, dynamic_stages: usize, is_multi: bool) -> Ring<u64> {
     let room = Room::reserve(capacity, is_multi).unwrap();
-    let graph = Graph::new(vec![Box::default()]).with_seats(seats, None);
+    let graph = Graph::new(vec![Box::default()]).with_dynamic_stages(dynamic_stages, None);
     room.into_ring(Factory::of(|| 0), graph, 0, Waits::default())
 }
 
@@ -19,9 +20,9 @@ fn reader(ring: &Ring<u64>, place: Place) -> Reader<u64, Plain> {
     unsafe { Reader::new(ring.clone(), place, false, UNLIMITED, Plain) }
 }
 
-/// A seat that has been left and taken again never lets a producer pass its new consumer.
+/// A dynamic stage that has been left and taken again never lets a producer pass its new consumer.
 #[test]
-fn a_seat_holds_producers_back_from_the_first_event_of_each_consumer() {
+fn a_dynamic_stage_holds_producers_back_from_the_first_event_of_each_consumer() {
     for is_multi in [false, true] {
         let ring = ring(4, 1, is_multi);
         let mut first = reader(&ring, Place::Stage(0));
@@ -29,7 +30,7 @@ fn a_seat_holds_producers_back_from_the_first_event_of_each_consumer() {
             for lap in 0..3 {
                 let joined = Joined::new(ring.control(), StartAt::Oldest).unwrap();
                 assert_eq!(joined.start(), 4 * lap);
-                let mut guest = reader(&ring, Place::Seat(joined));
+                let mut guest = reader(&ring, Place::DynamicStage(joined));
                 while claim() {}
                 let end = first.poll(4).unwrap().end;
                 first.release(end);
@@ -91,7 +92,7 @@ fn check_next(reader: &mut Reader<u64, Plain>, count: u64) {
     }
 }
 
-/// The stage leaves early, so consumers in seats alone hold the producers back. Events are plain
+/// The stage leaves early, so dynamic consumers alone hold the producers back. Events are plain
 /// memory: Miri finds a claim that is not ordered after the reads of a lap ago.
 #[test]
 fn miri_consumers_join_and_leave_while_producers_claim() {
@@ -117,7 +118,7 @@ fn miri_consumers_join_and_leave_while_producers_claim() {
                 let ring = &ring;
                 scope.spawn(move || {
                     while let Ok(joined) = Joined::new(ring.control(), start) {
-                        let mut guest = reader(ring, Place::Seat(joined));
+                        let mut guest = reader(ring, Place::DynamicStage(joined));
                         check_next(&mut guest, 2);
                         if !ring.control().is_open() {
                             return;

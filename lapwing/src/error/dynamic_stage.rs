@@ -9,31 +9,31 @@ use lapwing_core::error::JoinError;
 use super::HaltCause;
 use crate::Sequence;
 
-/// Error of [`Seats::join`](crate::graph::Seats::join). No consumer has joined.
+/// Error of [`DynamicStages::join`](crate::graph::DynamicStages::join). No consumer has joined.
 ///
 /// ```
-/// use lapwing::{Disruptor, error::SeatError, graph::StartAt};
+/// use lapwing::{Disruptor, error::DynamicStageError, graph::StartAt};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+///     Disruptor::single_producer(8, || 0_u64).dynamic_stages(1).stage("all").poller().build()?;
 /// let _all = consumers.take_poller("all")?;
 ///
 /// producer.publish_batch(5, |_| {})?;
-/// let error = consumers.seats().join("resume", StartAt::Sequence(7)).unwrap_err();
-/// assert_eq!(error, SeatError::OutOfRange { requested: 7, oldest: 0, newest: 5 });
+/// let error = consumers.dynamic_stages().join("resume", StartAt::Sequence(7)).unwrap_err();
+/// assert_eq!(error, DynamicStageError::OutOfRange { requested: 7, oldest: 0, newest: 5 });
 /// let text = "the ring does not contain this sequence: requested=7, oldest=0, newest=5";
 /// assert_eq!(error.to_string(), text);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SeatError {
-    /// The ring was built without seats.
-    NoSeats,
-    /// Every seat is taken. A seat is free again when its consumer leaves.
-    NoFreeSeat {
-        /// Number of seats in the ring.
-        seats: usize,
+pub enum DynamicStageError {
+    /// The ring was built without dynamic stages.
+    NoneReserved,
+    /// Every dynamic stage is taken. A dynamic stage is free again when its consumer leaves.
+    NoneFree {
+        /// Number of dynamic stages of the ring.
+        stages: usize,
     },
     /// No consumer can start at this sequence. Its event may be overwritten, or an earlier event is
     /// not published yet.
@@ -62,7 +62,7 @@ pub enum SeatError {
         /// The stage.
         stage: String,
     },
-    /// The stage is [`acknowledged`](crate::Stage::acknowledged), which a consumer in a seat cannot
+    /// The stage is [`acknowledged`](crate::Stage::acknowledged), which a dynamic consumer cannot
     /// be.
     Acknowledged {
         /// The stage.
@@ -70,11 +70,11 @@ pub enum SeatError {
     },
 }
 
-impl SeatError {
-    /// Why a consumer could not join a ring of `seats` at `start`.
-    pub(crate) fn of(error: JoinError, seats: usize, start: StartAt) -> Self {
+impl DynamicStageError {
+    /// Why a consumer could not join a ring of `dynamic_stages` at `start`.
+    pub(crate) fn of(error: JoinError, stages: usize, start: StartAt) -> Self {
         match (error, start) {
-            (JoinError::NoFreeSeat, _) => Self::NoFreeSeat { seats },
+            (JoinError::NoneFree, _) => Self::NoneFree { stages },
             (JoinError::OutOfRange { oldest, newest }, StartAt::Sequence(requested)) => {
                 Self::OutOfRange { requested, oldest, newest }
             }
@@ -84,11 +84,13 @@ impl SeatError {
     }
 }
 
-impl fmt::Display for SeatError {
+impl fmt::Display for DynamicStageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoSeats => f.write_str("the ring was built without seats"),
-            Self::NoFreeSeat { seats } => write!(f, "every seat is taken: seats={seats}"),
+            Self::NoneReserved => f.write_str("the ring was built without dynamic stages"),
+            Self::NoneFree { stages } => {
+                write!(f, "every dynamic stage is taken: stages={stages}")
+            }
             Self::OutOfRange { requested, oldest, newest } => write!(
                 f,
                 "the ring does not contain this sequence: \
@@ -105,10 +107,10 @@ impl fmt::Display for SeatError {
                 write!(f, "max_batch must be at least 1: stage={stage:?}")
             }
             Self::Acknowledged { stage } => {
-                write!(f, "a stage in a seat cannot be acknowledged: stage={stage:?}")
+                write!(f, "a dynamic stage cannot be acknowledged: stage={stage:?}")
             }
         }
     }
 }
 
-impl Error for SeatError {}
+impl Error for DynamicStageError {}

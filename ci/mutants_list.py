@@ -228,7 +228,7 @@ MUTANTS = {
          "loom_park_on_full_ring_with_two_gates loom_park_on_two_upstream_stages "
          "loom_task_waits_on_a_full_ring_with_two_gates"),
         ("O30", "is_elsewhere() || [[awaited.is_over()]]", "awaited.seems_over()",
-         "loom_a_parked_reader_needs_no_notice loom_parked_receiver_needs_no_notice"),
+         "loom_a_parked_reader_needs_no_mark loom_parked_receiver_needs_no_mark"),
     ],
     "core/src/control/sharing.rs": [
         ("O6", "self.control.notify_released(word);", DROP, "loom_park_on_full_ring_of_a_group"),
@@ -391,8 +391,8 @@ MUTANTS = {
     "core/src/reading/polling.rs": [
         ("O8", "if end <= self.next || [[!self.is_still_open()]] {", "false",
          "loom_close_against_publish_and_one_that_spins"),
-        ("O30", "!is_one_enough || [[!self.barrier.notices()?.show(self.next)]]", "false",
-         "loom_notices_of_a_batch_come_with_its_first"),
+        ("O30", "!is_one_enough || [[!self.barrier.marks()?.show(self.next)]]", "false",
+         "loom_marks_of_a_batch_come_with_its_first"),
         ("O8", "control.fence().light();", DROP,
          "loom_close_against_publish loom_close_against_publish_of_what_is_read_in_parts "
          "loom_close_against_publish_and_one_that_spins loom_halt_refuses_no_event_that_one_that_spins_sees"),
@@ -410,7 +410,7 @@ MUTANTS = {
          "loom_close_against_the_second_of_two_events"),
         ("O8", "self.known > self.next && [[self.is_still_open()]]", "true", "loom_halt_between_events_that_are_known"),
         ("O30", "is_late && [[self.control().is_open()]]", "true",
-         "loom_a_reader_of_notices_that_tries_learns_of_a_close "
+         "loom_a_reader_of_marks_that_tries_learns_of_a_close "
          "loom_trying_receiver_learns_that_the_sender_left"),
         ("O5", "Span::Tombstones(end) if [[from == self.next]] => {", "true",
          "loom_tombstone_behind_an_event_that_is_known"),
@@ -421,25 +421,25 @@ MUTANTS = {
         ("I15", "[[if self.advice]].wants_lines_of(",
          "if $M { self.ring.control().advance(&self.words, self.stage, sequence); } $T",
          "loom_lines_are_taken_while_nobody_else_has_them"),
-        ("I15", "if [[ring.notices().is_some()]] {", "false",
-         "loom_lines_are_left_beside_a_late_notice loom_lines_are_left_where_a_notice_may_be_late"),
+        ("I15", "if [[ring.marks().is_some()]] {", "false",
+         "loom_lines_are_left_beside_a_late_mark loom_lines_are_left_where_a_mark_may_be_late"),
         ("I15", "end.min([[self.control().finished_by_all(beside)]])", "u64::MAX",
          "loom_lines_are_taken_by_the_last_of_stages_side_by_side"),
     ],
     "core/src/reading/waiting.rs": [
-        ("O30 O7", "Some(notices) if [[self.control().is_open()]] => notices", "true",
-         "loom_a_reader_that_polls_a_notice_learns_of_a_close "
+        ("O30 O7", "Some(marks) if [[self.control().is_open()]] => marks", "true",
+         "loom_a_reader_that_polls_a_mark_learns_of_a_close "
          "loom_polling_receiver_learns_that_the_sender_left"),
         ("O10", "if [[self.is_stopping()]] {\n            return true", "false", "loom_stop_against_park"),
         ("O7", "if [[control.is_open()]] {\n            self.advice", "true", "loom_halt_against_park"),
         ("O7", "_ if [[control.is_halted()]] => true", "false", "loom_halt_against_park_on_upstream_stage"),
         ("O8", "[[end <= self.next || self.shows(self.next)]],", "self.shows(self.next)", "loom_close_against_park"),
     ],
-    "core/src/ring_buffer/notices.rs": [
+    "core/src/ring_buffer/published_marks.rs": [
         ("O30", "store(shown(sequence), Ordering::Release)", RELAXED,
-         "loom_a_notice_shows_its_event loom_notice_brings_its_value"),
+         "loom_a_mark_shows_its_event loom_mark_brings_its_value"),
         ("O30", "load(Ordering::Acquire)", RELAXED,
-         "loom_a_notice_shows_its_event loom_notice_brings_its_value"),
+         "loom_a_mark_shows_its_event loom_mark_brings_its_value"),
     ],
     "core/src/stages/graph.rs": [
         ("O3", "let ancestors: BTreeSet<StageIndex> = [[near.iter().copied().chain(further).collect()]];",
@@ -496,14 +496,14 @@ MUTANTS = {
          "{ self.sequence.swap(to, Ordering::Release); true }", "loom_two_workers_never_get_one_event"),
     ],
     "lapwing/src/channel/send_batch.rs": [
-        ("O30", "if [[sequence == first]] {", "false", "loom_notices_of_a_batch_come_with_its_first"),
+        ("O30", "if [[sequence == first]] {", "false", "loom_marks_of_a_batch_come_with_its_first"),
         ("O8", "in [[refused.events().rev()]] {",
          "(if $M { Box::new(refused.events()) as Box<dyn Iterator<Item = _>> } else { Box::new($T) })",
          "loom_a_refused_batch_comes_back_in_order"),
     ],
     "lapwing/src/channel/sender.rs": [
         ("O30", "[[match claim]].publish_or_keep() {",
-         "if $M { unsafe { notice.give(claim.sequence()) }; } $T", "loom_notice_brings_its_value"),
+         "if $M { unsafe { mark.set(claim.sequence()) }; } $T", "loom_mark_brings_its_value"),
     ],
     "lapwing/src/consumer/keys.rs": [
         ("O26 O27", "[[words.len() > 1 || words.iter().any(is_busy)]]", "words.iter().any(is_busy)",

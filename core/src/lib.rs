@@ -6,7 +6,7 @@
 //! ```text
 //! producer                                          consumer
 //!
-//! claim   up to the gate: least finished + capacity poll    cursor, upstream, stamps or notice
+//! claim   up to the gate: least finished + capacity poll    cursor, upstream, stamps or published mark
 //!   │     (claims)                                    │     (reading)
 //!   v                                                 v
 //! fill    the slots of the claim                    read    all events that the poll found
@@ -52,9 +52,10 @@
 //! checks each answer, so wrong advice costs time, but never an event. [`advice::Plain`] is the
 //! advice of the build with `--cfg lapwing_plain`.
 //!
-//! Four things are here for speed alone, since they touch words or slots: notices
-//! (`ring_buffer::notices`), the count of a single producer (`claims::single`), the tight loop of
-//! polls ([`Reader::spin`]), and the store that acquires a cache line (`ring_buffer::lines`).
+//! Four things are here for speed alone, since they touch words or slots: published marks
+//! (`ring_buffer::published_marks`), the count of a single producer (`claims::single`), the tight
+//! loop of polls ([`Reader::spin`]), and the store that acquires a cache line
+//! (`ring_buffer::lines`).
 
 #![deny(unsafe_code)]
 
@@ -114,7 +115,7 @@ pub use parking::{Awaited, EventCount, Places, Sleeper, TaskPlace, Turn};
 pub use publication::Span;
 pub use reading::{Batch, Drained, Place, Reader, Spun, UNLIMITED};
 pub use ring::{Ring, Room};
-pub use ring_buffer::{ACQUIRES_LINES, Factory, Notice, Noticed};
+pub use ring_buffer::{ACQUIRES_LINES, Factory, HasPublishedMark, PublishedMark};
 pub use stages::{DETACHED, Graph, IDLE, ONLY_TURN, StageIndex, ancestors};
 
 /// The number of an event in its ring.

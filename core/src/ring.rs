@@ -13,7 +13,7 @@ use crate::control::{Control, Waits};
 use crate::error::MemoryError;
 use crate::memory::Reserved;
 use crate::publication::Stamps;
-use crate::ring_buffer::{Factory, Lines, Noticed, Notices, RingBuffer};
+use crate::ring_buffer::{Factory, HasPublishedMark, Lines, PublishedMarks, RingBuffer};
 use crate::stages::Graph;
 use crate::sync::{Arc, AtomicU32};
 
@@ -23,7 +23,7 @@ use crate::sync::{Arc, AtomicU32};
 pub struct Room<E> {
     events: Reserved<UnsafeCell<E>>,
     stamps: Option<Reserved<AtomicU32>>,
-    notices: Option<fn(&RingBuffer<E>) -> Notices>,
+    marks: Option<fn(&RingBuffer<E>) -> PublishedMarks>,
 }
 
 impl<E> Room<E> {
@@ -36,15 +36,15 @@ impl<E> Room<E> {
     pub fn reserve(capacity: usize, is_multi: bool) -> Result<Self, MemoryError> {
         let events = Reserved::reserve(capacity)?;
         let stamps = is_multi.then(|| Reserved::reserve(capacity)).transpose()?;
-        Ok(Self { events, stamps, notices: None })
+        Ok(Self { events, stamps, marks: None })
     }
 
-    /// Lets first stages look at the notices of the events.
-    pub fn give_notices(&mut self)
+    /// Lets first stages look at the published marks of the events.
+    pub fn look_at_published_marks(&mut self)
     where
-        E: Noticed,
+        E: HasPublishedMark,
     {
-        self.notices = Some(Notices::of);
+        self.marks = Some(PublishedMarks::of);
     }
 
     /// Makes the events and the words of a ring whose first event has the sequence `first`.
@@ -52,7 +52,8 @@ impl<E> Room<E> {
     /// # Panics
     ///
     /// If `factory` panics, or if `first` is beyond
-    /// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE), or is not 0 and the events have notices.
+    /// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE), or is not 0 and the events have published
+    /// marks.
     #[must_use]
     pub fn into_ring(
         self,
@@ -61,13 +62,13 @@ impl<E> Room<E> {
         first: Sequence,
         waits: Waits,
     ) -> Ring<E> {
-        let most = if self.notices.is_some() { 0 } else { crate::MAX_FIRST_SEQUENCE };
+        let most = if self.marks.is_some() { 0 } else { crate::MAX_FIRST_SEQUENCE };
         assert!(first <= most, "the first sequence must be in 0..={most}: first={first}");
         let buffer = RingBuffer::new(self.events, factory);
         let stamps = self.stamps.map(|room| Stamps::new(room, first));
         let control = Control::new(buffer.capacity(), stamps, graph, first, waits);
-        let notices = self.notices.map(|of| of(&buffer));
-        Ring { control: Arc::new(control), buffer, notices }
+        let marks = self.marks.map(|of| of(&buffer));
+        Ring { control: Arc::new(control), buffer, marks }
     }
 }
 
@@ -75,8 +76,8 @@ impl<E> Room<E> {
 pub struct Ring<E> {
     control: Arc<Control>,
     buffer: RingBuffer<E>,
-    /// The notices of its events, if they have them.
-    notices: Option<Notices>,
+    /// The published marks of its events, if they have them.
+    marks: Option<PublishedMarks>,
 }
 
 impl<E> Ring<E> {
@@ -113,8 +114,8 @@ impl<E> Ring<E> {
     }
 
     #[inline]
-    pub(crate) fn notices(&self) -> Option<Notices> {
-        self.notices
+    pub(crate) fn marks(&self) -> Option<PublishedMarks> {
+        self.marks
     }
 
     pub(crate) fn lines(&self) -> Lines {
@@ -129,8 +130,8 @@ impl<E> Ring<E> {
         if let Some(stamps) = self.control.publication().stamps() {
             stamps.watch_acquire(events.clone());
         }
-        if let Some(notices) = self.notices {
-            notices.watch_acquire(events);
+        if let Some(marks) = self.marks {
+            marks.watch_acquire(events);
         }
     }
 
@@ -142,11 +143,7 @@ impl<E> Ring<E> {
 
 impl<E> Clone for Ring<E> {
     fn clone(&self) -> Self {
-        Self {
-            control: Arc::clone(&self.control),
-            buffer: self.buffer.clone(),
-            notices: self.notices,
-        }
+        Self { control: Arc::clone(&self.control), buffer: self.buffer.clone(), marks: self.marks }
     }
 }
 

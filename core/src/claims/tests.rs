@@ -63,7 +63,7 @@ fn graph<S: Tested>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     Control::of_graph(capacity, stamps, upstream)
 }
 
-/// The barrier of a stage that depends on `upstream`, in a ring without notices.
+/// The barrier of a stage that depends on `upstream`, in a ring without published marks.
 fn barrier_after(upstream: &[StageIndex]) -> Barrier {
     Barrier::new(upstream.into(), None)
 }

@@ -24,7 +24,7 @@
 //! 32       places (if multi)      producers that take       producers that wait for a turn
 //!                                 turns; close, halt
 //! beside the words
-//! in slot  notice (one sender)    the sender of a channel   a receiver that waits
+//! in slot  published mark (one sender)    the sender of a channel   a receiver that waits
 //! ```
 //!
 //! The first column counts cache lines. "Single" is a ring with one producer, "multi" one with

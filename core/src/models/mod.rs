@@ -12,7 +12,7 @@
 //! parking       threads that park, and those that wake them
 //! joining       consumers that join while producers publish
 //! leaving       consumers that leave while other threads wait for them
-//! notices       a notice next to an event in place of the cursor
+//! published marks       a published mark next to an event in place of the cursor
 //! sharing       a thread that runs several stages; idle workers of which an event wakes one
 //! tasks         tasks that wait where threads park
 //! words         flags, the watch and counts, without a ring
@@ -24,9 +24,9 @@
 mod closing;
 mod joining;
 mod leaving;
-mod notices;
 mod parking;
 mod publication;
+mod published_marks;
 mod rings;
 mod sharing;
 mod tasks;

@@ -11,7 +11,7 @@ use crate::Sequence;
 use crate::control::Control;
 use crate::parking::EventCount;
 use crate::publication::Span;
-use crate::ring_buffer::Notices;
+use crate::ring_buffer::PublishedMarks;
 use crate::stages::StageIndex;
 
 /// The dependencies of one stage.
@@ -19,14 +19,14 @@ use crate::stages::StageIndex;
 pub(crate) struct Barrier {
     /// The stages directly upstream; empty for a first stage.
     upstream: Box<[StageIndex]>,
-    /// The notices of the events, for a first stage of a ring whose events have them.
-    notices: Option<Notices>,
+    /// The published marks of the events, for a first stage of a ring whose events have them.
+    marks: Option<PublishedMarks>,
 }
 
 impl Barrier {
-    pub(crate) fn new(upstream: Box<[StageIndex]>, notices: Option<Notices>) -> Self {
-        let notices = notices.filter(|_| upstream.is_empty());
-        Self { upstream, notices }
+    pub(crate) fn new(upstream: Box<[StageIndex]>, marks: Option<PublishedMarks>) -> Self {
+        let marks = marks.filter(|_| upstream.is_empty());
+        Self { upstream, marks }
     }
 
     /// Whether it is a first stage, which waits only for publications.
@@ -35,11 +35,11 @@ impl Barrier {
         self.upstream.is_empty()
     }
 
-    /// Returns the notices of the events, if they have them. A notice that shows proves that its
-    /// event may be read. One that does not show proves nothing.
+    /// Returns the published marks of the events, if they have them. A published mark that shows
+    /// proves that its event may be read. One that does not show proves nothing.
     #[inline]
-    pub(super) fn notices(&self) -> Option<Notices> {
-        self.notices
+    pub(super) fn marks(&self) -> Option<PublishedMarks> {
+        self.marks
     }
 
     /// Returns the events that may be read from `next` on, below `limit`.

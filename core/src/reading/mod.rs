@@ -4,8 +4,8 @@
 //! # The law of visibility
 //!
 //! Four kinds of words can show a stage that an event is published: the cursor, the words of the
-//! upstream stages, a stamp, and, in a channel, the notice in the event's slot. One law holds for
-//! each:
+//! upstream stages, a stamp, and, in a channel, the published mark in the event's slot. One law
+//! holds for each:
 //!
 //! *If it shows events up to `end`, the caller has acquired every event below `end`. A check for a
 //! close that follows, after the light fence, sees each close that refused one of these events.*
@@ -15,10 +15,10 @@
 //! | cursor | `publication` | O1 |
 //! | upstream stages | `upstream`, `stages` | O3 |
 //! | stamps | `publication::stamps` | O4, O5 |
-//! | notice | `ring_buffer::notices` | O30 |
+//! | published mark | `ring_buffer::published_marks` | O30 |
 //!
-//! [`Barrier`](barrier::Barrier) chooses the source. [`Reader`] checks for a close after each load (O8)
-//! and truncates the result at the end of a closed ring, so it returns only events that count.
+//! [`Barrier`](barrier::Barrier) chooses the source. [`Reader`] checks for a close after each load
+//! (O8) and truncates the result at the end of a closed ring, so it returns only events that count.
 
 mod place;
 mod upstream;

@@ -48,9 +48,9 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.known.saturating_sub(self.next)
     }
 
-    /// Returns the number of events from `next` on that polls would return now, those after abandoned
-    /// claims and after the wrap included. Stops counting at `most`. Unlike a poll, it changes
-    /// nothing, also not what the reader knows.
+    /// Returns the number of events from `next` on that polls would return now, those after
+    /// abandoned claims and after the wrap included. Stops counting at `most`. Unlike a poll, it
+    /// changes nothing, also not what the reader knows.
     #[must_use]
     pub fn count_readable(&self, most: u64) -> u64 {
         let end_of_lap = self.next + self.control().capacity();
@@ -185,8 +185,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         let (control, next) = (&**ring.control(), *next);
         let beyond = move |end| (end > next).then_some(end);
         // One loop for each kind of poll, since each nanosecond between two polls counts.
-        let batch = if let Some(notices) = barrier.notices() {
-            if poll_for(polls, advice, next, move || notices.show(next).then_some(())).is_none() {
+        let batch = if let Some(marks) = barrier.marks() {
+            if poll_for(polls, advice, next, move || marks.show(next).then_some(())).is_none() {
                 return Spun::Nothing;
             }
             self.poll_single()
@@ -226,13 +226,14 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         Some(batch)
     }
 
-    /// Returns the next event alone, if its notice shows and the reader needs no more than one. The
-    /// cursor is not loaded, so the producer keeps its cache line for the next event.
+    /// Returns the next event alone, if its published mark shows and the reader needs no more than
+    /// one. The cursor is not loaded, so the producer keeps its cache line for the next event.
     #[inline]
     fn poll_single(&mut self) -> Option<Range<Sequence>> {
         let is_one_enough = self.expects_one && matches!(self.last, LastLook::Nothing { .. });
-        // A notice is given once the publication is accepted, so a close counts the event (O8).
-        if !is_one_enough || !self.barrier.notices()?.show(self.next) {
+        // A published mark is set once the publication is accepted, so a close counts the event
+        // (O8).
+        if !is_one_enough || !self.barrier.marks()?.show(self.next) {
             return None;
         }
         self.learn(self.next + 1);
@@ -256,18 +257,19 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Returns the events that may be read from `from` on, below `limit`. If the next event has a
-    /// notice that does not show, the cursor is not loaded and the producer keeps its cache line.
-    /// Without notices, a reader whose last poll failed tells the advice that it waits.
+    /// published mark that does not show, the cursor is not loaded and the producer keeps its cache
+    /// line. Without published marks, a reader whose last poll failed tells the advice that it
+    /// waits.
     ///
     /// # Errors
     ///
     /// [`PollError::Closed`] or [`PollError::Halted`], as of [`poll`](Self::poll).
     #[inline]
     fn look_ahead(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
-        match (self.barrier.notices(), self.last) {
+        match (self.barrier.marks(), self.last) {
             (Some(_), LastLook::Nothing { is_told: true }) => {}
-            (Some(notices), _) => {
-                let is_late = from < limit && !notices.show(from);
+            (Some(marks), _) => {
+                let is_late = from < limit && !marks.show(from);
                 if is_late && self.control().is_open() {
                     return Ok(Span::Empty);
                 }
@@ -312,8 +314,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 }
 
-/// Polls up to `polls` times with `poll_once`, until it finds something. A pause hint and the record
-/// for `advice` that the reader waits for the event of `next` follow each failed poll.
+/// Polls up to `polls` times with `poll_once`, until it finds something. A pause hint and the
+/// record for `advice` that the reader waits for the event of `next` follow each failed poll.
 #[inline(always)]
 fn poll_for<T>(
     polls: u32,

@@ -60,7 +60,8 @@ pub struct Reader<E, A> {
     /// End of the last abandoned claims that it has skipped; [`DETACHED`] once
     /// [`take_passed`](Self::take_passed) has returned it.
     passed: Sequence,
-    /// Whether a poll after a failed one may return a single event, where events have notices.
+    /// Whether a poll after a failed one may return a single event, where events have published
+    /// marks.
     pub(super) expects_one: bool,
     pub(super) last: LastLook,
     /// Maximum number of events in a batch.
@@ -75,10 +76,10 @@ pub struct Reader<E, A> {
 pub(super) enum LastLook {
     /// Nothing: the reader waits for a single event.
     Nothing {
-        /// Whether a wait has ended since. A notice that does not show is then late.
+        /// Whether a wait has ended since. A published mark that does not show is then late.
         is_told: bool,
     },
-    /// One event, shown by its notice. There may be more.
+    /// One event, shown by its published mark. There may be more.
     Single,
     /// Fewer events than the load could have shown: all that there were.
     All,
@@ -126,7 +127,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         Self {
             stage,
             turn,
-            barrier: Barrier::new(words.upstream().into(), ring.notices()),
+            barrier: Barrier::new(words.upstream().into(), ring.marks()),
             words: if is_group { Arc::new(StageWords::unshared()) } else { Arc::clone(words) },
             place: Some(place),
             is_exclusive,
@@ -203,7 +204,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.max_batch = self.max_batch.min(events);
     }
 
-    /// Sets whether a poll after a failed one may return a single event, where events have notices.
+    /// Sets whether a poll after a failed one may return a single event, where events have
+    /// published marks.
     #[inline]
     pub fn expect_one(&mut self, is_one_enough: bool) {
         self.expects_one = is_one_enough;
@@ -350,9 +352,9 @@ impl<E, A: ReadAdvice> Reader<E, A> {
 /// Returns the cache lines of the slots, and the stages that must have finished an event before
 /// `stage` may acquire its line; `None` if another thread may access the slot even then (I15).
 fn lines_of<E>(ring: &Ring<E>, stage: StageIndex) -> Option<(Lines, Box<[StageIndex]>)> {
-    // A sender gives the notice of a slot after the publication. By then the receiver may have
-    // finished the event, and its store would undo the notice.
-    if ring.notices().is_some() {
+    // A sender sets the published mark of a slot after the publication. By then the receiver may
+    // have finished the event, and its store would undo the published mark.
+    if ring.marks().is_some() {
         return None;
     }
     let beside = ring.control().stages().gating_beside(stage)?;

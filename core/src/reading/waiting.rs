@@ -1,5 +1,5 @@
-//! What a reader waits for, and how a worker of a group finds its events. Not here: how a thread parks
-//! (`control::waiting`).
+//! What a reader waits for, and how a worker of a group finds its events. Not here: how a thread
+//! parks (`control::waiting`).
 
 use super::reader::Reader;
 use crate::Sequence;
@@ -51,9 +51,9 @@ impl<E, A: ReadAdvice> Reader<E, A> {
 
 impl<E, A: ReadAdvice> Awaited for Reader<E, A> {
     fn seems_over(&self) -> bool {
-        match self.barrier.notices() {
+        match self.barrier.marks() {
             // No thread stops a receiver of a channel.
-            Some(notices) if self.control().is_open() => notices.show(self.next),
+            Some(marks) if self.control().is_open() => marks.show(self.next),
             _ => self.is_over(),
         }
     }

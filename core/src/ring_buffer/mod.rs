@@ -2,9 +2,9 @@
 //!
 //! Not here: which thread may access a slot, and when (`claims`, `reading`). Each access is
 //! therefore `unsafe`, and its caller names its right: I1 for a claim, I2 for a stage, both of
-//! `lapwing::docs::unsafe_code`. Three other modules access slots. `notices` loads the first word of
-//! a slot (I13). `factory` fills slots before any thread shares them (I18). `lines` stores a byte of
-//! a slot unchanged (I15).
+//! `lapwing::docs::unsafe_code`. Three other modules access slots. `published_marks` loads the
+//! first word of a slot (I13). `factory` fills slots before any thread shares them (I18). `lines`
+//! stores a byte of a slot unchanged (I15).
 //!
 //! ```text
 //! sequence   8   9  10  11 | 12  13 ...      capacity 4: a slot is `sequence & 3`,
@@ -13,7 +13,7 @@
 
 mod factory;
 mod lines;
-mod notices;
+mod published_marks;
 
 use std::cell::UnsafeCell;
 use std::ops::Range;
@@ -27,8 +27,8 @@ use crate::sync::Arc;
 pub use factory::Factory;
 pub use lines::ACQUIRES_LINES;
 pub(crate) use lines::Lines;
-pub(crate) use notices::Notices;
-pub use notices::{Notice, Noticed};
+pub(crate) use published_marks::PublishedMarks;
+pub use published_marks::{HasPublishedMark, PublishedMark};
 
 /// Pre-allocated events, made once and reused in place. A clone refers to the same storage.
 ///

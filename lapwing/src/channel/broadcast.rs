@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::inbox::Inbox;
 use super::iter::{Iter, TryIter};
-use super::letter::Letter;
+use super::message_slot::MessageSlot;
 use super::values::{SharedValues, value_of};
 use crate::consumer::{Batch, Poller, Shared};
 use crate::deadline::TimeLimit;
@@ -50,7 +50,7 @@ pub struct BroadcastReceiver<T> {
 }
 
 impl<T> BroadcastReceiver<T> {
-    pub(super) fn new(poller: Poller<Letter<T>>, capacity: usize) -> Self {
+    pub(super) fn new(poller: Poller<MessageSlot<T>>, capacity: usize) -> Self {
         Self { inbox: Inbox::new(poller, capacity) }
     }
 
@@ -169,8 +169,8 @@ impl<T> BroadcastReceiver<T> {
 impl<T: Clone> BroadcastReceiver<T> {
     /// Receives a clone of the next value, waiting for it.
     ///
-    /// [`recv_batch`](Self::recv_batch) lends values instead of cloning them. If `clone` panics, the
-    /// panic is passed on and the value counts as received.
+    /// [`recv_batch`](Self::recv_batch) lends values instead of cloning them. If `clone` panics,
+    /// the panic is passed on and the value counts as received.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
@@ -299,7 +299,7 @@ impl<T> fmt::Debug for BroadcastReceiver<T> {
 
 /// Clones the first value, then releases its slot.
 #[inline]
-pub(super) fn clone_first<T: Clone>(mut batch: Batch<'_, Letter<T>, Shared>) -> T {
+pub(super) fn clone_first<T: Clone>(mut batch: Batch<'_, MessageSlot<T>, Shared>) -> T {
     let (_, slot) = batch.iter().next().expect("a batch has at least one event");
     value_of(slot).clone()
 }

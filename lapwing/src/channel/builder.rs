@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::broadcast::BroadcastReceiver;
-use super::letter::{Keeping, Letter};
+use super::message_slot::{Keeping, MessageSlot};
 use super::receiver::Receiver;
 use super::sender::{MultiSender, Sender, SingleSender};
 use crate::error::BuildError;
@@ -119,8 +119,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// If the `clone` of a wait strategy panics.
     pub fn spsc<T: Send>(self) -> Result<(SingleSender<T>, Receiver<T>), BuildError> {
-        let ring = RingBuilder::<_, Single>::new(slots(self.capacity), Letter::factory());
-        let ring = ring.look_at_notices();
+        let ring = RingBuilder::<_, Single>::new(slots(self.capacity), MessageSlot::factory());
+        let ring = ring.look_at_published_marks();
         self.with_one_receiver(ring)
     }
 
@@ -147,7 +147,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// If the `clone` of a wait strategy panics.
     pub fn mpsc<T: Send>(self) -> Result<(MultiSender<T>, Receiver<T>), BuildError> {
-        let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), Letter::factory());
+        let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), MessageSlot::factory());
         self.with_one_receiver(ring)
     }
 
@@ -178,8 +178,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         receivers: usize,
     ) -> Result<(SingleSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
-        let ring = RingBuilder::<_, Single>::new(slots(self.capacity), Letter::factory());
-        let ring = ring.look_at_notices();
+        let ring = RingBuilder::<_, Single>::new(slots(self.capacity), MessageSlot::factory());
+        let ring = ring.look_at_published_marks();
         self.with_receivers(ring, receivers)
     }
 
@@ -213,7 +213,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         receivers: usize,
     ) -> Result<(MultiSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
-        let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), Letter::factory());
+        let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), MessageSlot::factory());
         self.with_receivers(ring, receivers)
     }
 
@@ -227,7 +227,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
 
     fn with_one_receiver<'env, T: Send + 'env, Q: Sequencer>(
         self,
-        ring: RingBuilder<'env, Letter<T>, Q>,
+        ring: RingBuilder<'env, MessageSlot<T>, Q>,
     ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
         let (producer, mut consumers) = self.set(ring).stage(RECEIVER).poller_mut().build()?;
         let poller = consumers.take_poller_mut(RECEIVER).expect("the stage was added above");
@@ -238,7 +238,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     fn with_receivers<'env, T: Send + Sync + 'env, Q: Sequencer>(
         self,
-        ring: RingBuilder<'env, Letter<T>, Q>,
+        ring: RingBuilder<'env, MessageSlot<T>, Q>,
         receivers: usize,
     ) -> Result<(Sender<T, Q>, Vec<BroadcastReceiver<T>>), BuildError> {
         if receivers > MAX_RECEIVERS {

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
-use super::letter::Letter;
+use super::message_slot::MessageSlot;
 use crate::Sequence;
 use crate::awaiting::TaskEnd;
 use crate::consumer::{Access, Batch, Poller};
@@ -17,13 +17,13 @@ use crate::deadline::TimeLimit;
 /// then received one by one, each released at once, without another poll. A poll is costly, since
 /// it reads the cache line of the cursor, which a sender writes all the time.
 pub(super) struct Inbox<T, A: Access> {
-    poller: Poller<Letter<T>, A>,
+    poller: Poller<MessageSlot<T>, A>,
     /// Number of slots in the ring.
     capacity: usize,
 }
 
 impl<T, A: Access> Inbox<T, A> {
-    pub(super) fn new(poller: Poller<Letter<T>, A>, capacity: usize) -> Self {
+    pub(super) fn new(poller: Poller<MessageSlot<T>, A>, capacity: usize) -> Self {
         Self { poller, capacity }
     }
 
@@ -47,7 +47,7 @@ impl<T, A: Access> Inbox<T, A> {
     ///
     /// [`RecvError`] at the end of the channel.
     #[inline]
-    pub(super) fn wait_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
+    pub(super) fn wait_first(&mut self) -> Result<Batch<'_, MessageSlot<T>, A>, RecvError> {
         if self.poller.has_known() {
             return Ok(self.known_first());
         }
@@ -61,7 +61,7 @@ impl<T, A: Access> Inbox<T, A> {
     ///
     /// [`TryRecvError`] if there is no event.
     #[inline]
-    pub(super) fn poll_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
+    pub(super) fn poll_first(&mut self) -> Result<Batch<'_, MessageSlot<T>, A>, TryRecvError> {
         if self.poller.has_known() {
             return Ok(self.known_first());
         }
@@ -78,7 +78,7 @@ impl<T, A: Access> Inbox<T, A> {
     pub(super) fn wait_first_within(
         &mut self,
         limit: TimeLimit,
-    ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
+    ) -> Result<Batch<'_, MessageSlot<T>, A>, RecvTimeoutError> {
         if self.poller.has_known() {
             return Ok(self.known_first());
         }
@@ -139,7 +139,7 @@ impl<T, A: Access> Inbox<T, A> {
     pub(super) fn poll_wait_first(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Batch<'_, Letter<T>, A>, RecvError>> {
+    ) -> Poll<Result<Batch<'_, MessageSlot<T>, A>, RecvError>> {
         self.poller.expect_one(true);
         self.poller.poll_wait(context).map_err(|_| RecvError)
     }
@@ -176,7 +176,7 @@ impl<T, A: Access> Inbox<T, A> {
     #[inline]
     pub(super) fn pass_known<R>(
         &mut self,
-        pass: impl FnOnce(Sequence, &Letter<T>) -> R,
+        pass: impl FnOnce(Sequence, &MessageSlot<T>) -> R,
     ) -> Option<R> {
         self.poller.pass_known(pass)
     }
@@ -184,7 +184,7 @@ impl<T, A: Access> Inbox<T, A> {
     /// The first of the events that the last poll has found, for a broadcast. A `Receiver` passes
     /// those with `pass_known`.
     #[inline]
-    fn known_first(&mut self) -> Batch<'_, Letter<T>, A> {
+    fn known_first(&mut self) -> Batch<'_, MessageSlot<T>, A> {
         self.poller.next_known().expect("an event that a poll has found stays until it is consumed")
     }
 
@@ -194,17 +194,20 @@ impl<T, A: Access> Inbox<T, A> {
     /// # Errors
     ///
     /// [`RecvError`] at the end of the channel.
-    pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
+    pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, MessageSlot<T>, A>, RecvError> {
         self.poller.expect_one(false);
         self.poller.wait().map_err(|_| RecvError)
     }
 
-    /// Waits as a task for at least one event. Returns what [`wait_batch`](Self::wait_batch) returns.
+    /// Waits as a task for at least one event. Returns what [`wait_batch`](Self::wait_batch)
+    /// returns.
     ///
     /// # Errors
     ///
     /// [`RecvError`] at the end of the channel.
-    pub(super) async fn wait_batch_async(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
+    pub(super) async fn wait_batch_async(
+        &mut self,
+    ) -> Result<Batch<'_, MessageSlot<T>, A>, RecvError> {
         self.poller.expect_one(false);
         self.poller.wait_async().await.map_err(|_| RecvError)
     }
@@ -215,7 +218,7 @@ impl<T, A: Access> Inbox<T, A> {
     /// # Errors
     ///
     /// [`TryRecvError`] if there is no event.
-    pub(super) fn poll_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
+    pub(super) fn poll_batch(&mut self) -> Result<Batch<'_, MessageSlot<T>, A>, TryRecvError> {
         self.poller.expect_one(false);
         self.poller.poll().map_err(TryRecvError::new)
     }
@@ -229,7 +232,7 @@ impl<T, A: Access> Inbox<T, A> {
     pub(super) fn wait_batch_within(
         &mut self,
         limit: TimeLimit,
-    ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
+    ) -> Result<Batch<'_, MessageSlot<T>, A>, RecvTimeoutError> {
         self.poller.expect_one(false);
         self.poller.wait_within(limit).map_err(RecvTimeoutError::new)
     }

@@ -68,11 +68,11 @@
 //! # Tasks
 //!
 //! The calls that end in `_async` wait as a task: other tasks run on the thread meanwhile, and the
-//! other end wakes this one. They need no runtime and work in any, and the other end may be a thread.
-//! Wait strategies have no effect on them.
+//! other end wakes this one. They need no runtime and work in any, and the other end may be a
+//! thread. Wait strategies have no effect on them.
 //!
-//! `poll_recv` and `poll_send` do the same without a future, for code that is polled itself. The crate
-//! `lapwing-stream` makes a `Stream` of a receiver and a `Sink` of a sender.
+//! `poll_recv` and `poll_send` do the same without a future, for code that is polled itself. The
+//! crate `lapwing-stream` makes a `Stream` of a receiver and a `Sink` of a sender.
 //!
 //! A future that is dropped before it is ready has received nothing, so the next call gets the same
 //! values. It has sent nothing either, and a value that it was to send is dropped with it.
@@ -89,7 +89,7 @@
 
 mod error;
 mod iter;
-mod letter;
+mod message_slot;
 
 mod inbox;
 mod sender;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::inbox::Inbox;
 use super::iter::{Iter, TryIter};
-use super::letter::Letter;
+use super::message_slot::MessageSlot;
 use super::values::{Taken, Values};
 use crate::consumer::{Exclusive, Poller};
 use crate::deadline::TimeLimit;
@@ -59,7 +59,7 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    pub(super) fn new(poller: Poller<Letter<T>, Exclusive>, capacity: usize) -> Self {
+    pub(super) fn new(poller: Poller<MessageSlot<T>, Exclusive>, capacity: usize) -> Self {
         Self { inbox: Inbox::new(poller, capacity), taken: Taken::default() }
     }
 
@@ -187,7 +187,7 @@ impl<T> Receiver<T> {
         let Self { inbox, taken } = self;
         loop {
             // SAFETY: I2: the inbox has the slot until this has returned; there is one receiver.
-            let take = |sequence, letter: &Letter<T>| unsafe { taken.take_one(sequence, letter) };
+            let take = |sequence, slot: &MessageSlot<T>| unsafe { taken.take_one(sequence, slot) };
             match inbox.pass_known(take)? {
                 None => {}
                 value => return value,

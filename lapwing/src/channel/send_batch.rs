@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::mem;
 
 use super::error::{SendError, TrySendError};
-use super::letter::{Keeping, Letter};
+use super::message_slot::{Keeping, MessageSlot};
 use super::sender::Sender;
 use crate::error::BatchError;
 use crate::producer::{ClaimBatch, Sequencer};
@@ -157,22 +157,22 @@ impl<'a, T> Unsent<'a, T> {
     /// already gone.
     fn put<S: Sequencer>(
         &mut self,
-        claim: ClaimBatch<'_, Letter<T>, S>,
+        claim: ClaimBatch<'_, MessageSlot<T>, S>,
         keeping: Keeping,
     ) -> Result<(), SendError<()>> {
         let mut left = self.queue.len() - claim.len();
         let first = claim.sequences().start;
-        let mut notice = None;
-        for (sequence, letter) in claim.events() {
+        let mut mark = None;
+        for (sequence, slot) in claim.events() {
             if sequence == first {
-                notice = Some(letter.pending_notice::<S>());
+                mark = Some(slot.pending_mark::<S>());
             } else {
-                letter.give_notice_ahead::<S>(sequence);
+                slot.set_mark_ahead::<S>(sequence);
             }
             let value = self.queue.pop_front().expect("a claim has no more slots than values");
             // SAFETY: I1: the claim owns the slot; I14: a value that was moved is gone, since its
             // receiver has released the slot.
-            let former = unsafe { letter.put(value, keeping) };
+            let former = unsafe { slot.put(value, keeping) };
             // Only a broadcast has former values. They stay at the end of the queue until the claim
             // is published, since their drop is user code.
             self.queue.extend(former);
@@ -180,14 +180,14 @@ impl<'a, T> Unsent<'a, T> {
         let result = match claim.publish_or_keep() {
             Ok(_) => {
                 // SAFETY: I4: the claim was borrowed from a producer, which holds the ring.
-                notice.inspect(|notice| unsafe { notice.give(first) });
+                mark.inspect(|mark| unsafe { mark.set(first) });
                 Ok(())
             }
             Err((refused, _)) => {
-                for (_, letter) in refused.events().rev() {
+                for (_, slot) in refused.events().rev() {
                     // SAFETY: I1: the slot was not settled, so the claim still owns it; I14: the
                     // value was put there above.
-                    self.queue.push_front(unsafe { letter.take_back() });
+                    self.queue.push_front(unsafe { slot.take_back() });
                     left += 1;
                 }
                 Err(SendError(()))

@@ -1,5 +1,5 @@
-//! The sending end: one value at a time. Not here: many values at once (`send_batch`), sending as a task
-//! (`awaited`).
+//! The sending end: one value at a time. Not here: many values at once (`send_batch`), sending as a
+//! task (`awaited`).
 //!
 //! A value is moved into a claim, so it cannot be lost. If there is no claim, the value goes back
 //! to the caller. If the ring refuses the claim, `Claim::publish_or_keep` hands it back with the
@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::letter::{Keeping, Letter};
+use super::message_slot::{Keeping, MessageSlot};
 use crate::deadline::TimeLimit;
 use crate::producer::{Claim, Multi, Producer, Sequencer, Single, SlotWait};
 
@@ -67,15 +67,15 @@ pub type MultiSender<T> = Sender<T, Multi>;
 ///
 /// When the last sender is dropped, receivers get the values that were sent, and then an error.
 pub struct Sender<T, S: Sequencer> {
-    /// The wait of the task that has polled it last; only calls of tasks use it. It is dropped before the
-    /// producer, whose drop may wake the tasks that wait.
+    /// The wait of the task that has polled it last; only calls of tasks use it. It is dropped
+    /// before the producer, whose drop may wake the tasks that wait.
     pub(super) wait: SlotWait,
-    pub(super) producer: Producer<Letter<T>, S>,
+    pub(super) producer: Producer<MessageSlot<T>, S>,
     pub(super) keeping: Keeping,
 }
 
 impl<T, S: Sequencer> Sender<T, S> {
-    pub(super) fn new(producer: Producer<Letter<T>, S>, keeping: Keeping) -> Self {
+    pub(super) fn new(producer: Producer<MessageSlot<T>, S>, keeping: Keeping) -> Self {
         Self { wait: SlotWait::default(), producer, keeping }
     }
 
@@ -269,7 +269,7 @@ impl<T, S: Sequencer> fmt::Debug for Sender<T, S> {
 /// Publishes `value`. Hands it back if the last receiver is already gone.
 #[inline(always)]
 fn put<T, S: Sequencer>(
-    claim: Claim<'_, Letter<T>, S>,
+    claim: Claim<'_, MessageSlot<T>, S>,
     value: T,
     keeping: Keeping,
 ) -> Result<(), T> {
@@ -280,11 +280,11 @@ fn put<T, S: Sequencer>(
     // SAFETY: I1: the claim owns the slot; I14: a value that was moved is gone, since its receiver
     // has released the slot.
     let _former = unsafe { claim.put(value, keeping) };
-    let notice = claim.pending_notice::<S>();
+    let mark = claim.pending_mark::<S>();
     match claim.publish_or_keep() {
         Ok(sequence) => {
             // SAFETY: I4: the claim was borrowed from a producer, which holds the ring.
-            unsafe { notice.give(sequence) };
+            unsafe { mark.set(sequence) };
             Ok(())
         }
         // SAFETY: I1: the slot was not settled, so the claim still owns it; I14: the value was put

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::iter::FusedIterator;
 
-use super::letter::Letter;
+use super::message_slot::MessageSlot;
 use crate::Sequence;
 use crate::consumer::{Batch, Exclusive, Shared};
 
@@ -27,12 +27,12 @@ impl Taken {
     }
 
     /// Consumes the events whose values are taken already.
-    fn pass_over<T>(&self, batch: &mut Batch<'_, Letter<T>, Exclusive>) {
+    fn pass_over<T>(&self, batch: &mut Batch<'_, MessageSlot<T>, Exclusive>) {
         let before = self.0.saturating_sub(batch.first_sequence());
         batch.consume(before as usize);
     }
 
-    /// Takes the value of `letter`, the event of `sequence`, whose slot the caller releases next.
+    /// Takes the value of `slot`, the event of `sequence`, whose slot the caller releases next.
     /// Returns `None` if the value was taken already.
     ///
     /// # Safety
@@ -42,23 +42,23 @@ impl Taken {
     pub(super) unsafe fn take_one<T>(
         &mut self,
         sequence: Sequence,
-        letter: &Letter<T>,
+        slot: &MessageSlot<T>,
     ) -> Option<T> {
         if sequence < self.0 {
             return None;
         }
         self.0 = sequence + 1;
         // SAFETY: I2, by the caller; I14: no value that was sent at or above `self` has been taken.
-        Some(unsafe { letter.take() })
+        Some(unsafe { slot.take() })
     }
 
     /// Takes the next value of `batch`. None of the values left in it may have been taken.
     #[inline]
-    fn take<T>(&mut self, batch: &mut Batch<'_, Letter<T>, Exclusive>) -> Option<T> {
-        let (sequence, letter) = batch.next_event()?;
+    fn take<T>(&mut self, batch: &mut Batch<'_, MessageSlot<T>, Exclusive>) -> Option<T> {
+        let (sequence, slot) = batch.next_event()?;
         debug_assert!(sequence >= self.0, "a value is taken once: sequence={sequence}");
         // SAFETY: I2: the batch has the slot, and its receiver is the only one.
-        unsafe { self.take_one(sequence, letter) }
+        unsafe { self.take_one(sequence, slot) }
     }
 }
 
@@ -86,7 +86,7 @@ impl Taken {
 /// ```
 #[must_use = "values that are not taken are received again"]
 pub struct Values<'a, T> {
-    batch: Batch<'a, Letter<T>, Exclusive>,
+    batch: Batch<'a, MessageSlot<T>, Exclusive>,
     taken: &'a mut Taken,
     /// Number of values taken since the last release of slots.
     unreleased: usize,
@@ -96,7 +96,7 @@ pub struct Values<'a, T> {
 
 impl<'a, T> Values<'a, T> {
     pub(super) fn new(
-        mut batch: Batch<'a, Letter<T>, Exclusive>,
+        mut batch: Batch<'a, MessageSlot<T>, Exclusive>,
         taken: &'a mut Taken,
         capacity: usize,
     ) -> Self {
@@ -155,11 +155,11 @@ impl<T> fmt::Debug for Values<'_, T> {
 /// ```
 #[must_use = "values that are not read are received again"]
 pub struct SharedValues<'a, T> {
-    batch: Batch<'a, Letter<T>, Shared>,
+    batch: Batch<'a, MessageSlot<T>, Shared>,
 }
 
 impl<'a, T> SharedValues<'a, T> {
-    pub(super) fn new(batch: Batch<'a, Letter<T>, Shared>) -> Self {
+    pub(super) fn new(batch: Batch<'a, MessageSlot<T>, Shared>) -> Self {
         Self { batch }
     }
 
@@ -219,8 +219,8 @@ impl<T> fmt::Debug for SharedValues<'_, T> {
 
 /// The value in a slot of a broadcast, for as long as the batch lends the slot.
 #[inline]
-pub(super) fn value_of<T>(letter: &Letter<T>) -> &T {
-    // SAFETY: I2: the batch has the slot for as long as it lends the letter; I14: the letter was
-    // published with a value, and a broadcast takes none out.
-    unsafe { letter.value() }
+pub(super) fn value_of<T>(slot: &MessageSlot<T>) -> &T {
+    // SAFETY: I2: the batch has the slot for as long as it lends the message slot; I14: the message
+    // slot was published with a value, and a broadcast takes none out.
+    unsafe { slot.value() }
 }

@@ -127,10 +127,10 @@ fn arrive_while_polled_for(capacity: usize, send: fn(&mut SingleSender<u64>)) {
     thread.join().unwrap();
 }
 
-/// O30: a receiver whose last poll failed uses only the notice of the next value, and then that of
-/// the one after it.
+/// O30: a receiver whose last poll failed uses only the published mark of the next value, and then
+/// that of the one after it.
 #[test]
-fn loom_notice_brings_its_value() {
+fn loom_mark_brings_its_value() {
     check_without_fences(|| {
         arrive_while_polled_for(2, |sender| {
             sender.send(1).unwrap();
@@ -139,18 +139,18 @@ fn loom_notice_brings_its_value() {
     });
 }
 
-/// O30: notices that are given before their publication show nothing to a receiver that has not
-/// reached them.
+/// O30: published marks that are set before their publication show nothing to a receiver that has
+/// not reached them.
 #[test]
-fn loom_notices_of_a_batch_come_with_its_first() {
+fn loom_marks_of_a_batch_come_with_its_first() {
     check(|| arrive_while_polled_for(8, |sender| sender.send_batch(&mut vec![1, 2]).unwrap()));
 }
 
-/// I15 and O30: a sender gives the notice of a value after its publication, when the receiver may
-/// have finished a batch with that value. The receiver leaves the cache lines of the batch, since
-/// its store would undo the notice.
+/// I15 and O30: a sender sets the published mark of a value after its publication, when the
+/// receiver may have finished a batch with that value. The receiver leaves the cache lines of the
+/// batch, since its store would undo the published mark.
 #[test]
-fn loom_lines_are_left_where_a_notice_may_be_late() {
+fn loom_lines_are_left_where_a_mark_may_be_late() {
     check_without_fences(|| {
         let (mut sender, mut receiver) = channel(2).spsc().unwrap();
         let thread = thread::spawn(move || {
@@ -170,10 +170,10 @@ fn loom_lines_are_left_where_a_notice_may_be_late() {
     });
 }
 
-/// O30: the sender checks for parked threads before it gives the notice, so a parked receiver uses
-/// the cursor.
+/// O30: the sender checks for parked threads before it sets the published mark, so a parked
+/// receiver uses the cursor.
 #[test]
-fn loom_parked_receiver_needs_no_notice() {
+fn loom_parked_receiver_needs_no_mark() {
     check(|| {
         let (mut sender, mut receiver) = channel(1).spsc().unwrap();
         let thread = thread::spawn(move || {
@@ -197,7 +197,7 @@ impl WaitStrategy for Polls {
     }
 }
 
-/// O30: a receiver that polls the notice of the next value learns that the sender has left.
+/// O30: a receiver that polls the published mark of the next value learns that the sender has left.
 #[test]
 fn loom_polling_receiver_learns_that_the_sender_left() {
     check(|| {

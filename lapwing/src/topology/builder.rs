@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use lapwing_core::{Factory, Noticed};
+use lapwing_core::{Factory, HasPublishedMark};
 
 use super::graph::{Graph, Part};
 use super::parallel::Parallel;
@@ -67,12 +67,12 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         Self { parts: Parts::new(capacity, factory), graph: Graph::new(), last: Vec::new() }
     }
 
-    /// Makes first stages check the notices of the producer.
-    pub(crate) fn look_at_notices(mut self) -> Self
+    /// Makes first stages check the published marks of the producer.
+    pub(crate) fn look_at_published_marks(mut self) -> Self
     where
-        E: Noticed,
+        E: HasPublishedMark,
     {
-        self.parts.look_at_notices();
+        self.parts.look_at_published_marks();
         self
     }
 

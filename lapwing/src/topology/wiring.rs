@@ -7,7 +7,7 @@ use std::vec;
 
 use lapwing_core::error::MemoryError;
 use lapwing_core::memory::Reserved;
-use lapwing_core::{Claims, Control, Factory, Noticed, Place, Room, StageIndex, Waits};
+use lapwing_core::{Claims, Control, Factory, HasPublishedMark, Place, Room, StageIndex, Waits};
 
 use super::batch_length;
 use super::check::check;
@@ -40,8 +40,8 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
     pub(super) first_sequence: Sequence,
     pub(super) placement: Placement,
-    /// Finds the notices of the events, if the events have them.
-    notices: Option<fn(&mut Room<E>)>,
+    /// Finds the published marks of the events, if the events have them.
+    marks: Option<fn(&mut Room<E>)>,
     pub(super) sequencer: PhantomData<S>,
 }
 
@@ -56,18 +56,18 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             producer_wait: Box::new(Adaptive::default()),
             first_sequence: 0,
             placement: Placement::default(),
-            notices: None,
+            marks: None,
             sequencer: PhantomData,
         }
     }
 
-    /// Makes first stages check the notices of events while they wait. Requires a single producer
-    /// that gives notices.
-    pub(super) fn look_at_notices(&mut self)
+    /// Makes first stages check the published marks of events while they wait. Requires a single
+    /// producer that sets published marks.
+    pub(super) fn look_at_published_marks(&mut self)
     where
-        E: Noticed,
+        E: HasPublishedMark,
     {
-        self.notices = Some(Room::give_notices);
+        self.marks = Some(Room::look_at_published_marks);
     }
 
     /// Checks the graph, makes the ring, and returns its ends. Starts nothing.
@@ -124,8 +124,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     /// [`BuildError::Capacity`] or [`BuildError::OutOfMemory`].
     fn rooms(&self, nodes: &[Node<'_, E>]) -> Result<Rooms<E>, BuildError> {
         let mut rooms = Rooms::reserve(self.capacity, S::Claims::IS_MULTI, nodes);
-        if let (Ok(rooms), Some(with_notices)) = (&mut rooms, self.notices) {
-            with_notices(&mut rooms.events);
+        if let (Ok(rooms), Some(with_published_marks)) = (&mut rooms, self.marks) {
+            with_published_marks(&mut rooms.events);
         }
         rooms.map_err(BuildError::of)
     }

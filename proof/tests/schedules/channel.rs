@@ -104,7 +104,7 @@ fn channel_with_one_sender() {
     explore("channel", || of_one_sender(PARK, 9));
 }
 
-/// A receiver that spins polls the notice beside each value.
+/// A receiver that spins polls the published mark beside each value.
 #[test]
 fn receivers_that_spin() {
     explore("receiver spins", || of_one_sender(BusySpin, 9));

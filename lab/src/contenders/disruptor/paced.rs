@@ -8,41 +8,42 @@ use super::finish_line::FinishLine;
 use super::outlet::Outlet;
 use super::wait::Wait;
 use super::wiring::DynamicStages;
-use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage, THREADS};
+use crate::load::paced::{Clock, LastStage, Message, Pace, Paced, Sender, Stage, THREADS};
 use crate::measure::crew::{Crew, RunError};
 
-/// A letter whose last stamp the stages change through the `&SharedLetter` that they receive.
+/// A message whose last stamp the stages change through the `&SharedMessage` that they receive.
 #[derive(Debug, Default)]
-struct SharedLetter {
+struct SharedMessage {
     number: u64,
     intended: u64,
     previous: AtomicU64,
 }
 
-impl SharedLetter {
-    fn write(&mut self, letter: Letter) {
-        self.number = letter.number;
-        self.intended = letter.intended;
-        *self.previous.get_mut() = letter.previous;
+impl SharedMessage {
+    fn write(&mut self, message: Message) {
+        self.number = message.number;
+        self.intended = message.intended;
+        *self.previous.get_mut() = message.previous;
     }
 
-    fn read(&self) -> Letter {
-        // Relaxed suffices: the ring orders the stages, and the stamp only travels with the letter.
+    fn read(&self) -> Message {
+        // Relaxed suffices: the ring orders the stages, and the stamp only travels with the
+        // message.
         let previous = self.previous.load(Ordering::Relaxed);
-        Letter { number: self.number, intended: self.intended, previous }
+        Message { number: self.number, intended: self.intended, previous }
     }
 
-    fn stamp(&self, letter: &Letter) {
+    fn stamp(&self, message: &Message) {
         // Relaxed suffices: the ring publishes this store with the stage's progress.
-        self.previous.store(letter.previous, Ordering::Relaxed);
+        self.previous.store(message.previous, Ordering::Relaxed);
     }
 }
 
-/// Processes a letter in one of the first two stages.
-fn pass_on(stage: &mut Stage, letter: &SharedLetter) {
-    let mut stamped = letter.read();
+/// Processes a message in one of the first two stages.
+fn pass_on(stage: &mut Stage, message: &SharedMessage) {
+    let mut stamped = message.read();
     stage.receive(&mut stamped);
-    letter.stamp(&stamped);
+    message.stamp(&stamped);
 }
 
 /// Runs `pace` once.
@@ -59,7 +60,7 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
     let (last, last_seen) = line.dynamic_stage(LastStage::new(&clock));
 
     let mut dynamic_stages = DynamicStages::of(pace.placement, 1, THREADS);
-    let builder = build_single_producer(pace.ring, SharedLetter::default, wait);
+    let builder = build_single_producer(pace.ring, SharedMessage::default, wait);
     let builder =
         dynamic_stages.next(builder, "stage-1").handle_events_with(first.handler(pass_on));
     let builder = dynamic_stages
@@ -68,7 +69,7 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
     let producer = dynamic_stages
         .next(builder.and_then(), "stage-3")
         .handle_events_with(
-            last.handler(|stage, letter: &SharedLetter| stage.receive(letter.read())),
+            last.handler(|stage, message: &SharedMessage| stage.receive(message.read())),
         )
         .build();
 
@@ -78,7 +79,7 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
     let end = &mut last_end;
     crew.enlist("sender", move || {
         outlet.run(|tap| {
-            sender.run(|letter| tap.publish(|event: &mut SharedLetter| event.write(letter)))?;
+            sender.run(|message| tap.publish(|event: &mut SharedMessage| event.write(message)))?;
             *end = Some(line.wait()?);
             Ok(())
         })

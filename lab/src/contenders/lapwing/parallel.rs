@@ -8,7 +8,7 @@ use lapwing::{Consumers, Disruptor, SingleProducer};
 use super::Setting;
 use super::one_ring::setting;
 use crate::load::lone::{Heard, Lone};
-use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender};
+use crate::load::paced::{Clock, LastStage, Message, Pace, Paced, Sender};
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Disconnected, RunError};
 use crate::rings::crew::{self, Feed};
@@ -26,11 +26,11 @@ pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Pac
     let sender = Sender::new(pace, &clock);
     let stages = (0..readers).map(|_| CachePadded::new(LastStage::new(&clock)));
     let mut stages = stages.collect::<Vec<_>>();
-    let handlers = stages.iter_mut().map(|stage| |letter: &Letter| stage.receive(*letter));
+    let handlers = stages.iter_mut().map(|stage| |message: &Message| stage.receive(*message));
     let (producer, consumers) = ring(setting, pace.ring, handlers)?;
     let feed = Feed::new("sender", producer, |producer| {
-        sender.run(|letter| {
-            producer.publish(|event| *event = letter).map(drop).map_err(|_| Disconnected)
+        sender.run(|message| {
+            producer.publish(|event| *event = message).map(drop).map_err(|_| Disconnected)
         })
     });
     let finish = crew::run(vec![feed], consumers, pace.placement)?;

@@ -1,22 +1,22 @@
-//! Timed events through three stages, with a ring per hop. A stage sends each letter on at once.
+//! Timed events through three stages, with a ring per hop. A stage sends each message on at once.
 
 use super::{Receiver, Rings, Sender as RingSender};
-use crate::load::paced::{Clock, Letter, Pace, Paced, Sender, Stage, Stages};
+use crate::load::paced::{Clock, Message, Pace, Paced, Sender, Stage, Stages};
 use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 
-/// Words of a letter.
+/// Words of a message.
 const WORDS: usize = 3;
 
-/// Converts a letter to words.
+/// Converts a message to words.
 #[inline]
-fn words(letter: Letter) -> [u64; WORDS] {
-    [letter.number, letter.intended, letter.previous]
+fn words(message: Message) -> [u64; WORDS] {
+    [message.number, message.intended, message.previous]
 }
 
-/// Converts words to a letter.
+/// Converts words to a message.
 #[inline]
-fn letter([number, intended, previous]: [u64; WORDS]) -> Letter {
-    Letter { number, intended, previous }
+fn message([number, intended, previous]: [u64; WORDS]) -> Message {
+    Message { number, intended, previous }
 }
 
 /// Runs `pace` once.
@@ -36,15 +36,15 @@ pub(super) fn run<R: Rings>(rings: R, pace: &Pace) -> Result<Paced, RunError> {
 
     let mut crew = Crew::new(pace.placement);
     crew.enlist("sender", move || {
-        sender.run(|letter| to_first.send(words(letter)))?;
+        sender.run(|message| to_first.send(words(message)))?;
         to_first.finish();
         Ok(Answers::new())
     });
     crew.enlist("stage-1", move || relay(first, events, &mut first_inbox, &mut to_second));
     crew.enlist("stage-2", move || relay(second, events, &mut second_inbox, &mut to_third));
     crew.enlist("stage-3", move || {
-        receive_each(&mut third_inbox, events, |letter| {
-            third.receive(letter);
+        receive_each(&mut third_inbox, events, |message| {
+            third.receive(message);
             Ok(())
         })?;
         Ok(Answers::new())
@@ -60,9 +60,9 @@ fn relay(
     inbox: &mut impl Receiver<WORDS>,
     next: &mut impl RingSender<WORDS>,
 ) -> Result<Answers, Disconnected> {
-    receive_each(inbox, events, |mut letter| {
-        stage.receive(&mut letter);
-        next.send(words(letter))
+    receive_each(inbox, events, |mut message| {
+        stage.receive(&mut message);
+        next.send(words(message))
     })?;
     next.finish();
     Ok(Answers::new())
@@ -72,11 +72,11 @@ fn relay(
 fn receive_each(
     inbox: &mut impl Receiver<WORDS>,
     events: u32,
-    mut each: impl FnMut(Letter) -> Result<(), Disconnected>,
+    mut each: impl FnMut(Message) -> Result<(), Disconnected>,
 ) -> Result<(), Disconnected> {
     let mut left = events as usize;
     while left > 0 {
-        left -= inbox.receive(left, |slice| slice.iter().try_for_each(|it| each(letter(*it))))?;
+        left -= inbox.receive(left, |slice| slice.iter().try_for_each(|it| each(message(*it))))?;
     }
     Ok(())
 }

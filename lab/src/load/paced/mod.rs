@@ -11,7 +11,7 @@
 
 mod clock; // nanoseconds, the same for all threads
 mod delays; // histograms
-mod letter; // the message
+mod message; // the message
 pub(crate) mod nobody; // the baseline without a hand-off
 mod over_queues; // a queue for each hop
 mod stage; // the sender and the stages
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 pub(crate) use self::clock::Clock;
 pub(crate) use self::delays::{Delays, END_TO_END, SEGMENTS};
-pub(crate) use self::letter::Letter;
+pub(crate) use self::message::Message;
 pub(crate) use self::over_queues::over_queues;
 pub(crate) use self::stage::{LastStage, Sender, Stage, Stages, sleep_until};
 use crate::load::fold::Fold;

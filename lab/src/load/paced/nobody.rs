@@ -17,10 +17,10 @@ pub(crate) fn run(pace: &Pace) -> Result<Paced, RunError> {
     let mut crew = Crew::new(pace.placement);
     let (first, second, third) = stages.each();
     crew.enlist("sender", move || {
-        sender.run(|mut letter| {
-            first.receive(&mut letter);
-            second.receive(&mut letter);
-            third.receive(letter);
+        sender.run(|mut message| {
+            first.receive(&mut message);
+            second.receive(&mut message);
+            third.receive(message);
             Ok(())
         })?;
         Ok(Answers::new())

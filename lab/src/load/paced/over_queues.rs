@@ -1,6 +1,6 @@
 //! A queue for each hop.
 
-use super::{Clock, Letter, Pace, Paced, Sender, Stage, Stages};
+use super::{Clock, Message, Pace, Paced, Sender, Stage, Stages};
 use crate::load::queue::Queue;
 use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 
@@ -11,9 +11,9 @@ use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 /// [`RunError`] if a worker could not start or did not complete.
 pub(crate) fn over_queues<Q: Queue>(queue: Q, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
-    let (mut to_first, mut first_inbox) = queue.one_to_one::<Letter>(pace.ring);
-    let (mut to_second, mut second_inbox) = queue.one_to_one::<Letter>(pace.ring);
-    let (mut to_third, mut third_inbox) = queue.one_to_one::<Letter>(pace.ring);
+    let (mut to_first, mut first_inbox) = queue.one_to_one::<Message>(pace.ring);
+    let (mut to_second, mut second_inbox) = queue.one_to_one::<Message>(pace.ring);
+    let (mut to_third, mut third_inbox) = queue.one_to_one::<Message>(pace.ring);
     let sender = Sender::new(pace, &clock);
     let mut stages = Stages::new(&clock);
     let (first, second, third) = stages.each();
@@ -21,7 +21,7 @@ pub(crate) fn over_queues<Q: Queue>(queue: Q, pace: &Pace) -> Result<Paced, RunE
 
     let mut crew = Crew::new(pace.placement);
     crew.enlist("sender", move || {
-        sender.run(|letter| Q::send(&mut to_first, letter)).map(|()| Answers::new())
+        sender.run(|message| Q::send(&mut to_first, message)).map(|()| Answers::new())
     });
     crew.enlist("stage-1", move || relay::<Q>(first, events, &mut first_inbox, &mut to_second));
     crew.enlist("stage-2", move || relay::<Q>(second, events, &mut second_inbox, &mut to_third));
@@ -39,13 +39,13 @@ pub(crate) fn over_queues<Q: Queue>(queue: Q, pace: &Pace) -> Result<Paced, RunE
 fn relay<Q: Queue>(
     stage: &mut Stage,
     events: u32,
-    inbox: &mut Q::Receiver<Letter>,
-    next: &mut Q::Sender<Letter>,
+    inbox: &mut Q::Receiver<Message>,
+    next: &mut Q::Sender<Message>,
 ) -> Result<Answers, Disconnected> {
     for _ in 0..events {
-        let mut letter = Q::receive(inbox)?;
-        stage.receive(&mut letter);
-        Q::send(next, letter)?;
+        let mut message = Q::receive(inbox)?;
+        stage.receive(&mut message);
+        Q::send(next, message)?;
     }
     Ok(Answers::new())
 }

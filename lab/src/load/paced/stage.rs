@@ -1,4 +1,4 @@
-//! The sender and the stages, over any carrier of letters.
+//! The sender and the stages, over any carrier of messages.
 
 use std::time::Duration;
 use std::{hint, thread};
@@ -7,7 +7,7 @@ use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
 use lapwing_lab_stats::histogram;
 
-use super::{Between, Clock, Letter, Pace, Paced};
+use super::{Between, Clock, Message, Pace, Paced};
 use crate::load::fold::Fold;
 use crate::measure::crew::Finish;
 
@@ -18,7 +18,7 @@ pub(super) const LEAD: Duration = Duration::from_millis(1);
 /// than requested.
 const SHORTLY: Duration = Duration::from_micros(100);
 
-/// Sends letters at their times.
+/// Sends messages at their times.
 pub(crate) struct Sender {
     clock: Clock,
     interval_ns: f64,
@@ -28,14 +28,14 @@ pub(crate) struct Sender {
     between: Between,
 }
 
-/// Receives letters and sends them on.
+/// Receives messages and sends them on.
 #[derive(Clone)]
 pub(crate) struct Stage {
     clock: Clock,
     hop: Histogram<u64>,
 }
 
-/// Receives letters, and ends the run.
+/// Receives messages, and ends the run.
 #[derive(Clone)]
 pub(crate) struct LastStage {
     stage: Stage,
@@ -44,7 +44,8 @@ pub(crate) struct LastStage {
 }
 
 /// The three stages of a pipeline whose threads borrow them. Each has its own cache lines. On one
-/// stack, two adjacent histograms would share a cache line that both threads write for each letter.
+/// stack, two adjacent histograms would share a cache line that both threads write for each
+/// message.
 pub(crate) struct Stages {
     first: CachePadded<Stage>,
     second: CachePadded<Stage>,
@@ -86,18 +87,18 @@ impl Sender {
         }
     }
 
-    /// Sends each letter by `send` as soon as it is due, or at once if it is late.
+    /// Sends each message by `send` as soon as it is due, or at once if it is late.
     ///
     /// # Errors
     ///
-    /// The error of `send`. The letters after it are not sent.
+    /// The error of `send`. The messages after it are not sent.
     #[inline]
-    pub(crate) fn run<E>(&self, mut send: impl FnMut(Letter) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn run<E>(&self, mut send: impl FnMut(Message) -> Result<(), E>) -> Result<(), E> {
         let start = self.clock.now() + LEAD.as_nanos() as u64;
         for number in 0..self.events {
             let intended = start + (f64::from(number) * self.interval_ns) as u64;
             self.wait_until(intended);
-            send(Letter::new(u64::from(number), intended))?;
+            send(Message::new(u64::from(number), intended))?;
         }
         Ok(())
     }
@@ -123,12 +124,12 @@ impl Stage {
         Self { clock: clock.clone(), hop: histogram() }
     }
 
-    /// Records the receipt of `letter`.
+    /// Records the receipt of `message`.
     #[inline]
-    pub(crate) fn receive(&mut self, letter: &mut Letter) {
+    pub(crate) fn receive(&mut self, message: &mut Message) {
         let now = self.clock.now();
-        self.hop.saturating_record(now.saturating_sub(letter.previous));
-        letter.previous = now;
+        self.hop.saturating_record(now.saturating_sub(message.previous));
+        message.previous = now;
     }
 
     /// Returns the delays of its hop.
@@ -143,15 +144,15 @@ impl LastStage {
         Self { stage: Stage::new(clock), end_to_end: histogram(), fold: Fold::new() }
     }
 
-    /// Records the receipt of `letter`.
+    /// Records the receipt of `message`.
     #[inline]
-    pub(crate) fn receive(&mut self, mut letter: Letter) {
-        self.stage.receive(&mut letter);
-        self.end_to_end.saturating_record(letter.previous.saturating_sub(letter.intended));
-        self.fold.add(letter.number);
+    pub(crate) fn receive(&mut self, mut message: Message) {
+        self.stage.receive(&mut message);
+        self.end_to_end.saturating_record(message.previous.saturating_sub(message.intended));
+        self.fold.add(message.number);
     }
 
-    /// Returns its answer over all letters.
+    /// Returns its answer over all messages.
     pub(super) fn answer(&self) -> u64 {
         self.fold.answer()
     }

@@ -5,7 +5,7 @@ use super::library::Disruptor;
 use super::library::error::BuildError;
 use super::setting;
 use crate::contenders::Setting;
-use crate::load::paced::{Clock, Letter, Pace, Paced, Sender, Stages};
+use crate::load::paced::{Clock, Message, Pace, Paced, Sender, Stages};
 use crate::measure::crew::{Disconnected, RunError};
 
 /// Runs `pace` once.
@@ -19,20 +19,20 @@ pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
     let mut stages = Stages::new(&clock);
     let (first, second, third) = stages.each();
 
-    let builder = Disruptor::single_producer(pace.ring, Letter::default);
+    let builder = Disruptor::single_producer(pace.ring, Message::default);
     let (producer, consumers) = setting::applied(setting, builder, 1)
         .stage("stage-1")
-        .write(|letter, _, _| first.receive(letter))
+        .write(|message, _, _| first.receive(message))
         .stage("stage-2")
-        .write(|letter, _, _| second.receive(letter))
+        .write(|message, _, _| second.receive(message))
         .stage("stage-3")
-        .read(|letter, _, _| third.receive(*letter))
+        .read(|message, _, _| third.receive(*message))
         .build()
         .map_err(|error: BuildError| RunError::Build(error.to_string()))?;
 
     let feed = Feed::new("sender", producer, |producer| {
-        sender.run(|letter| {
-            producer.publish(|event| *event = letter).map(drop).map_err(|_| Disconnected)
+        sender.run(|message| {
+            producer.publish(|event| *event = message).map(drop).map_err(|_| Disconnected)
         })
     });
     let finish = crew::run(vec![feed], consumers, pace.placement)?;

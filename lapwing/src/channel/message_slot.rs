@@ -1,29 +1,29 @@
-//! The content of a channel's slot: space for a value, after the notice that shows it.
+//! The content of a channel's slot: space for a value, after the published mark that shows it.
 //!
-//! No mutable reference to a letter in a ring exists, since a waiting thread may read the notice at
-//! any time (I13).
+//! No mutable reference to a message slot in a ring exists, since a waiting thread may read the
+//! published mark at any time (I13).
 //!
 //! A receiver that moves a value out writes nothing to the slot. Such a write would first fetch the
 //! slot's cache line back to the receiver's CPU, and an answer that the receiver stores next would
 //! wait behind it. So each receiver records by itself how far it has taken values (`Taken`). A
-//! letter only records whether its value stays. A value that is moved is owned by its receiver
-//! alone, which drains the channel when it is dropped.
+//! message slot only records whether its value stays. A value that is moved is owned by its
+//! receiver alone, which drains the channel when it is dropped.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use lapwing_core::{Claims, Factory, Notice, Noticed};
+use lapwing_core::{Claims, Factory, HasPublishedMark, PublishedMark};
 
 use crate::Sequence;
 use crate::producer::Sequencer;
 
 /// Space for one value.
 #[repr(C)]
-pub(super) struct Letter<T> {
-    notice: Notice,
-    /// Whether the letter must drop a value: in a broadcast, once a value was put here. Accessed
-    /// only with the claim.
+pub(super) struct MessageSlot<T> {
+    mark: PublishedMark,
+    /// Whether the message slot must drop a value: in a broadcast, once a value was put here.
+    /// Accessed only with the claim.
     keeps: Cell<bool>,
     /// Written by a sender with the claim (I1). Read or moved out by receivers that have the slot
     /// (I2).
@@ -39,67 +39,68 @@ pub(super) enum Keeping {
     Kept,
 }
 
-/// Whether senders give notices. With several senders they do not: a sender could be delayed
-/// between its publication and its notice, and would then overwrite a later notice.
-const fn gives_notices<S: Sequencer>() -> bool {
+/// Whether senders set published marks. With several senders they do not: a sender could be delayed
+/// between its publication and its published mark, and would then overwrite a later published mark.
+const fn sets_marks<S: Sequencer>() -> bool {
     !S::Claims::IS_MULTI
 }
 
-/// The notice of a letter, to be given after the publication, when the slot belongs to other
-/// threads. `None` if there are several senders.
+/// The published mark of a message slot, to be set after the publication, when the slot belongs to
+/// other threads. `None` if there are several senders.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PendingNotice(Option<NonNull<Notice>>);
+pub(super) struct PendingMark(Option<NonNull<PublishedMark>>);
 
-impl PendingNotice {
-    /// Gives the notice that `sequence` is published.
+impl PendingMark {
+    /// Marks `sequence` as published.
     ///
     /// # Safety
     ///
-    /// The ring of the letter still exists (I4).
+    /// The ring of the message slot still exists (I4).
     #[inline]
-    pub(super) unsafe fn give(self, sequence: Sequence) {
-        if let Some(notice) = self.0 {
-            // SAFETY: I4, by the caller; I13: the notice is only borrowed as shared.
-            unsafe { notice.as_ref() }.give(sequence);
+    pub(super) unsafe fn set(self, sequence: Sequence) {
+        if let Some(mark) = self.0 {
+            // SAFETY: I4, by the caller; I13: the published mark is only borrowed as shared.
+            unsafe { mark.as_ref() }.set(sequence);
         }
     }
 }
 
-// SAFETY: I13: `repr(C)` with a notice in front; the channels lend no letter mutably. O30: `put` of a
-// value and of a batch give the notices, after the publication or ahead of the first of a batch.
-unsafe impl<T> Noticed for Letter<T> {}
+// SAFETY: I13: `repr(C)` with a published mark in front; the channels lend no message slot mutably.
+// O30: `put` of a value and of a batch set the published marks, after the publication or ahead of
+// the first of a batch.
+unsafe impl<T> HasPublishedMark for MessageSlot<T> {}
 
 // SAFETY: I1, I2: `keeps` and `value` are accessed by the owner of the claim alone, or read by
 // receivers that have the slot. Receivers of a broadcast hold `&T` at the same time, hence
 // `T: Sync` (I5). A value is dropped by another thread than the one that it came from, hence
 // `T: Send`.
-unsafe impl<T: Send + Sync> Sync for Letter<T> {}
+unsafe impl<T: Send + Sync> Sync for MessageSlot<T> {}
 
-impl<T> Letter<T> {
-    /// Makes letters without a value. This takes no stack for the value, however large it is.
+impl<T> MessageSlot<T> {
+    /// Makes message slots without a value. This takes no stack for the value, however large it is.
     pub(super) fn factory<'env>() -> Factory<'env, Self>
     where
         T: 'env,
     {
-        // SAFETY: I18: the caller has space for a letter there.
-        let begin = |letter| unsafe { Self::begin(letter) };
-        // SAFETY: I3: `begin` makes a letter there.
+        // SAFETY: I18: the caller has space for a message slot there.
+        let begin = |slot| unsafe { Self::begin(slot) };
+        // SAFETY: I3: `begin` makes a message slot there.
         unsafe { Factory::in_place(begin) }
     }
 
-    /// Makes a letter without a value.
+    /// Makes a message slot without a value.
     ///
     /// # Safety
     ///
-    /// `letter` points to space for one (I18).
-    unsafe fn begin(letter: NonNull<Self>) {
-        let letter = letter.as_ptr();
+    /// `slot` points to space for one (I18).
+    unsafe fn begin(slot: NonNull<Self>) {
+        let slot = slot.as_ptr();
         // SAFETY: I18: a field in that space.
-        let notice = unsafe { &raw mut (*letter).notice };
+        let mark = unsafe { &raw mut (*slot).mark };
         // SAFETY: I18: as above.
-        let keeps = unsafe { &raw mut (*letter).keeps };
+        let keeps = unsafe { &raw mut (*slot).keeps };
         // SAFETY: I18: as above. The value may be uninitialised (I14).
-        unsafe { notice.write(Notice::default()) };
+        unsafe { mark.write(PublishedMark::default()) };
         // SAFETY: I18: as above.
         unsafe { keeps.write(Cell::new(false)) };
     }
@@ -144,21 +145,21 @@ impl<T> Letter<T> {
         unsafe { self.take() }
     }
 
-    /// Gives the notice of `sequence` before its publication.
+    /// Sets the published mark of `sequence` before its publication.
     ///
-    /// An earlier event is published together with it, and the notice of that event is still to
-    /// come. No receiver reads this notice before that one.
+    /// An earlier event is published together with it, and the published mark of that event is
+    /// still to come. No receiver reads this published mark before that one.
     #[inline]
-    pub(super) fn give_notice_ahead<S: Sequencer>(&self, sequence: Sequence) {
-        if gives_notices::<S>() {
-            self.notice.give(sequence);
+    pub(super) fn set_mark_ahead<S: Sequencer>(&self, sequence: Sequence) {
+        if sets_marks::<S>() {
+            self.mark.set(sequence);
         }
     }
 
-    /// The notice, to be given after the publication.
+    /// The published mark, to be set after the publication.
     #[inline]
-    pub(super) fn pending_notice<S: Sequencer>(&self) -> PendingNotice {
-        PendingNotice(gives_notices::<S>().then(|| NonNull::from(&self.notice)))
+    pub(super) fn pending_mark<S: Sequencer>(&self) -> PendingMark {
+        PendingMark(sets_marks::<S>().then(|| NonNull::from(&self.mark)))
     }
 
     /// Moves the value out.
@@ -189,7 +190,7 @@ impl<T> Letter<T> {
     }
 }
 
-impl<T> Drop for Letter<T> {
+impl<T> Drop for MessageSlot<T> {
     fn drop(&mut self) {
         if self.keeps.get() {
             // SAFETY: I14: a value that is kept is there, and nothing else will drop it.
@@ -206,19 +207,19 @@ mod tests {
 
     /// A ring refuses a value of a broadcast after the sender has put it into its slot.
     #[test]
-    fn a_letter_drops_no_value_that_was_taken_back() {
-        let mut letter = MaybeUninit::<Letter<Rc<()>>>::uninit();
-        // SAFETY: I18: space for one letter.
-        unsafe { Letter::<Rc<()>>::begin(NonNull::from(&mut letter).cast()) };
+    fn a_slot_drops_no_value_that_was_taken_back() {
+        let mut slot = MaybeUninit::<MessageSlot<Rc<()>>>::uninit();
+        // SAFETY: I18: space for one message slot.
+        unsafe { MessageSlot::<Rc<()>>::begin(NonNull::from(&mut slot).cast()) };
         // SAFETY: I18: `begin` has made it.
-        let letter = unsafe { letter.assume_init() };
+        let slot = unsafe { slot.assume_init() };
         let value = Rc::new(());
-        // SAFETY: I1: no other thread has the letter.
-        let former = unsafe { letter.put(Rc::clone(&value), Keeping::Kept) };
+        // SAFETY: I1: no other thread has the message slot.
+        let former = unsafe { slot.put(Rc::clone(&value), Keeping::Kept) };
         assert!(former.is_none());
         // SAFETY: I1: the value is taken back once.
-        drop(unsafe { letter.take_back() });
-        drop(letter);
+        drop(unsafe { slot.take_back() });
+        drop(slot);
         assert_eq!(Rc::strong_count(&value), 1);
     }
 }

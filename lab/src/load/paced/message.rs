@@ -2,7 +2,7 @@
 
 /// An event of a paced run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Letter {
+pub(crate) struct Message {
     /// Its number, from 0.
     pub(crate) number: u64,
     /// Its intended send, in nanoseconds of the run's [`Clock`](super::Clock).
@@ -11,8 +11,8 @@ pub(crate) struct Letter {
     pub(crate) previous: u64,
 }
 
-impl Letter {
-    /// Creates the letter of this number, whose intended send is `intended`.
+impl Message {
+    /// Creates the message of this number, whose intended send is `intended`.
     #[inline]
     pub(crate) fn new(number: u64, intended: u64) -> Self {
         Self { number, intended, previous: intended }

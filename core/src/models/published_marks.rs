@@ -1,5 +1,5 @@
-//! Models of notices: the word next to an event that shows a waiting reader that the event is
-//! published. Not here: the channels that use them (`lapwing::models`).
+//! Models of published marks: the word next to an event that shows a waiting reader that the event
+//! is published. Not here: the channels that use them (`lapwing::models`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,44 +9,47 @@ use super::{Advice, ONE, PARK, Rest, Single, check, check_without_fences, graph}
 use crate::error::PollError;
 use crate::sync::Arc;
 use crate::{
-    Control, Factory, Notice, Noticed, Place, Producer, Reader, Room, UNLIMITED, Wait, Waits,
+    Control, Factory, HasPublishedMark, Place, Producer, PublishedMark, Reader, Room, UNLIMITED,
+    Wait, Waits,
 };
 
-/// A number behind a notice. Loom watches the slot, so the number itself is no word of loom.
+/// A number behind a published mark. Loom watches the slot, so the number itself is no word of
+/// loom.
 #[derive(Default)]
 #[repr(C)]
-struct Letter {
-    notice: Notice,
+struct MessageSlot {
+    mark: PublishedMark,
     value: AtomicU64,
 }
 
-// SAFETY: I13: the notice is the first field, and this file makes no mutable reference to a letter.
-unsafe impl Noticed for Letter {}
+// SAFETY: I13: the published mark is the first field, and this file makes no mutable reference to a
+// message slot.
+unsafe impl HasPublishedMark for MessageSlot {}
 
-struct Sender(Producer<Letter, Single>);
+struct Sender(Producer<MessageSlot, Single>);
 
 impl Sender {
-    /// Publishes `value`, for which there is a free slot, and then gives its notice.
+    /// Publishes `value`, for which there is a free slot, and then sets its published mark.
     fn send(&mut self, value: u64) {
         let claim = self.0.claim(|_, why| Err(why)).unwrap();
-        // O30, Relaxed: released with the cursor (O1) and with the notice.
+        // O30, Relaxed: released with the cursor (O1) and with the published mark.
         claim.value.store(value, Ordering::Relaxed);
-        let notice = &raw const claim.notice;
+        let mark = &raw const claim.mark;
         let sequence = claim.publish().unwrap_or_else(|_| panic!("the ring is open"));
         // SAFETY: I4: the producer holds the ring.
-        unsafe { &*notice }.give(sequence);
+        unsafe { &*mark }.set(sequence);
     }
 }
 
 /// The only reader. It leaves when it is dropped.
-struct Receiver(Reader<Letter, Advice>);
+struct Receiver(Reader<MessageSlot, Advice>);
 
 impl Receiver {
     /// Returns the first value that a poll finds, after releasing it.
     fn try_receive(&mut self) -> Result<u64, PollError> {
         let known = self.0.next_known();
         let next = known.map_or_else(|| self.0.poll(UNLIMITED), Ok)?.start;
-        // O30, Relaxed: acquired with the notice, or with the cursor (O1).
+        // O30, Relaxed: acquired with the published mark, or with the cursor (O1).
         let value = self.0.events(next..next + 1)[0].value.load(Ordering::Relaxed);
         self.0.release(next + 1);
         Ok(value)
@@ -72,19 +75,20 @@ impl Drop for Receiver {
     }
 }
 
-/// Polls the notice until the wait seems to be over, and never parks.
+/// Polls the published mark until the wait seems to be over, and never parks.
 const POLLS: Rest = Rest::of(|_: &Control, wait: &Wait<'_>| {
     while !wait.awaited.seems_over() {
         thread::yield_now();
     }
 });
 
-/// A ring whose events have notices, and whose reader takes a single event if its notice shows.
+/// A ring whose events have published marks, and whose reader takes a single event if its published
+/// mark shows.
 fn ends(capacity: usize) -> (Sender, Receiver) {
     let mut room = Room::reserve(capacity, false).unwrap();
-    room.give_notices();
+    room.look_at_published_marks();
     let waits = Waits { parks: true, shares_threads: false };
-    let ring = room.into_ring(Factory::of(Letter::default), graph(ONE), 0, waits);
+    let ring = room.into_ring(Factory::of(MessageSlot::default), graph(ONE), 0, waits);
     // SAFETY: I5: the events are `Sync`.
     let mut reader =
         unsafe { Reader::new(ring.clone(), Place::Stage(0), false, UNLIMITED, Advice::default()) };
@@ -92,10 +96,10 @@ fn ends(capacity: usize) -> (Sender, Receiver) {
     (Sender(Producer::only(ring, Advice::default())), Receiver(reader))
 }
 
-/// O30: a reader whose last poll failed uses only the notice of the next event, and then that of the
-/// one after it.
+/// O30: a reader whose last poll failed uses only the published mark of the next event, and then
+/// that of the one after it.
 #[test]
-fn loom_a_notice_shows_its_event() {
+fn loom_a_mark_shows_its_event() {
     check_without_fences(|| {
         let (mut sender, mut receiver) = ends(2);
         let thread = thread::spawn(move || {
@@ -116,11 +120,11 @@ fn loom_a_notice_shows_its_event() {
     });
 }
 
-/// I15 and O30: the notice of an event is given after its publication, when the reader may have
-/// finished it with a batch. The reader leaves the cache lines of the batch, since its store would
-/// undo the notice.
+/// I15 and O30: the published mark of an event is set after its publication, when the reader may
+/// have finished it with a batch. The reader leaves the cache lines of the batch, since its store
+/// would undo the published mark.
 #[test]
-fn loom_lines_are_left_beside_a_late_notice() {
+fn loom_lines_are_left_beside_a_late_mark() {
     check_without_fences(|| {
         let (mut sender, mut receiver) = ends(2);
         receiver.0.expect_one(false);
@@ -139,10 +143,10 @@ fn loom_lines_are_left_beside_a_late_notice() {
     });
 }
 
-/// O30: a producer checks for parked threads before it gives the notice, so a parked reader uses the
-/// cursor.
+/// O30: a producer checks for parked threads before it sets the published mark, so a parked reader
+/// uses the cursor.
 #[test]
-fn loom_a_parked_reader_needs_no_notice() {
+fn loom_a_parked_reader_needs_no_mark() {
     check(|| {
         let (mut sender, mut receiver) = ends(1);
         let thread = thread::spawn(move || {
@@ -154,9 +158,9 @@ fn loom_a_parked_reader_needs_no_notice() {
     });
 }
 
-/// O30: a reader that polls the notice of the next event learns of a close.
+/// O30: a reader that polls the published mark of the next event learns of a close.
 #[test]
-fn loom_a_reader_that_polls_a_notice_learns_of_a_close() {
+fn loom_a_reader_that_polls_a_mark_learns_of_a_close() {
     check(|| {
         let (sender, mut receiver) = ends(1);
         let thread = thread::spawn(move || drop(sender));
@@ -167,7 +171,7 @@ fn loom_a_reader_that_polls_a_notice_learns_of_a_close() {
 
 /// O30: the same with a reader that only polls the ring.
 #[test]
-fn loom_a_reader_of_notices_that_tries_learns_of_a_close() {
+fn loom_a_reader_of_marks_that_tries_learns_of_a_close() {
     check(|| {
         let (sender, mut receiver) = ends(1);
         let thread = thread::spawn(move || drop(sender));

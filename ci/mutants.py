@@ -15,6 +15,14 @@ read. A model of either program may see an edit of the core.
 The check fails if a model passes with its edit, since such a model proves nothing. That it passes without an edit is
 the subject of `models.sh`. The check also fails if an edit has neither a model nor an argument why no model sees it, if
 its text does not occur exactly once in its file, or if a model overflows its stack or runs too long.
+
+Of 332 edits, 311 are caught. Of the 21 survivors, ten change only a delay, the number of polls or the place of a
+wait; eight are orderings that loom cannot show, because a fence or a read-modify-write next to them carries the same;
+two need time, which loom does not have; and one raises a flag that is raised already where threads of a model park.
+
+The list was made from the models, so it cannot show what they leave out. Three further rounds chose edits from the
+code alone, each with a schedule or an input that exposes it. The models and tests of that time missed 5 of 30, 11 of
+30 and 8 of 32. Each of these 24 has a model or a test now, and none of them was a fault of the library.
 """
 import contextlib
 import os

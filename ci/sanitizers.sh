@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks with ThreadSanitizer that the tests have no data race, and with AddressSanitizer that they have no invalid
 # access and no leak. Both instrument the build for Linux, with its futex, its membarrier and its assembly. They see the
-# one schedule that runs. Neither has a suppression.
+# one schedule that runs. Neither has a suppression. With a relaxed store of the cursor (O1), ThreadSanitizer reports a
+# race within 200 random programs.
 #
 # The short run has the unit tests, and for ThreadSanitizer the random scripts and programs of proof/. SANITIZERS=all runs
 # every test, and LAPWING_PROGRAMS of the random ones. ThreadSanitizer needs an instrumented standard library, and a full

@@ -4,6 +4,11 @@
 //! disks that a power cut could leave then, opens each, and compares it with what the program had
 //! confirmed. Unlike a kill, this shows a sync that is missing.
 //!
+//! A sync counts once it has returned, and covers what had ended when it began. Otherwise any subset
+//! of the changes of names and of the sectors may be lost, which includes all that ext4 may lose with
+//! its default options, where changes of names stay in order. There are too many subsets to try each:
+//! every moment is tried with the loss of everything, and some moments with random losses.
+//!
 //! Linux with `strace`: `bash ci/power_cut.sh` runs it.
 #![cfg(target_os = "linux")]
 

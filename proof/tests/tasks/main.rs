@@ -5,6 +5,17 @@
 //! futures dropped: `LAPWING_TASKS`. `ci/long.sh` uses a million. The same probe finds that another channel loses
 //! values.
 //!
+//! No call may wait for more than a second, with all its dropped futures together, and 60 s without a value are a
+//! hang. Time in which threads were ready and had no CPU is not counted, because a loop that does nothing else has
+//! stood still for 927 ms on a busy machine.
+//!
+//! On 2026-11-29, on two CPUs of an Intel Xeon that other programs kept busy, the long form dropped 98,974,776
+//! futures, a million or more of each call in each of 44 cases. All 706,408,647 values arrived once, and the longest
+//! wait took 572 ms. Of 1,000 dropped futures of each call, kanal loses 340 to 600 values on each executor. Five
+//! faults that were built in by hand were found with 3,000 futures each: a task that does not check once more, a
+//! wake-up for one task only, a value that is taken before the last poll, a dropped future that removes the waker of
+//! another one, and a woken task that does not register again.
+//!
 //! `cargo test -p lapwing-proof --test tasks -- --nocapture` prints a line for each call of each case. The smallest
 //! form of this, without an executor and with Miri, is `lapwing/tests/tasks/probe.rs`.
 

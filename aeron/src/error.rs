@@ -8,7 +8,7 @@ use std::time::Duration;
 use lapwing::error::RingError;
 
 /// Why a publication or a subscription is not open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenError {
     /// No media driver runs in this folder.
@@ -43,7 +43,7 @@ pub enum OpenError {
 /// sends the rest of the batch. So a stage with the error policy
 /// [`Retries`](lapwing::consumer::Retries) continues once the cause is gone. Without a policy, the
 /// ring halts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendError {
     /// The publication cannot be opened.
@@ -87,7 +87,7 @@ pub enum SendError {
 }
 
 /// Why a subscriber cannot receive. It has lost no event that it had delivered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReceiveError {
     /// The subscription cannot be opened. The next call tries again.
@@ -110,6 +110,19 @@ pub enum ReceiveError {
         reason: String,
     },
 }
+
+/// Prints the sentence of `Display`, so that a `main` that returns the error prints it too.
+macro_rules! debug_as_display {
+    ($($error:ty),+ $(,)?) => {
+        $(impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        })+
+    };
+}
+
+debug_as_display! { OpenError, SendError, ReceiveError }
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ use lapwing::Sequence;
 /// Events that were synced and are not readable, or are missing.
 ///
 /// A journal with damage is not opened, and nothing in it is changed. Restore the file from a copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
     pub file: PathBuf,

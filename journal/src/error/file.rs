@@ -18,7 +18,7 @@ use rustix::io::Errno;
 /// assert!(error.to_string().starts_with("cannot open the folder: "));
 /// assert_eq!(error.file().to_str(), Some("/proc/no/such/folder"));
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FileError {
     action: &'static str,
     file: PathBuf,

@@ -18,3 +18,16 @@ pub use write::{SyncError, WriteError};
 
 /// An error of user code.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Prints the sentence of `Display`, so that a `main` that returns the error prints it too.
+macro_rules! debug_as_display {
+    ($($error:ty),+ $(,)?) => {
+        $(impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        })+
+    };
+}
+
+debug_as_display! { Damage, FileError, OpenError, ReadError, ReplayError, SyncError, WriteError }

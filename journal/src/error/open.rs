@@ -8,7 +8,7 @@ use super::{Damage, FileError};
 
 /// Error of [`Journal::open`](crate::Journal::open), [`Options::open`](crate::Options::open) and
 /// [`inspect`](crate::inspect::inspect). No event is lost, and no frame was changed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The system refused a call.

@@ -10,7 +10,7 @@ use lapwing::Sequence;
 use super::{BoxError, Damage, FileError};
 
 /// Error of a [`Reader`](crate::Reader).
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The system refused a call.

@@ -10,7 +10,7 @@ use super::ReadError;
 
 /// Error of [`Replay::publish_into`](crate::Replay::publish_into). The events before it are
 /// published.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// The journal could not be read.

@@ -8,7 +8,7 @@ use lapwing::Sequence;
 use super::FileError;
 
 /// Error of a [`Writer`](crate::Writer). The batch is not recorded.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The system refused a call, for instance because the disk is full. The same batch may be
@@ -111,7 +111,7 @@ impl From<FileError> for WriteError {
 /// After a failed sync, the system may have dropped what it could not write. A second sync could
 /// then succeed without the data. So the journal takes no more events and is never synced again.
 /// The next [`open`](crate::Journal::open) reads what the system still has and writes it again.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SyncError(pub(crate) FileError);
 
 impl SyncError {

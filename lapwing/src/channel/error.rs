@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::error::{PollError, TryPublishError, WhenFullError};
+use crate::error::{PollError, TryPublishError, WhenFullError, debug_as_display};
 
 const NO_RECEIVER: &str = "the channel is disconnected: no receiver is left";
 const NO_SENDER: &str = "the channel is disconnected and every value has been received";
@@ -31,7 +31,7 @@ pub struct SendError<T>(pub T);
 
 impl<T> fmt::Debug for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendError").finish_non_exhaustive()
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -97,10 +97,7 @@ impl<T> TrySendError<T> {
 
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full(_) => "Full(..)",
-            Self::Disconnected(_) => "Disconnected(..)",
-        })
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -180,10 +177,7 @@ impl<T> SendTimeoutError<T> {
 
 impl<T> fmt::Debug for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Timeout(_) => "Timeout(..)",
-            Self::Disconnected(_) => "Disconnected(..)",
-        })
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -220,7 +214,7 @@ impl<T> From<SendError<T>> for SendTimeoutError<T> {
 /// assert_eq!(receiver.recv(), Err(RecvError));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RecvError;
 
 impl fmt::Display for RecvError {
@@ -248,7 +242,7 @@ impl Error for RecvError {}
 /// assert_eq!(TryRecvError::from(RecvError), TryRecvError::Disconnected);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TryRecvError {
     /// No value is available now.
     Empty,
@@ -304,7 +298,7 @@ impl From<RecvError> for TryRecvError {
 /// assert_eq!(RecvTimeoutError::from(RecvError), RecvTimeoutError::Disconnected);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RecvTimeoutError {
     /// No value arrived in time.
     Timeout,
@@ -332,6 +326,8 @@ impl fmt::Display for RecvTimeoutError {
 }
 
 impl Error for RecvTimeoutError {}
+
+debug_as_display! { RecvError, RecvTimeoutError, TryRecvError }
 
 impl From<RecvError> for RecvTimeoutError {
     fn from(_: RecvError) -> Self {

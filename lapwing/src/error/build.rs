@@ -18,7 +18,7 @@ use crate::{MAX_CAPACITY, MAX_DYNAMIC_STAGES, MAX_FIRST_SEQUENCE, MAX_RECEIVERS,
 /// assert_eq!(error, BuildError::DuplicateName { stage: "log".into() });
 /// assert_eq!(error.to_string(), "two stages share a name: stage=\"log\"");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The capacity is not a power of two in `1..=2^30`. A channel rounds its capacity up, and

@@ -24,7 +24,7 @@ use crate::Sequence;
 /// assert_eq!(poller.poll().err(), Some(PollError::Closed));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PollError {
     /// No event is available now. After [`wait_timeout`](crate::Poller::wait_timeout) or
     /// [`wait_deadline`](crate::Poller::wait_deadline): none became available in time.
@@ -84,7 +84,7 @@ impl From<RingError> for PollError {
 /// assert_eq!(error.to_string(), text);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AcknowledgeError {
     /// The argument of the call, which asked to acknowledge all events below this sequence.
     pub sequence: Sequence,

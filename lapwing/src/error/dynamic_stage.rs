@@ -25,7 +25,7 @@ use crate::Sequence;
 /// assert_eq!(error.to_string(), text);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DynamicStageError {
     /// The ring was built without dynamic stages.

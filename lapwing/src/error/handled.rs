@@ -30,7 +30,7 @@ use super::HaltCause;
 /// assert_eq!(error.to_string(), "the event was not handled at the timeout: behind=[\"journal\"]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum HandledError {
     /// The event was not handled in time.
     TimedOut {

@@ -22,7 +22,6 @@ use std::io;
 /// assert_eq!(error.to_string(), "a poller must be taken before the start: stage=\"ticks\"");
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
     /// The operating system refused to start a thread.
@@ -58,9 +57,11 @@ pub enum StartError {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Spawn { stage, .. } => write!(f, "cannot start a thread: stage={stage:?}"),
-            Self::Pin { stage, cpu, .. } => {
-                write!(f, "cannot pin a thread: stage={stage:?}, cpu={cpu}")
+            Self::Spawn { stage, source } => {
+                write!(f, "cannot start a thread: {source}: stage={stage:?}")
+            }
+            Self::Pin { stage, cpu, source } => {
+                write!(f, "cannot pin a thread: {source}: stage={stage:?}, cpu={cpu}")
             }
             Self::UntakenPoller { stage } => {
                 write!(f, "a poller must be taken before the start: stage={stage:?}")
@@ -105,7 +106,7 @@ impl Error for StartError {
 /// assert_eq!(error.to_string(), text);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TakeError {
     /// No stage has this name.
@@ -178,7 +179,7 @@ impl Error for TakeError {}
 /// assert_eq!(work.size(), 2); // unchanged
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ResizeError {
     /// Workers that were asked for.
     pub requested: usize,

@@ -18,6 +18,9 @@
 //! A publishing call that returns an error has published nothing and holds no slot. No consumer has
 //! handled its event, and none ever will. [`docs::errors`](crate::docs::errors) lists every case.
 //!
+//! Each of them prints the same sentence by `Display` and by `Debug`, so a `main` that returns it
+//! explains itself.
+//!
 //! Not here: errors that give something back. [`lifecycle::RunError`](crate::lifecycle::RunError)
 //! and [`lifecycle::ShutdownError`](crate::lifecycle::ShutdownError) contain the report, and the
 //! errors of a [`channel`](crate::channel) contain the value.
@@ -78,9 +81,10 @@ pub use when_full::WhenFullError;
 /// drop(producer);
 /// assert_eq!(poller.wait().err(), Some(RingError::Closed));
 /// assert_eq!(RingError::Closed.to_string(), "the ring is closed");
+/// assert_eq!(format!("{:?}", RingError::Closed), "the ring is closed"); // what a `main` prints
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RingError {
     /// The ring is closed. A producer gets this for an event that the ring did not accept. A
     /// consumer gets it after it has finished every event that the ring accepted.
@@ -114,3 +118,21 @@ impl fmt::Display for RingError {
 }
 
 impl Error for RingError {}
+
+/// Prints the sentence of `Display`, so that a `main` that returns the error prints it too.
+macro_rules! debug_as_display {
+    ($($error:ty),+ $(,)?) => {
+        $(impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        })+
+    };
+}
+
+pub(crate) use debug_as_display;
+
+debug_as_display! {
+    AcknowledgeError, BatchError, BuildError, DynamicStageError, HandledError, PollError, PublishError,
+    ResizeError, RingError, StartError, TakeError, TapError, TryPublishError, WhenFullError,
+}

@@ -29,7 +29,7 @@ const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a 
 /// assert_eq!(producer.publish(|event| *event = 2), Err(halted));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PublishError {
     /// The ring was closed before the event was published.
     Closed,
@@ -117,7 +117,7 @@ impl From<RingError> for PublishError {
 /// assert_eq!(lost, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TryPublishError {
     /// No slot is known to be free: the slowest consumer is a lap behind, or a consumer is just
     /// taking a dynamic stage, or a worker is just claiming events. In the last two cases slots may
@@ -195,7 +195,7 @@ impl From<RingError> for TryPublishError {
 /// assert_eq!(producer.try_claim_batch(1).err(), Some(BatchError::Full));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum BatchError {
     /// A batch of no events was asked for.
     Zero,

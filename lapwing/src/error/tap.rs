@@ -23,7 +23,7 @@ use std::fmt;
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TapError {
     /// No event is available now, or the writer overwrote each event before it was copied. After
     /// [`next_timeout`](crate::tap::TapReader::next_timeout): this was so until the time had passed.

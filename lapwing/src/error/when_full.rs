@@ -23,7 +23,7 @@ use super::{BatchError, HaltCause, PublishError, RingError, TryPublishError};
 /// assert_eq!(WhenFullError::Full.to_string(), "the ring is full");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WhenFullError {
     /// No slot is free, and the policy is [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,

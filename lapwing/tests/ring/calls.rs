@@ -181,16 +181,16 @@ impl Call {
     }
 }
 
-/// Returns an error without its type.
-pub(crate) fn reason(error: impl Debug) -> String {
-    format!("{error:?}")
+/// Returns an error of any publishing call without its type.
+pub(crate) fn reason(error: impl Into<BatchError>) -> String {
+    error.into().to_string()
 }
 
-fn told<T>(answer: Result<T, impl Debug>) -> Result<Option<T>, String> {
+fn told<T>(answer: Result<T, impl Into<BatchError>>) -> Result<Option<T>, String> {
     answer.map(Some).map_err(reason)
 }
 
-fn may_drop<T>(answer: Result<Option<T>, impl Debug>) -> Result<Option<T>, String> {
+fn may_drop<T>(answer: Result<Option<T>, impl Into<BatchError>>) -> Result<Option<T>, String> {
     answer.map_err(reason)
 }
 

@@ -6,7 +6,6 @@ use std::mem;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::calls::reason;
 use crate::common::{Kind, MOMENT, One, PATIENCE, ProducerOf, watched};
 use crate::rings::{events, on_event, ring_with_poller, with_pollers};
 use lapwing::consumer::{Access, Batch, Exclusive, Shared};
@@ -69,17 +68,17 @@ const WITHOUT_LIMIT: [Read; 3] =
     [Read::Wait, Read::WaitTimeout(Duration::MAX), Read::WaitDeadline(Some(LONG))];
 
 /// The events that a call shows, with their sequences, or its error.
-type Shown = Result<Vec<(Sequence, u64)>, String>;
+type Shown = Result<Vec<(Sequence, u64)>, PollError>;
 
 impl Read {
     /// Makes the call. Consumes what it shows if `consumes`.
     fn make<A: Access>(self, poller: &mut Poller<u64, A>, consumes: bool) -> Shown {
         let batch = match self {
-            Self::Poll => poller.poll().map_err(reason),
-            Self::PollMax(max) => poller.poll_max(max).map_err(reason),
-            Self::Wait => poller.wait().map_err(reason),
-            Self::WaitTimeout(timeout) => poller.wait_timeout(timeout).map_err(reason),
-            Self::WaitDeadline(left) => poller.wait_deadline(in_time(left)).map_err(reason),
+            Self::Poll => poller.poll(),
+            Self::PollMax(max) => poller.poll_max(max),
+            Self::Wait => poller.wait().map_err(PollError::from),
+            Self::WaitTimeout(timeout) => poller.wait_timeout(timeout),
+            Self::WaitDeadline(left) => poller.wait_deadline(in_time(left)),
         };
         let mut batch = batch?;
         let events: Vec<_> =
@@ -166,13 +165,13 @@ impl State {
         let there = self.published - self.consumed;
         let len = there.min(to_wrap).min(max);
         match self.end {
-            Some(halted @ PollError::Halted(_)) => Some(Err(reason(halted))),
+            Some(halted @ PollError::Halted(_)) => Some(Err(halted)),
             _ if there > 0 => {
                 Some(Ok((self.consumed..self.consumed + len).map(|at| (at, at)).collect()))
             }
-            Some(end) => Some(Err(reason(end))),
+            Some(end) => Some(Err(end)),
             None if WITHOUT_LIMIT.contains(&read) => None,
-            None => Some(Err(reason(PollError::Empty))),
+            None => Some(Err(PollError::Empty)),
         }
     }
 }
@@ -196,7 +195,7 @@ fn each_call_shows_what_the_state_of_the_ring_allows<K: Kind>() {
         let free = producer.free_slots();
         let begin = Instant::now();
         assert_eq!(read.make(&mut poller, false), expected, "{read:?} {state:?}");
-        let is_empty = expected == Err(reason(PollError::Empty));
+        let is_empty = expected == Err(PollError::Empty);
         let waits = [Read::WaitTimeout(MOMENT), Read::WaitDeadline(Some(MOMENT))].contains(&read);
         assert!(!(is_empty && waits) || begin.elapsed() >= MOMENT);
         assert_eq!((poller.sequence(), producer.free_slots()), (state.consumed, free));
@@ -222,7 +221,7 @@ fn each_call_that_waits_ends_with_an_event_or_with_the_ring<K: Kind>() {
                 Some(PollError::Closed) => producer.close(),
                 _ => drop(consumers),
             }
-            let expected = end.map_or(Ok(vec![(0, 0)]), |error| Err(reason(error)));
+            let expected = end.map_or(Ok(vec![(0, 0)]), Err);
             assert_eq!(waiting.join().unwrap(), expected, "{read:?} {end:?}");
         }
     }

@@ -174,9 +174,10 @@ fn until<S: Sequencer>(
 }
 
 pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
-    const GONE: &str = "Disconnected(..)";
+    const GONE: &str = "the channel is disconnected: no receiver is left";
     let call = Call::<SendCall<S>>::new;
-    let (full, late) = (Some("Full(..)"), Some("Timeout(..)"));
+    let (full, late) =
+        (Some("the channel is full"), Some("the channel stayed full until the timeout"));
     let send: SendCall<S> = |s, v| one(v, |v| s.send(v).map_err(|e| (text(e), e.0)));
     let send_async: SendCall<S> =
         |s, v| one(v, |v| block_on(s.send_async(v)).map_err(|e| (text(e), e.0)));
@@ -193,9 +194,9 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
     let send_batch_async: SendCall<S> = |s, v| block_on(s.send_batch_async(v)).err().map(text);
     let try_send_batch: SendCall<S> = |s, v| s.try_send_batch(v).err().map(text);
     vec![
-        call("send", 1, None, "SendError { .. }", send),
-        call("send_async", 1, None, "SendError { .. }", send_async),
-        call("poll_send", 1, None, "SendError { .. }", poll_send),
+        call("send", 1, None, GONE, send),
+        call("send_async", 1, None, GONE, send_async),
+        call("poll_send", 1, None, GONE, poll_send),
         call("try_send", 1, full, GONE, try_send),
         call("send_timeout, none", 1, late, GONE, |s, v| timed(s, v, Duration::ZERO)),
         call("send_timeout, a moment", 1, late, GONE, |s, v| timed(s, v, MOMENT)),
@@ -203,13 +204,13 @@ pub(crate) fn sends<S: Sequencer>() -> Vec<Call<SendCall<S>>> {
         call("send_deadline, past", 1, late, GONE, |s, v| until(s, v, past())),
         call("send_deadline, a moment", 1, late, GONE, |s, v| until(s, v, soon())),
         call("send_deadline, some day", 1, None, GONE, |s, v| until(s, v, some_day())),
-        call("send_batch", 0, None, "SendError { .. }", send_batch),
-        call("send_batch", 1, None, "SendError { .. }", send_batch),
-        call("send_batch", 4, None, "SendError { .. }", send_batch),
-        call("send_batch", 11, None, "SendError { .. }", send_batch),
-        call("send_batch_async", 0, None, "SendError { .. }", send_batch_async),
-        call("send_batch_async", 1, None, "SendError { .. }", send_batch_async),
-        call("send_batch_async", 11, None, "SendError { .. }", send_batch_async),
+        call("send_batch", 0, None, GONE, send_batch),
+        call("send_batch", 1, None, GONE, send_batch),
+        call("send_batch", 4, None, GONE, send_batch),
+        call("send_batch", 11, None, GONE, send_batch),
+        call("send_batch_async", 0, None, GONE, send_batch_async),
+        call("send_batch_async", 1, None, GONE, send_batch_async),
+        call("send_batch_async", 11, None, GONE, send_batch_async),
         call("try_send_batch", 0, full, GONE, try_send_batch),
         call("try_send_batch", 1, full, GONE, try_send_batch),
         call("try_send_batch", 4, full, GONE, try_send_batch),
@@ -276,14 +277,15 @@ fn batch_until(receiver: &mut Any, deadline: Instant) -> Result<Vec<u64>, String
 pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
     const ZERO: Duration = Duration::ZERO;
     const MAX: Duration = Duration::MAX;
-    const GONE: &str = "Disconnected";
+    const GONE: &str = "the channel is disconnected and every value has been received";
     const ALL: u64 = u64::MAX;
     let call = Call::<ReceiveCall>::new;
-    let (empty, late) = (Some("Empty"), Some("Timeout"));
+    let (empty, late) =
+        (Some("the channel is empty"), Some("the channel stayed empty until the timeout"));
     vec![
-        call("recv", 1, None, "RecvError", |r| each!(r, value(r.recv()))),
-        call("recv_async", 1, None, "RecvError", |r| each!(r, value(block_on(r.recv_async())))),
-        call("poll_recv", 1, None, "RecvError", |r| {
+        call("recv", 1, None, GONE, |r| each!(r, value(r.recv()))),
+        call("recv_async", 1, None, GONE, |r| each!(r, value(block_on(r.recv_async())))),
+        call("poll_recv", 1, None, GONE, |r| {
             each!(r, value(block_on(poll_fn(|context| r.poll_recv(context)))))
         }),
         call("try_recv", 1, empty, GONE, |r| each!(r, value(r.try_recv()))),
@@ -293,8 +295,8 @@ pub(crate) fn receives() -> Vec<Call<ReceiveCall>> {
         call("recv_deadline, past", 1, late, GONE, |r| value_until(r, past())),
         call("recv_deadline, a moment", 1, late, GONE, |r| value_until(r, soon())),
         call("recv_deadline, some day", 1, None, GONE, |r| value_until(r, some_day())),
-        call("recv_batch", ALL, None, "RecvError", |r| each!(r, batch(r.recv_batch()))),
-        call("recv_batch_async", ALL, None, "RecvError", |r| {
+        call("recv_batch", ALL, None, GONE, |r| each!(r, batch(r.recv_batch()))),
+        call("recv_batch_async", ALL, None, GONE, |r| {
             each!(r, batch(block_on(r.recv_batch_async())))
         }),
         call("try_recv_batch", ALL, empty, GONE, |r| each!(r, batch(r.try_recv_batch()))),

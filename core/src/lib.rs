@@ -1,4 +1,4 @@
-//! The part of [Lapwing](https://docs.rs/lapwing) that must be believed: everything that makes
+//! The part of `lapwing` that must be believed: everything that makes
 //! passing events from producers to consumers correct. It starts no thread, logs nothing and takes
 //! no lock, except to park a thread where the system has no futex, and for the wakers of tasks that
 //! wait. Only `lapwing` uses this crate, and its interface may change in any version.

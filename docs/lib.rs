@@ -34,7 +34,6 @@ chapters! {
     static_logger: "recipes/static-logger.md",
     testing_handlers: "recipes/testing-handlers.md",
     durable_pipelines: "durable-pipelines.md",
-    exchange: "exchange.md",
     more_machines: "more-machines.md",
     operations: "operations.md",
     migration: "migration.md",

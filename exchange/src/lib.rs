@@ -10,7 +10,7 @@
 //! - [`ends`]: what ends a program that serves.
 //! - [`market`]: a book rebuilt from market data. [`view`] shows it in a terminal.
 //!
-//! The rules are in `exchange/README.md`.
+//! The rules that no type states are in `exchange/README.md`.
 //!
 //! ```
 //! use exchange::Exchange;

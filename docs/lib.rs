@@ -33,7 +33,6 @@ chapters! {
     epoll_loop: "recipes/epoll.md",
     static_logger: "recipes/static-logger.md",
     testing_handlers: "recipes/testing-handlers.md",
-    durable_pipelines: "durable-pipelines.md",
     more_machines: "more-machines.md",
     operations: "operations.md",
     migration: "migration.md",

@@ -31,7 +31,6 @@ chapters! {
     async_program: "recipes/async.md",
     web_service: "recipes/web-service.md",
     epoll_loop: "recipes/epoll.md",
-    static_logger: "recipes/static-logger.md",
     testing_handlers: "recipes/testing-handlers.md",
     more_machines: "more-machines.md",
     operations: "operations.md",

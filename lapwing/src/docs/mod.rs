@@ -2,7 +2,7 @@
 //!
 //! - [`errors`]: the state of an event after each result of a publishing call.
 //! - [`preemption`]: what happens when a thread loses its CPU.
-//! - [`migration`]: how to migrate from another library.
+//! - [`migration`]: where the book says how to migrate from another library.
 //! - [`lmax`]: a comparison with LMAX's Disruptor.
 //! - [`locks`]: the locks of the library.
 //! - [`unsafe_code`]: the invariants that the unsafe code relies on.

@@ -37,7 +37,6 @@ chapters! {
     migration: "migration.md",
     reliability: "reliability.md",
     performance: "performance.md",
-    paper: "paper.md",
     decisions: "decisions/README.md",
     decision_01: "decisions/01-sequences-are-next-indices.md",
     decision_02: "decisions/02-consumers-are-values.md",
@@ -69,7 +68,6 @@ chapters! {
     decision_28: "decisions/28-tasks-wait-where-threads-park.md",
     zh_getting_started: "zh/getting-started.md",
     zh_concepts: "zh/concepts.md",
-    zh_paper: "zh/paper.md",
 }
 
 #[cfg(test)]

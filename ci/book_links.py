@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A preprocessor of mdBook for links that leave the book, such as ../lab/METHOD.md.
+"""A preprocessor of mdBook for links that leave the book, such as ../lab/METHOD.md, or a decision, which is not in
+SUMMARY.md.
 
 A code host shows such files, the HTML pages do not have them. With `git-repository-url` in docs/book.toml the links lead
 to the repository. Without it, they become text with the path.
@@ -12,19 +13,20 @@ import sys
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
-def outside(link, page):
-    """The path in the repository that `link` of `page` points to, if that is not in the book."""
+def outside(link, page, chapters):
+    """The path in the repository that `link` of `page` points to, if that is not one of the `chapters`."""
     path, _, anchor = link.partition("#")
     if not path or "://" in link:
         return None
     target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), path))
-    return None if target.startswith("docs/") else target + ("#" + anchor if anchor else "")
+    is_inside = target.removeprefix("docs/") in chapters if target.endswith(".md") else target.startswith("docs/")
+    return None if is_inside else target + ("#" + anchor if anchor else "")
 
 
-def rewrite(text, page, repository):
+def rewrite(text, page, chapters, repository):
     """The text of `page` with its links to other parts of the repository changed."""
     def replace(match):
-        target = outside(match[3], page)
+        target = outside(match[3], page, chapters)
         if target is None:
             return match[0]
         if repository:
@@ -36,12 +38,13 @@ def rewrite(text, page, repository):
     return "".join(part if part.startswith("```") else LINK.sub(replace, part) for part in parts)
 
 
-def visit(items, repository):
+def chapters_of(items):
+    """All chapters, nested ones included."""
     for item in items:
         chapter = item.get("Chapter") if isinstance(item, dict) else None
         if chapter:
-            chapter["content"] = rewrite(chapter["content"], chapter["path"] or "", repository)
-            visit(chapter["sub_items"], repository)
+            yield chapter
+            yield from chapters_of(chapter["sub_items"])
 
 
 def main():
@@ -49,7 +52,11 @@ def main():
         return
     context, book = json.load(sys.stdin)
     html = context["config"].get("output", {}).get("html", {})
-    visit(book["items"], html.get("git-repository-url", "").rstrip("/"))
+    repository = html.get("git-repository-url", "").rstrip("/")
+    chapters = list(chapters_of(book["items"]))
+    paths = {chapter["path"] for chapter in chapters}
+    for chapter in chapters:
+        chapter["content"] = rewrite(chapter["content"], chapter["path"] or "", paths, repository)
     json.dump(book, sys.stdout)
 
 

@@ -1,7 +1,8 @@
 //! The book about Lapwing. Each chapter is the documentation of a module here, so `cargo test`
 //! compiles and runs every Rust code block of the book.
 //!
-//! Chapters are listed in `SUMMARY.md` for readers and in [`CHAPTERS`] for the tests.
+//! Chapters are listed in `SUMMARY.md` for readers and in [`CHAPTERS`] for the tests. The decisions are listed in
+//! `decisions/README.md` instead of the summary, so that they do not fill the sidebar.
 
 /// Includes each chapter as the documentation of a module, and lists the paths.
 macro_rules! chapters {
@@ -81,6 +82,9 @@ mod tests {
     /// The page that lists the chapters, and is not one itself.
     const SUMMARY: &str = "SUMMARY.md";
 
+    /// The page that lists the decisions, which are not in the summary.
+    const DECISIONS: &str = "decisions/README.md";
+
     fn book() -> PathBuf {
         PathBuf::from(env!("CARGO_MANIFEST_DIR"))
     }
@@ -135,19 +139,34 @@ mod tests {
         headings.map(anchor).collect()
     }
 
+    /// The decisions that `DECISIONS` links to: files of its folder that begin with a number.
+    fn listed_decisions() -> Vec<String> {
+        let links = links(DECISIONS);
+        let numbered = links.iter().filter(|link| link.starts_with(|c: char| c.is_ascii_digit()));
+        numbered.map(|link| format!("decisions/{link}")).collect()
+    }
+
     #[test]
-    fn every_page_is_in_the_summary_and_tested() {
+    fn every_page_is_listed_and_tested() {
         let mut pages = pages(&book());
         assert!(pages.remove(SUMMARY));
-        let listed: Vec<_> = links(SUMMARY);
-        let summary: BTreeSet<_> = listed.iter().cloned().collect();
-        assert_eq!(listed.len(), summary.len(), "a page is in {SUMMARY} twice");
+        let is_decision = |page: &String| page.starts_with("decisions/") && page != DECISIONS;
+        let (decisions, chapters) = pages.iter().cloned().partition(is_decision);
         let tested = CHAPTERS.iter().map(|page| (*page).to_owned()).collect();
-        for (list, listed) in [(SUMMARY, summary), ("lib.rs", tested)] {
-            let missing: Vec<_> = pages.difference(&listed).collect();
-            let unknown: Vec<_> = listed.difference(&pages).collect();
+        for (list, listed, expected) in [
+            (SUMMARY, links(SUMMARY), chapters),
+            (DECISIONS, listed_decisions(), decisions),
+            ("lib.rs", tested, pages),
+        ] {
+            let unique: BTreeSet<_> = listed.iter().cloned().collect();
+            assert_eq!(listed.len(), unique.len(), "a page is in {list} twice");
+            let missing: Vec<_> = expected.difference(&unique).collect();
+            let unknown: Vec<_> = unique.difference(&expected).collect();
             assert!(missing.is_empty(), "not in {list}: {missing:?}");
-            assert!(unknown.is_empty(), "in {list}, and no file: {unknown:?}");
+            assert!(
+                unknown.is_empty(),
+                "in {list}, and not a page that belongs there: {unknown:?}"
+            );
         }
     }
 

@@ -2,8 +2,9 @@
 # Checks that what users read holds:
 # - The public documentation builds without a warning: no broken link, and no link to a private item. Private items are
 #   not documented, because users cannot see them.
-# - Every code block of docs/ compiles and runs, every chapter and every decision is listed, every link between chapters points to a file and
-#   a heading. Where mdbook is installed, the HTML is built as well, to target/book. BOOK=all installs mdbook.
+# - Every code block of docs/ compiles and runs, every chapter and every decision is listed, every link between chapters
+#   points to a file and a heading. Where mdbook is installed, the HTML is built as well, to target/book. BOOK=all
+#   installs mdbook.
 # - rustc explains the usual mistakes in the words of the library (`messages`, which also runs alone).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

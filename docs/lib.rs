@@ -52,7 +52,7 @@ chapters! {
     decision_11: "decisions/11-parking-and-waking.md",
     decision_12: "decisions/12-closing-counts.md",
     decision_13: "decisions/13-no-producer-waits-for-its-own-thread.md",
-    decision_14: "decisions/14-seats-for-consumers-that-join.md",
+    decision_14: "decisions/14-dynamic-stages.md",
     decision_15: "decisions/15-worker-groups.md",
     decision_16: "decisions/16-outcomes-of-handlers.md",
     decision_17: "decisions/17-placement-beside-the-graph.md",

@@ -15,7 +15,7 @@ pub(crate) const SEVERAL: usize = 3;
 const FIZZ: u64 = 1 << 62;
 const BUZZ: u64 = 1 << 63;
 
-/// A graph of the Disruptor paper, or a single event to another thread and back.
+/// A graph of the Disruptor paper, a channel, or a single event to another thread and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Graph {
     Unicast,
@@ -23,6 +23,8 @@ pub(crate) enum Graph {
     Sequencer,
     Multicast,
     Diamond,
+    /// The sequencer, over a channel where a library has one.
+    Channel,
     RoundTrip,
 }
 
@@ -190,8 +192,18 @@ impl Graph {
     /// How many consumers have a checksum.
     pub(crate) const fn consumers(self) -> usize {
         match self {
-            Self::Unicast | Self::Sequencer | Self::RoundTrip => 1,
+            Self::Unicast | Self::Sequencer | Self::Channel | Self::RoundTrip => 1,
             Self::Pipeline | Self::Multicast | Self::Diamond => SEVERAL,
+        }
+    }
+
+    /// How many threads a run has.
+    pub(crate) const fn threads(self) -> usize {
+        match self {
+            Self::Unicast | Self::RoundTrip => 2,
+            Self::Pipeline | Self::Sequencer | Self::Multicast | Self::Diamond | Self::Channel => {
+                1 + SEVERAL
+            }
         }
     }
 
@@ -214,7 +226,7 @@ impl Graph {
                     left.join(right, joined);
                 }
             }
-            (Self::Sequencer, [sum]) => {
+            (Self::Sequencer | Self::Channel, [sum]) => {
                 for (producer, share) in shares(events) {
                     let events = (0..share).map(|number| Event::new(number, producer));
                     events.for_each(|event| event.consume_by_producer(sum));

@@ -1,17 +1,18 @@
-//! A quick evaluation of Lapwing: seven rows, five libraries, one table. It takes about a minute and no arguments. The
+//! A quick evaluation of Lapwing: eight rows, five libraries, one table. It takes a minute and a half and no arguments. The
 //! full laboratory is the package `lapwing-lab`.
 //!
 //! ```text
 //! main --> measure --> contenders --> crew      one run: threads that start together, and the clock
 //!   |         |             \-------> graphs    what is computed, and the answers that must come out
 //!   |         \--> busy                         threads of another process
-//!   \--> table, progress
+//!   \--> table, progress, load
 //! ```
 
 mod busy; // threads of another process that compute without end
 mod contenders; // the five libraries
 mod crew; // the threads of one run, and the clock
 mod graphs; // events, the work of each stage, the expected answers
+mod load; // what other programs use of the CPUs
 mod measure; // calibration, rounds, medians
 mod progress; // what is shown while runs are under way
 mod table; // what is printed
@@ -29,12 +30,13 @@ use crate::progress::Progress;
 use crate::table::Table;
 
 /// The rows, in the order of the table. 65,536 slots are those of LMAX's own tests; 1,024 are those of a program.
-const CASES: [Case; 7] = [
+const CASES: [Case; 8] = [
     Case { name: "unicast 1P-1C", graph: Graph::Unicast, slots: 65_536, busy_threads: 0 },
     Case { name: "pipeline 1P-3C", graph: Graph::Pipeline, slots: 65_536, busy_threads: 0 },
     Case { name: "sequencer 3P-1C", graph: Graph::Sequencer, slots: 65_536, busy_threads: 0 },
     Case { name: "multicast 1P-3C", graph: Graph::Multicast, slots: 65_536, busy_threads: 0 },
     Case { name: "diamond 1P-3C", graph: Graph::Diamond, slots: 65_536, busy_threads: 0 },
+    Case { name: "channel 3P-1C", graph: Graph::Channel, slots: 1_024, busy_threads: 0 },
     Case { name: "one event, one way", graph: Graph::RoundTrip, slots: 1_024, busy_threads: 0 },
     Case { name: "multicast, busy CPUs", graph: Graph::Multicast, slots: 1_024, busy_threads: 2 },
 ];
@@ -66,6 +68,9 @@ fn evaluate() -> Result<(), Failure> {
     let contenders = contenders::all();
     let table = Table { contenders: &contenders, width: table::width() };
     print(&table::introduction())?;
+    if let Some(warning) = load::of_others().and_then(table::warning) {
+        print(&warning)?;
+    }
     let progress = Progress::new(CASES.len() * Pace::USUAL.steps(contenders.len()));
     let mut rows = Vec::new();
     for (number, case) in CASES.iter().enumerate() {

@@ -9,6 +9,7 @@ use std::thread::available_parallelism;
 
 use terminal_size::{Width, terminal_size_of};
 
+use crate::CASES;
 use crate::contenders::Contender;
 use crate::graphs::Graph;
 use lapwing_lab_stats::median;
@@ -26,6 +27,9 @@ const UNIT: usize = 4;
 const FIGURE: usize = 12;
 const RIVAL: usize = 20;
 const RATIO: usize = 14;
+
+/// The share of the CPUs that other programs may use without a warning.
+const NOISE: f64 = 0.05;
 
 /// What stands where there is no figure.
 const NONE: &str = "- ";
@@ -99,12 +103,23 @@ pub(crate) fn width() -> usize {
 pub(crate) fn introduction() -> String {
     let cpus = available_parallelism().map_or(1, NonZeroUsize::get);
     format!(
-        "Lapwing {} and four other libraries on {cpus} CPUs, {OS} {ARCH}. This takes about a minute.\n\
-         Five graphs of the Disruptor paper: 8-byte events, 65,536 slots. One event, one way: half of its\n\
-         time to another thread and back. Busy CPUs: 1,024 slots, beside two busy threads of another\n\
-         process. Every run checks its answer.\n",
+        "Lapwing {} and four other libraries on {cpus} CPUs, {OS} {ARCH}. This takes a minute and a half.\n\
+         Five graphs of the Disruptor paper: 8-byte events, 65,536 slots. Channel: three senders, 1,024\n\
+         slots. One event, one way: half of its time to another thread and back. Busy CPUs: 1,024 slots,\n\
+         while two threads of another process compute. Every run checks its answer.\n",
         env!("CARGO_PKG_VERSION")
     )
+}
+
+/// What is said if other programs use this share of the CPUs; nothing if they hardly use any.
+pub(crate) fn warning(share: f64) -> Option<String> {
+    (share >= NOISE).then(|| {
+        format!(
+            "Other programs use {:.0} % of the CPUs now. Figures will be low and vary; the last row, which\n\
+             is meant to have busy CPUs, has more than two busy threads.\n",
+            100.0 * share
+        )
+    })
 }
 
 /// What stands below the table: notes, how to read it, the command of the laboratory.
@@ -118,12 +133,44 @@ pub(crate) fn closing(contenders: &[Contender], rows: &[Row]) -> String {
         format!("{} {}", contender.name, Vec::from_iter(waits).join(", "))
     });
     let waits = waits.collect::<Vec<_>>().join("; ");
+    let ranges = CASES.iter().zip(rows).filter_map(|(case, row)| {
+        let speeds = row.first()?.as_ref().ok()?.speeds.iter().map(|&speed| in_unit(case, speed));
+        let least = speeds.clone().fold(f64::INFINITY, f64::min);
+        let most = speeds.fold(0.0, f64::max);
+        Some(format!("{} {}..{}", case.name, rounded(least), rounded(most)))
+    });
+    let ranges = lines(ranges.collect(), "Lapwing, least..most: ");
+    let cpus = available_parallelism().map_or(1, NonZeroUsize::get);
+    let crowded = CASES.iter().filter(|case| case.graph.threads() > cpus).count();
+    let crowded = match crowded {
+        0 => String::new(),
+        rows => format!(
+            "{rows} of {} rows have more threads than CPUs, so they measure the scheduler too.\n",
+            CASES.len()
+        ),
+    };
     format!(
-        "\n{notes}Fastest waits: {waits}\n\
-         In sequencer rtrb has a ring for each producer, so there is no order between producers.\n\
+        "\n{notes}{ranges}\nFastest waits: {waits}\n{crowded}\
+         With 3P, rtrb has a ring for each producer, so there is no order between producers.\n\
          How to read: medians; M/s is best high, ns best low; * is the best; above 1 Lapwing is ahead.\n\
          All benchmarks and 15 rivals: {LABORATORY} --help   (builds for minutes)"
     )
+}
+
+/// Returns `head` and `parts`, separated by commas, in lines that fit a wide table.
+fn lines(parts: Vec<String>, head: &str) -> String {
+    let (mut text, mut columns) = (head.to_owned(), head.len());
+    for (number, part) in parts.iter().enumerate() {
+        let comma = if number + 1 < parts.len() { "," } else { "" };
+        if columns + part.len() + 2 > WIDE {
+            text.push_str("\n  ");
+            columns = 2;
+        }
+        let gap = if columns > 2 && number > 0 { " " } else { "" };
+        text.push_str(&format!("{gap}{part}{comma}"));
+        columns += gap.len() + part.len() + comma.len();
+    }
+    text
 }
 
 impl Figures {

@@ -60,9 +60,8 @@
 //! Both sides use [`Adaptive`](crate::wait::Adaptive). A [`Builder`] sets another strategy for
 //! either side. A call that waits passes a panic of its strategy on to the caller.
 //!
-//! No call waits for several channels. A thread that reads several channels calls a `try_` method
-//! of each, and the receivers' strategies then have no effect. To serve several rings on one
-//! thread, use
+//! A thread that receives from several channels waits for them with
+//! [`select`](crate::select::select). To serve several rings on one thread, use
 //! [`Consumer::run_together`](crate::consumer::Consumer::run_together).
 //!
 //! # Tasks
@@ -75,7 +74,9 @@
 //! crate `lapwing-stream` makes a `Stream` of a receiver and a `Sink` of a sender.
 //!
 //! A future that is dropped before it is ready has received nothing, so the next call gets the same
-//! values. It has sent nothing either, and a value that it was to send is dropped with it.
+//! values. It has sent nothing either, and a value that it was to send is dropped with it. Only
+//! [`send_batch_async`](Sender::send_batch_async) may have sent some of its values, and leaves the
+//! others in the vector.
 //!
 //! After 1,024 values without a wait, a call lets other tasks of the thread run once. A runtime
 //! cannot do that, since an `.await` that is ready at once does not return to it.

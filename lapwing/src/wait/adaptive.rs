@@ -72,7 +72,7 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// 4. **Park.** Otherwise, or after that time, the thread parks.
 ///
 /// At about 20,000 events a second or more, an event is seen about as soon as by a spinning thread.
-/// At lower rates, each event costs a wake-up, 10 to 30 µs.
+/// At lower rates, each event costs a wake-up, some 20 to 40 µs if it is on another CPU.
 ///
 /// # Between batches
 ///

@@ -47,7 +47,7 @@
 //! | [`Pause`](Step::Pause) | nothing for a few hundred nanoseconds | a CPU, but the cache line of the position stays with the thread that writes it |
 //! | [`Yield`](Step::Yield) | offers its CPU to other threads | half a microsecond if no other thread is ready to run, else the time until the CPU comes back |
 //! | [`Sleep`](Step::Sleep) | sleeps for a fixed time, on Linux no shorter than about 65 µs | latency, since an event does not cut the sleep short; nothing for the thread that publishes |
-//! | [`Park`](Step::Park) | sleeps until another thread wakes it, or until the time limit of the call | a wake-up: 20 to 30 µs for each side if they run on different CPUs |
+//! | [`Park`](Step::Park) | sleeps until another thread wakes it, or until the time limit of the call | a wake-up: some 20 to 40 µs if the two threads run on different CPUs |
 //!
 //! While no thread is parked, a publication loads one cache line more than it would otherwise.
 //!

@@ -58,7 +58,7 @@ pub(super) fn run(
             add_relay(&mut crew, second, to_third, events, Event::step_two);
             add_stage(&mut crew, third, events, |event, sum| event.consume(sum));
         }
-        Graph::Sequencer => {
+        Graph::Sequencer | Graph::Channel => {
             let (senders, inbox) = arcs.arc(slots, SEVERAL);
             for (sender, (producer, share)) in senders.into_iter().zip(graphs::shares(events)) {
                 add_producer(&mut crew, vec![sender], share, producer);

@@ -56,7 +56,8 @@ pub(super) fn run(wait: Wait, graph: Graph, Load { events, slots }: Load) -> Res
             let ring = ring.handle_events_with(line.handler(SharedEvent::consume));
             add_producer(&mut crew, wait, ring.build(), events, SharedEvent::write);
         }
-        Graph::Sequencer => {
+        // The crate has no channel.
+        Graph::Sequencer | Graph::Channel => {
             let ring = build_multi_producer(slots, Event::default, wait);
             let ring = ring.handle_events_with(line.handler(Event::consume_by_producer));
             let producer = ring.build();

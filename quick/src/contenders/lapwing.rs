@@ -3,7 +3,7 @@
 
 use crossbeam_utils::CachePadded;
 use lapwing::producer::{Sequencer, Single};
-use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, SingleProducer, consumer};
+use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, SingleProducer, channel, consumer};
 
 use crate::crew::{Crew, Failure, Run};
 use crate::graphs::{self, Checksum, Event, Graph, Load, SEVERAL, SharedEvent};
@@ -17,8 +17,10 @@ const OPEN: &str = "the ring is open until the last event";
 ///
 /// The ring could not be built, or a thread panicked.
 pub(super) fn run(graph: Graph, load: Load) -> Result<Run, Failure> {
-    if graph == Graph::RoundTrip {
-        return round_trip(load);
+    match graph {
+        Graph::RoundTrip => return round_trip(load),
+        Graph::Channel => return over_a_channel(load),
+        _ => {}
     }
     let mut sums = [(); SEVERAL].map(|()| CachePadded::new(Checksum::default()));
     let run = over_one_ring(graph, load, &mut sums)?;
@@ -74,8 +76,31 @@ fn over_one_ring(
             let ring = ring.stage("join").read(|event, _, _| event.join(three));
             finish(ring, events, SharedEvent::write)
         }
-        Graph::RoundTrip => unreachable!("it has two rings"),
+        Graph::Channel | Graph::RoundTrip => unreachable!("it has its own function"),
     }
+}
+
+/// Three senders of a channel. The receiver takes the available events as one batch.
+fn over_a_channel(Load { events, slots }: Load) -> Result<Run, Failure> {
+    let (sender, mut receiver) = channel::mpsc(slots)?;
+    let mut crew = Crew::default();
+    for (number, share) in graphs::shares(events) {
+        let mut sender = sender.clone();
+        crew.add(move || {
+            for value in 0..share {
+                sender.send(Event::new(value, number)).expect("the receiver takes every event");
+            }
+        });
+    }
+    drop(sender); // only the threads keep the channel open
+    crew.add_consumer(move || {
+        let mut sum = Checksum::default();
+        while let Ok(batch) = receiver.recv_batch() {
+            batch.for_each(|event| event.consume_by_producer(&mut sum));
+        }
+        sum
+    });
+    crew.run()
 }
 
 /// A ring each way, with pollers, as both threads send and receive.

@@ -21,11 +21,15 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use lapwing::monitor::Monitor;
 use lapwing::producer::WhenFull;
 use lapwing::{Disruptor, MultiProducer, Running};
 use log::{LevelFilter, Log, Metadata, Record};
+
+/// Longest wait of a flush.
+const LONGEST_FLUSH: Duration = Duration::from_secs(10);
 
 /// A formatted record. A slot reuses its memory for the next one.
 type Line = String;
@@ -65,9 +69,18 @@ impl Log for RingLogger {
         }
     }
 
-    /// Does nothing: the stage flushes after the last available line, and `Logging::shutdown` waits
-    /// for the rest.
-    fn flush(&self) {}
+    /// Waits until each line that was logged so far is written and flushed.
+    fn flush(&self) {
+        let ring = ring();
+        // With several producers, `claimed` also counts lines that other threads are about to
+        // publish.
+        let claimed = ring.monitor().snapshot().claimed;
+        if let Some(last) = claimed.checked_sub(1) {
+            // Fails if the ring has halted, and `Logging::shutdown` reports why.
+            // Gives up after a while, since the trait returns no error.
+            let _ = ring.wait_handled(last, LONGEST_FLUSH);
+        }
+    }
 }
 
 /// Formats `record` into the next slot, if one is free.
@@ -146,6 +159,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     log::debug!("not enabled");
+    log::logger().flush();
+    let lines = file.0.lock().unwrap().iter().filter(|byte| **byte == b'\n').count();
+    let dropped = logging.monitor.snapshot().dropped;
+    assert_eq!(lines as u64 + dropped, (1 + THREADS * LINES_PER_THREAD) as u64, "all are written");
     let dropped = logging.shutdown()?;
     log::error!("too late"); // refused, not dropped
 

@@ -116,7 +116,7 @@ pub use publication::Span;
 pub use reading::{Batch, Drained, Place, Reader, Spun, UNLIMITED};
 pub use ring::{Ring, Room};
 pub use ring_buffer::{ACQUIRES_LINES, Factory, HasPublishedMark, PublishedMark};
-pub use stages::{DETACHED, Graph, IDLE, ONLY_TURN, StageIndex, ancestors};
+pub use stages::{DETACHED, Graph, IDLE, ONLY_GENERATION, StageIndex, ancestors};
 
 /// The number of an event in its ring.
 pub type Sequence = u64;

@@ -39,7 +39,7 @@ pub struct Joined {
     control: Arc<Control>,
     dynamic_stage: StageIndex,
     /// Which consumer of this dynamic stage it is.
-    turn: u64,
+    generation: u64,
     /// Its first sequence.
     start: Sequence,
 }
@@ -52,8 +52,8 @@ impl Joined {
     /// [`JoinError`] if there is no free dynamic stage, if the ring does not hold the sequence
     /// `start`, or if the ring is halted.
     pub fn new(control: &Arc<Control>, start: StartAt) -> Result<Self, JoinError> {
-        let (dynamic_stage, turn, start) = control.join(start)?;
-        Ok(Self { control: Arc::clone(control), dynamic_stage, turn, start })
+        let (dynamic_stage, generation, start) = control.join(start)?;
+        Ok(Self { control: Arc::clone(control), dynamic_stage, generation, start })
     }
 
     /// Returns the index of its words.
@@ -64,8 +64,8 @@ impl Joined {
 
     /// Returns which consumer of this dynamic stage it is.
     #[must_use]
-    pub fn turn(&self) -> u64 {
-        self.turn
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Returns its first sequence.
@@ -113,7 +113,7 @@ impl Control {
     fn join(&self, start: StartAt) -> Result<(StageIndex, u64, Sequence), JoinError> {
         let wish = self.wish(start)?;
         let dynamic = self.stages.dynamic();
-        let Some((dynamic_stage, turn)) = dynamic.take() else {
+        let Some((dynamic_stage, generation)) = dynamic.take() else {
             return Err(JoinError::NoneFree);
         };
         if !dynamic.add_consumer() {
@@ -128,7 +128,7 @@ impl Control {
         // O6: if the whole graph has left, a producer may have found no consumer behind and parked
         // on the publication. A producer that parks later sees this dynamic stage (O7).
         self.parking.published().wake_all();
-        result.map(|start| (dynamic_stage, turn, start))
+        result.map(|start| (dynamic_stage, generation, start))
     }
 
     /// Leaves `dynamic_stage` and frees it. Halts the ring if this was the last consumer; see

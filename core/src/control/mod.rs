@@ -268,17 +268,17 @@ impl Control {
         }
     }
 
-    /// Asks the consumer that holds `stage` in turn `turn` to leave after its batch.
-    pub fn stop(&self, stage: StageIndex, turn: u64) {
-        self.stages.of(stage).stop(turn);
+    /// Asks the consumer that holds `stage` in generation `generation` to leave after its batch.
+    pub fn stop(&self, stage: StageIndex, generation: u64) {
+        self.stages.of(stage).stop(generation);
         self.wake_all();
     }
 
-    /// Whether the consumer that holds `stage` in turn `turn` is asked to leave.
+    /// Whether the consumer that holds `stage` in generation `generation` is asked to leave.
     #[inline]
     #[must_use]
-    pub fn is_stopping(&self, stage: StageIndex, turn: u64) -> bool {
-        self.stages.of(stage).is_stopping(turn)
+    pub fn is_stopping(&self, stage: StageIndex, generation: u64) -> bool {
+        self.stages.of(stage).is_stopping(generation)
     }
 }
 

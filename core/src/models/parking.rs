@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::{Cause, ClaimError, PollError};
 use crate::sync::Arc;
-use crate::{Awaited, Control, EventCount, Graph, ONLY_TURN, StageIndex, Turn, Wait};
+use crate::{Awaited, Control, EventCount, Graph, ONLY_GENERATION, StageIndex, Turn, Wait};
 
 /// O6: an empty ring with one producer.
 #[test]
@@ -530,7 +530,7 @@ pub(super) fn stop_against_a_wait(rest: Rest) {
         let mut stops = Taker::of_stage(&ring, 0).resting(rest);
         let mut stays = Taker::of_stage(&ring, 1);
         let stage = thread::spawn(move || assert_eq!(stops.run(), None));
-        producer.control().stop(0, ONLY_TURN);
+        producer.control().stop(0, ONLY_GENERATION);
         stage.join().unwrap();
         producer.publish(0).unwrap();
         stays.wait_up_to(1);
@@ -559,7 +559,7 @@ struct Follows {
 
 impl Awaited for Follows {
     fn is_over(&self) -> bool {
-        self.control.is_stopping(self.word, ONLY_TURN)
+        self.control.is_stopping(self.word, ONLY_GENERATION)
     }
 
     fn event_count(&self) -> Option<&EventCount> {
@@ -586,7 +586,7 @@ fn loom_stop_against_a_worker_that_follows() {
             awaited.control.park(&wait);
             assert!(awaited.is_over());
         });
-        control.stop(word, ONLY_TURN);
+        control.stop(word, ONLY_GENERATION);
         follower.join().unwrap();
     });
 }

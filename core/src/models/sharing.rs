@@ -1,6 +1,6 @@
-//! Models of a thread that runs several stages and parks until any word advances, and of idle workers
-//! of which an event wakes one. A lost wake-up shows as a deadlock. Not here: how workers share the
-//! events of their group (`lapwing::models`).
+//! Models of a thread that runs several stages and parks until any word advances, and of idle
+//! workers of which an event wakes one. A lost wake-up shows as a deadlock. Not here: how workers
+//! share the events of their group (`lapwing::models`).
 
 use loom::thread;
 
@@ -9,8 +9,8 @@ use super::{Advice, Publisher, Single, Taker, check, check_less, graph, ring_of}
 use crate::error::PollError;
 use crate::sync::Arc;
 use crate::{
-    Awaited, Control, EventCount, Factory, Graph, ONLY_TURN, Ring, Room, Sharing, StageIndex, Turn,
-    Wait, Waits,
+    Awaited, Control, EventCount, Factory, Graph, ONLY_GENERATION, Ring, Room, Sharing, StageIndex,
+    Turn, Wait, Waits,
 };
 
 /// A ring of one slot whose stages may share a thread.
@@ -182,9 +182,9 @@ fn loom_stop_against_an_idle_worker() {
         let word = graph.share(0, 1)[1];
         let control = Arc::clone(ring_of(1, false, graph).control());
         let other = Arc::clone(&control);
-        let stopper = thread::spawn(move || other.stop(word, ONLY_TURN));
-        control.park_idle(word, || control.is_stopping(word, ONLY_TURN));
-        assert!(control.is_stopping(word, ONLY_TURN));
+        let stopper = thread::spawn(move || other.stop(word, ONLY_GENERATION));
+        control.park_idle(word, || control.is_stopping(word, ONLY_GENERATION));
+        assert!(control.is_stopping(word, ONLY_GENERATION));
         stopper.join().unwrap();
     });
 }

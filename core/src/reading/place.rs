@@ -1,7 +1,7 @@
 //! The place of a reader in the graph: each has at most one reader, except that of a group.
 
 use crate::control::{Control, Joined};
-use crate::stages::{ONLY_TURN, StageIndex};
+use crate::stages::{ONLY_GENERATION, StageIndex};
 use crate::sync::Arc;
 
 /// The place of a reader in the graph.
@@ -27,10 +27,10 @@ impl Place {
     }
 
     /// Returns which consumer of its stage it is.
-    pub(super) fn turn(&self) -> u64 {
+    pub(super) fn generation(&self) -> u64 {
         match self {
-            Self::Stage(_) | Self::Group(_) => ONLY_TURN,
-            Self::DynamicStage(joined) => joined.turn(),
+            Self::Stage(_) | Self::Group(_) => ONLY_GENERATION,
+            Self::DynamicStage(joined) => joined.generation(),
         }
     }
 

@@ -32,7 +32,7 @@ pub struct Reader<E, A> {
     pub(super) ring: Ring<E>,
     stage: StageIndex,
     /// Which consumer of this stage it is, since a dynamic stage has one consumer after another.
-    turn: u64,
+    generation: u64,
     /// The stage or the dynamic stage; `None` once the reader has left it.
     place: Option<Place>,
     pub(super) barrier: Barrier,
@@ -116,7 +116,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         max_batch: u64,
         advice: A,
     ) -> Self {
-        let (stage, turn) = (place.stage(), place.turn());
+        let (stage, generation) = (place.stage(), place.generation());
         let control = ring.control();
         let is_alone = !is_exclusive || control.stages().is_alone(stage);
         assert!(is_alone, "another stage may have an event at the same time: stage={stage}");
@@ -126,7 +126,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         let is_group = matches!(place, Place::Group(_));
         Self {
             stage,
-            turn,
+            generation,
             barrier: Barrier::new(words.upstream().into(), ring.marks()),
             words: if is_group { Arc::new(StageWords::unshared()) } else { Arc::clone(words) },
             place: Some(place),
@@ -181,8 +181,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     /// Returns which consumer of its stage it is.
     #[inline]
     #[must_use]
-    pub fn turn(&self) -> u64 {
-        self.turn
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Returns the first sequence that it has not finished.
@@ -224,7 +224,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     #[inline]
     #[must_use]
     pub fn is_stopping(&self) -> bool {
-        self.words.is_stopping(self.turn)
+        self.words.is_stopping(self.generation)
     }
 
     /// Returns the number of sequences that it has finished.

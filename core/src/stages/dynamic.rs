@@ -21,7 +21,7 @@ pub(crate) struct DynamicStages {
     /// and no consumer joins.
     consumers: AtomicU64,
     /// For each dynamic stage, how often it was taken or freed: odd while it is occupied.
-    turns: Box<[AtomicU64]>,
+    generations: Box<[AtomicU64]>,
     /// Number of stages of the graph, which have the first indices.
     graph: StageIndex,
     /// Index of the first dynamic stage.
@@ -35,7 +35,7 @@ impl DynamicStages {
         Self {
             granted: Padded(AtomicU64::new(0)),
             consumers: AtomicU64::new(graph as u64),
-            turns: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            generations: (0..count).map(|_| AtomicU64::new(0)).collect(),
             graph,
             first,
         }
@@ -55,31 +55,33 @@ impl DynamicStages {
 
     /// Returns the dynamic stages, as stages.
     pub(crate) fn indices(&self) -> Range<StageIndex> {
-        self.first..self.first + self.turns.len()
+        self.first..self.first + self.generations.len()
     }
 
     /// Whether there are no dynamic stages.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.turns.is_empty()
+        self.generations.is_empty()
     }
 
     /// Returns the number of free dynamic stages; a snapshot.
     pub(crate) fn free(&self) -> usize {
         // O13, Relaxed: a snapshot; `take` decides.
-        let is_free = |turn: &&AtomicU64| turn.load(Ordering::Relaxed).is_multiple_of(2);
-        self.turns.iter().filter(is_free).count()
+        let is_free =
+            |generation: &&AtomicU64| generation.load(Ordering::Relaxed).is_multiple_of(2);
+        self.generations.iter().filter(is_free).count()
     }
 
-    /// Takes a free dynamic stage, and returns it with the number of its turn.
+    /// Takes a free dynamic stage, and returns it with the number of its generation.
     pub(crate) fn take(&self) -> Option<(StageIndex, u64)> {
-        self.indices().zip(&self.turns).find_map(|(dynamic_stage, turn)| {
+        self.indices().zip(&self.generations).find_map(|(dynamic_stage, generation)| {
             // O13, Relaxed: a snapshot; the next line decides.
-            let last = turn.load(Ordering::Relaxed);
+            let last = generation.load(Ordering::Relaxed);
             // O16, Acquire: pairs with the Release in `give_back`; brings all that the last
             // consumer did here. Relaxed on failure: another consumer has taken the dynamic stage.
-            let swap =
-                |next| turn.compare_exchange(last, next, Ordering::Acquire, Ordering::Relaxed);
+            let swap = |next| {
+                generation.compare_exchange(last, next, Ordering::Acquire, Ordering::Relaxed)
+            };
             let is_taken = last.is_multiple_of(2) && swap(last + 1).is_ok();
             is_taken.then_some((dynamic_stage, last + 1))
         })
@@ -88,7 +90,7 @@ impl DynamicStages {
     /// Frees a dynamic stage that the caller has taken and that no longer holds producers back.
     pub(crate) fn give_back(&self, dynamic_stage: StageIndex) {
         // O16, Release: pairs with the Acquire in `take`; carries the end of this consumer's reads.
-        self.turns[dynamic_stage - self.first].fetch_add(1, Ordering::Release);
+        self.generations[dynamic_stage - self.first].fetch_add(1, Ordering::Release);
     }
 
     /// Counts one more consumer. Returns false if the last one has left, which halts the ring.

@@ -27,9 +27,9 @@ pub const DETACHED: Sequence = Sequence::MAX;
 /// [`DETACHED`], since the worker's group has not left.
 pub const IDLE: Sequence = DETACHED - 1;
 
-/// The turn of a consumer of the graph. Its stage never has another consumer, unlike a dynamic
-/// stage.
-pub const ONLY_TURN: u64 = 1;
+/// The generation of a consumer of the graph. Its stage never has another consumer, unlike a
+/// dynamic stage.
+pub const ONLY_GENERATION: u64 = 1;
 
 /// What producers may overwrite: every consumer has finished everything below the gate, and that
 /// never changes.

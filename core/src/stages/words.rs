@@ -29,8 +29,8 @@ pub(crate) struct StageWords {
     sequence: Padded<AtomicU64>,
     /// The event counts of threads that wait for `sequence`.
     released: Padded<Released>,
-    /// The last turn that is asked to end, since a dynamic stage has one consumer after another.
-    /// Written only to stop a consumer.
+    /// The last generation that is asked to end, since a dynamic stage has one consumer after
+    /// another. Written only to stop a consumer.
     stop: AtomicU64,
     mover: Mover,
     /// Whether the stage has its reader. It orders nothing, and no model depends on it.
@@ -196,16 +196,16 @@ impl StageWords {
         &self.watch
     }
 
-    /// Asks the consumer that holds turn `turn` to leave after its batch.
-    pub(crate) fn stop(&self, turn: u64) {
+    /// Asks the consumer that holds generation `generation` to leave after its batch.
+    pub(crate) fn stop(&self, generation: u64) {
         // O10, Relaxed: parked threads see it with the epoch, which advances after it (O7).
-        self.stop.fetch_max(turn, Ordering::Relaxed);
+        self.stop.fetch_max(generation, Ordering::Relaxed);
     }
 
-    /// Whether the consumer that holds turn `turn` is asked to leave.
+    /// Whether the consumer that holds generation `generation` is asked to leave.
     #[inline]
-    pub(crate) fn is_stopping(&self, turn: u64) -> bool {
+    pub(crate) fn is_stopping(&self, generation: u64) -> bool {
         // O10, Relaxed: the flag publishes no other data.
-        self.stop.load(Ordering::Relaxed) >= turn
+        self.stop.load(Ordering::Relaxed) >= generation
     }
 }

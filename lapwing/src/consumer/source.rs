@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc as SharedArc;
 use std::time::{Duration, Instant};
 
-use lapwing_core::{Control, Drained, ONLY_TURN, StageIndex};
+use lapwing_core::{Control, Drained, ONLY_GENERATION, StageIndex};
 
 use super::access::Access;
 use super::failing::Failing;
@@ -65,8 +65,8 @@ pub(crate) trait Source<E> {
     fn stage(&self) -> StageIndex;
 
     /// Which consumer of these words it is.
-    fn turn(&self) -> u64 {
-        ONLY_TURN
+    fn generation(&self) -> u64 {
+        ONLY_GENERATION
     }
 
     /// Its group, if it is a worker.
@@ -246,10 +246,10 @@ pub(crate) trait Source<E> {
     /// Whether it is asked to leave.
     #[inline]
     fn is_stopping(&self) -> bool {
-        self.control().is_stopping(self.stage(), self.turn())
+        self.control().is_stopping(self.stage(), self.generation())
     }
 
     fn stop_handle(&self) -> StopHandle {
-        StopHandle::new(Arc::clone(self.control()), self.stage(), self.turn())
+        StopHandle::new(Arc::clone(self.control()), self.stage(), self.generation())
     }
 }

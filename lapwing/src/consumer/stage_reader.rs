@@ -145,8 +145,8 @@ impl<E> Source<E> for StageReader<E> {
         self.reader.stage()
     }
 
-    fn turn(&self) -> u64 {
-        self.reader.turn()
+    fn generation(&self) -> u64 {
+        self.reader.generation()
     }
 
     #[inline]

@@ -44,12 +44,12 @@ use crate::sync::Arc;
 pub struct StopHandle {
     control: Arc<Control>,
     stage: StageIndex,
-    turn: u64,
+    generation: u64,
 }
 
 impl StopHandle {
-    pub(crate) fn new(control: Arc<Control>, stage: StageIndex, turn: u64) -> Self {
-        Self { control, stage, turn }
+    pub(crate) fn new(control: Arc<Control>, stage: StageIndex, generation: u64) -> Self {
+        Self { control, stage, generation }
     }
 
     /// Asks the stage to leave after its current batch, and wakes its thread if it is parked.
@@ -76,7 +76,7 @@ impl StopHandle {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stop(&self) {
-        self.control.stop(self.stage, self.turn);
+        self.control.stop(self.stage, self.generation);
     }
 }
 

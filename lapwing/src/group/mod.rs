@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use lapwing_core::error::Cause;
 use lapwing_core::memory::Reserved;
-use lapwing_core::{Control, IDLE, ONLY_TURN, Padded, Sharing, StageIndex};
+use lapwing_core::{Control, IDLE, ONLY_GENERATION, Padded, Sharing, StageIndex};
 
 use crate::Sequence;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering, yield_now};
@@ -97,7 +97,8 @@ impl Group {
         let size = AtomicU64::new(size as u64);
         let roster = Roster { size, left: AtomicU64::new(0), orphans: AtomicU64::new(0) };
         let routes = owners.map(Routes::new);
-        // SAFETY: I12: a worker moves the words as O25 says, and by key the thread that routes does.
+        // SAFETY: I12: a worker moves the words as O25 says, and by key the thread that routes
+        // does.
         let sharing = unsafe { Sharing::of(Arc::clone(&control), words[0]) };
         Self { control, sharing, words, roster: Padded(roster), left_behind, routes }
     }
@@ -151,8 +152,8 @@ impl Group {
         self.sharing.try_move_word(self.words[0], events.start, events.end)
     }
 
-    /// Records that the worker with `word` has finished everything below `sequence`, which is in its
-    /// claim.
+    /// Records that the worker with `word` has finished everything below `sequence`, which is in
+    /// its claim.
     #[inline]
     pub(crate) fn finish(&self, word: StageIndex, sequence: Sequence) {
         self.sharing.move_word(word, sequence);
@@ -213,7 +214,7 @@ impl Group {
                 // By key, a router that has not seen the resize yet may add it to the team.
                 || self.control.sequence_of(word) != IDLE
                 || !self.control.is_open()
-                || self.control.is_stopping(word, ONLY_TURN)
+                || self.control.is_stopping(word, ONLY_GENERATION)
         };
         self.control.park_idle(word, is_over);
     }

@@ -9,7 +9,9 @@
 use std::iter;
 
 use lapwing_core::memory::Reserved;
-use lapwing_core::{Control, Factory, Graph, ONLY_TURN, Place, Room, StageIndex, UNLIMITED, Waits};
+use lapwing_core::{
+    Control, Factory, Graph, ONLY_GENERATION, Place, Room, StageIndex, UNLIMITED, Waits,
+};
 use loom::thread::{self, JoinHandle};
 
 use super::{PARK, check, check_less, check_without_fences, single_ring};
@@ -345,7 +347,7 @@ fn stop_against_park(size: usize) {
         let (producer, mut workers, after) = group_and_stage(2, 2, size);
         let mut second = workers.remove(1);
         let group = Arc::clone(second.group());
-        let stopper = thread::spawn(move || group.control.stop(group.word_of(1), ONLY_TURN));
+        let stopper = thread::spawn(move || group.control.stop(group.word_of(1), ONLY_GENERATION));
         assert!(matches!(second.wait_once(None), Seen::Expired));
         stopper.join().unwrap();
         drop((producer, workers, second, after));

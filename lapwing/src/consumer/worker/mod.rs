@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc as SharedArc;
 use std::time::Instant;
 
-use lapwing_core::{Awaited, Drained, ONLY_TURN, Span, StageIndex};
+use lapwing_core::{Awaited, Drained, ONLY_GENERATION, Span, StageIndex};
 
 use self::wait::WorkerWait;
 use super::access::Access;
@@ -265,7 +265,7 @@ impl<E> Source<E> for Worker<E> {
                 false
             }
         };
-        let is_over = is_expired || control.is_stopping(own, ONLY_TURN);
+        let is_over = is_expired || control.is_stopping(own, ONLY_GENERATION);
         if is_over { Seen::Expired } else { Seen::Something }
     }
 

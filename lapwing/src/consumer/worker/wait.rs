@@ -1,6 +1,6 @@
 //! What a worker without a claim waits for. Not here: how it gets its events (`worker`).
 
-use lapwing_core::{Awaited, Control, EventCount, ONLY_TURN, StageIndex, Turn};
+use lapwing_core::{Awaited, Control, EventCount, ONLY_GENERATION, StageIndex, Turn};
 
 use crate::Sequence;
 use crate::chosen::Reader;
@@ -136,7 +136,7 @@ impl<'a, E> WorkerWait<'a, E> {
 impl<E> Awaited for WorkerWait<'_, E> {
     fn is_over(&self) -> bool {
         let own = self.group.word_of(self.worker);
-        if self.control.is_halted() || self.control.is_stopping(own, ONLY_TURN) {
+        if self.control.is_halted() || self.control.is_stopping(own, ONLY_GENERATION) {
             return true;
         }
         match (self.end, &self.group.routes) {

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc as SharedArc;
 use std::time::Duration;
 
-use lapwing_core::{Control, ONLY_TURN, StageIndex};
+use lapwing_core::{Control, ONLY_GENERATION, StageIndex};
 
 use on_drop::OnDrop;
 pub use shutdown::ShutdownError;
@@ -261,7 +261,7 @@ impl<'scope> Running<'scope> {
     pub fn stop_handle(&self, name: &str) -> Option<StopHandle> {
         let mut consumers = self.stages.iter().flat_map(|stage| &stage.consumers);
         let (_, words) = consumers.find(|(known, _)| known == name)?;
-        Some(StopHandle::new(Arc::clone(self.control()), *words, ONLY_TURN))
+        Some(StopHandle::new(Arc::clone(self.control()), *words, ONLY_GENERATION))
     }
 
     /// Returns whether every stage that has a thread has ended. Never waits.
@@ -325,8 +325,8 @@ impl<'scope> Running<'scope> {
     /// Waits until every last stage has handled the event `sequence` and all earlier ones, for
     /// `timeout` at most.
     ///
-    /// [`Producer::wait_handled`](crate::Producer::wait_handled) does the same, and describes what the
-    /// call waits for, its errors and how it waits.
+    /// [`Producer::wait_handled`](crate::Producer::wait_handled) does the same, and describes what
+    /// the call waits for, its errors and how it waits.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

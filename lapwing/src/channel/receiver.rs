@@ -31,6 +31,9 @@ use crate::deadline::TimeLimit;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// To loop over the values, use [`iter`](Self::iter), or the receiver itself by value or as `&mut`.
+/// `&receiver` is no iterator, because receiving changes the receiver.
+///
 /// When the receiver is dropped, the values that are left in the channel are dropped with it. From
 /// then on senders get their values back. If the drop of one value panics, the others are still
 /// dropped. The receiver's drop waits for a sender that is moving a value into its slot at that

@@ -32,6 +32,10 @@ use crate::Sequence;
 /// - `R` is what `on_event` returns: `()`, an [`Action`], or a `Result`. The error of a `Result`
 ///   goes to the stage's [error policy](crate::Stage::on_error). See [`IntoAction`].
 ///
+/// Name the parameters that differ from the defaults: `EventHandler<E, Exclusive>` for a handler
+/// that takes `&mut E`, `EventHandler<E, Shared, io::Result<()>>` for one that can fail. Without
+/// them rustc suggests to change the signature of `on_event` instead.
+///
 /// # Panics of a handler
 ///
 /// The library catches each panic. The stage's [panic policy](crate::Stage::on_panic) decides what
@@ -162,9 +166,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// `end_of_batch` is true for the last event of a batch: this is the time to flush. A batch
     /// ends at the last event that the stage's last poll has shown, or at the last slot of the
     /// ring. It also ends at a claim that was given up, before and after events that an upstream
-    /// stage has [skipped](Action::Skip), and at the [longest batch](crate::Stage::max_batch) of the
-    /// stage. The batches of workers, and of stages that
-    /// [share a thread](crate::Stage::on_thread), may be shorter.
+    /// stage has [skipped](Action::Skip), and at the [longest batch](crate::Stage::max_batch) of
+    /// the stage. The batches of workers, and of stages that [share a
+    /// thread](crate::Stage::on_thread), may be shorter.
     ///
     /// If this call fails in the middle of a batch, or returns an action other than
     /// [`Continue`](Action::Continue), the events before it are released, although `end_of_batch`
@@ -205,18 +209,19 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///
     /// Events that failed and events that did not are never in the same batch, so `end_of_batch` is
     /// true for the last event of either kind. With the setting
-    /// [`with_failed_events`](crate::Stage::with_failed_events), the stage calls `on_event` instead.
+    /// [`with_failed_events`](crate::Stage::with_failed_events), the stage calls `on_event`
+    /// instead.
     ///
-    /// `failure` is what the policy of that stage got: its name, and the error or the message of the
-    /// panic. If the handler returned [`Skip`](Action::Skip) itself, the cause is
+    /// `failure` is what the policy of that stage got: its name, and the error or the message of
+    /// the panic. If the handler returned [`Skip`](Action::Skip) itself, the cause is
     /// [`Cause::Action`](crate::consumer::Cause::Action). If several stages have skipped the event,
     /// it is the failure of the one that was added to the graph first.
     ///
-    /// Such a failure may be kept for as long as the ring exists, and is freed at the latest when the
-    /// ring is. It is freed earlier when a later event of the same stage fails and the slot of this
-    /// event was used again. So a stage has at most one error for each slot of the ring. A stage
-    /// without downstream stages keeps none. The reference is valid during the call; to keep more,
-    /// keep the text. No event that has not failed takes a lock or allocates memory for this.
+    /// Such a failure may be kept for as long as the ring exists, and is freed at the latest when
+    /// the ring is. It is freed earlier when a later event of the same stage fails and the slot of
+    /// this event was used again. So a stage has at most one error for each slot of the ring. A
+    /// stage without downstream stages keeps none. The reference is valid during the call; to keep
+    /// more, keep the text. No event that has not failed takes a lock or allocates memory for this.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor, EventHandler, Sequence, consumer::Failure};
@@ -321,8 +326,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
         let _ = next_sequence;
     }
 
-    /// Called when no event has come for the [timeout](crate::Stage::timeout_after) of the stage. Does
-    /// nothing by default.
+    /// Called when no event has come for the [timeout](crate::Stage::timeout_after) of the stage.
+    /// Does nothing by default.
     ///
     /// `next_sequence` is the sequence that the stage waits for. For a worker, it is the next one
     /// that no worker of its group has. The stage calls this method again after each further

@@ -376,10 +376,10 @@ fn loom_stop_of_a_consumer_that_has_left() {
     check(|| {
         let (mut producer, _stays, ring) = single_with_dynamic_stage();
         let before = join(&ring, StartAt::Now).unwrap();
-        let (dynamic_stage, turn) = (before.dynamic_stage(), before.turn());
+        let (dynamic_stage, generation) = (before.dynamic_stage(), before.generation());
         drop(before);
         let mut after = Taker::join(&ring, StartAt::Now).unwrap();
-        let stopper = thread::spawn(move || ring.control().stop(dynamic_stage, turn));
+        let stopper = thread::spawn(move || ring.control().stop(dynamic_stage, generation));
         publish(&mut producer, 0);
         drop(producer);
         assert_eq!(after.run(), Some(PollError::Closed));

@@ -362,7 +362,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// A stage has handled an event when it has released it, which is at the end of a batch unless
     /// an [`Action`](crate::Action) releases it earlier. So a stage that flushes at `end_of_batch`
-    /// has flushed.
+    /// has flushed, unless a policy has skipped the last event of the batch: the events before it
+    /// are then released, although `end_of_batch` has not come.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

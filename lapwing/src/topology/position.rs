@@ -70,7 +70,8 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 #[diagnostic::on_unimplemented(
     message = "a stage beside others cannot change events",
     label = "other stages read the same events at the same time",
-    note = "change events in a stage of the builder, before or after the stages side by side"
+    note = "change events in a stage of the builder, before or after the stages side by side, or give them an \
+            atomic or a `Mutex` for each stage side by side"
 )]
 pub trait Alone<'env>: Position<'env> {}
 

@@ -1,5 +1,6 @@
-//! How a task waits at an end of a ring. Not here: where it is woken (`lapwing_core::Control::poll_wait`),
-//! and what it waits for (`consumer::stage_reader`, `producer::awaited`).
+//! How a task waits at an end of a ring. Not here: where it is woken
+//! (`lapwing_core::Control::poll_wait`), and what it waits for (`consumer::stage_reader`,
+//! `producer::awaited`).
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -7,9 +8,9 @@ use std::task::{Context, Poll};
 /// The budget of a task.
 const EVENTS: u64 = 1024;
 
-/// How many events a task may take or publish without a wait until it lets other tasks of its thread
-/// run. A runtime cannot do that for it: an `.await` that is ready at once does not return to the
-/// runtime.
+/// How many events a task may take or publish without a wait until it lets other tasks of its
+/// thread run. A runtime cannot do that for it: an `.await` that is ready at once does not return
+/// to the runtime.
 #[derive(Debug)]
 pub(crate) struct Budget(u64);
 
@@ -41,10 +42,15 @@ impl Budget {
     pub(crate) fn refill(&mut self) {
         *self = Self::default();
     }
+
+    /// Begins anew with at most this number of events, at least one.
+    pub(crate) fn refill_up_to(&mut self, events: u64) {
+        self.0 = events.clamp(1, EVENTS);
+    }
 }
 
-/// An end of a ring that keeps the place of the task that waits at it. There is one place, so the last
-/// poll decides which task is woken.
+/// An end of a ring that keeps the place of the task that waits at it. There is one place, so the
+/// last poll decides which task is woken.
 pub(crate) trait TaskEnd {
     /// Gives the place up. Its waker is not called from then on, unless a thread has begun to.
     fn leave_place(&mut self);
@@ -52,8 +58,8 @@ pub(crate) trait TaskEnd {
 
 /// A receiving end, at which a thread can wait beside others.
 pub(crate) trait ReadyEnd: TaskEnd {
-    /// Is ready if there is something to receive, or the end of the ring. If not, the waker is registered.
-    /// A thread has no budget.
+    /// Is ready if there is something to receive, or the end of the ring. If not, the waker is
+    /// registered. A thread has no budget.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 

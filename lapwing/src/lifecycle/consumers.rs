@@ -27,6 +27,10 @@ use crate::wait::AnyWaitStrategy;
 /// Dropping a stage that has a handler and has not run halts the ring, since its events would never
 /// be finished.
 ///
+/// `'env` is how long what the handlers borrow lives. A function that builds a ring whose handlers
+/// own what they use returns `Consumers<'static, E>`. With `Consumers<'_, E>` it would borrow from
+/// an argument of the function.
+///
 /// ```
 /// use lapwing::Disruptor;
 ///

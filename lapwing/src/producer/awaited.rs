@@ -1,5 +1,5 @@
-//! Publishing from a task, which waits for a free slot while other tasks run on its thread. Not here: the
-//! same from a thread (`publish`).
+//! Publishing from a task, which waits for a free slot while other tasks run on its thread. Not
+//! here: the same from a thread (`publish`).
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -18,9 +18,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes one event and returns its sequence. Waits as a task while the ring is full. `fill`
     /// writes the event in place.
     ///
-    /// The call does what [`publish`](Self::publish) does, except that other tasks run on this thread
-    /// while it waits. No runtime is needed, and any will do. The slot is claimed, filled and published
-    /// in one step at the end, so no claim is held across an `.await`.
+    /// The call does what [`publish`](Self::publish) does, except that other tasks run on this
+    /// thread while it waits. No runtime is needed, and any will do. The slot is claimed, filled
+    /// and published in one step at the end, so no claim is held across an `.await`.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -41,10 +41,10 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// Those of [`publish`](Self::publish). [`PublishError::WouldDeadlock`] is about the thread that polls
-    /// the task: the ring is full, and this thread is about to handle an event of the ring, or holds a
-    /// claim. A task that polls the same ring is not detected. If it waits here, only a future beside
-    /// this one can consume, as in `join!`.
+    /// Those of [`publish`](Self::publish). [`PublishError::WouldDeadlock`] is about the thread
+    /// that polls the task: the ring is full, and this thread is about to handle an event of the
+    /// ring, or holds a claim. A task that polls the same ring is not detected. If it waits here,
+    /// only a future beside this one can consume, as in `join!`.
     ///
     /// # Cancellation
     ///
@@ -52,9 +52,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Fairness
     ///
-    /// After 1,024 events without a wait, the call lets other tasks of the thread run once. A task takes
-    /// no part in the [turns](super#several-producers-on-a-full-ring) of producers that are threads. It
-    /// tries again whenever events are released, so they do not starve it.
+    /// After 1,024 events without a wait, the call lets other tasks of the thread run once. With
+    /// several producers it does so, after a wait on a full ring, once it has published a quarter
+    /// of the ring, so that other tasks that wait get slots too. A task takes no part in the
+    /// [turns](super#several-producers-on-a-full-ring) of producers that are threads. It tries
+    /// again whenever events are released, so they do not starve it.
     pub async fn publish_async(
         &mut self,
         fill: impl FnOnce(&mut E),
@@ -128,8 +130,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         poll_fn(|context| self.poll_slots(&mut wait, count, context)).await
     }
 
-    /// Polls until `count` slots seem to be free, or the ring has ended. While it is pending, `wait` has
-    /// the place of the task.
+    /// Polls until `count` slots seem to be free, or the ring has ended. While it is pending,
+    /// `wait` has the place of the task.
     ///
     /// # Errors
     ///
@@ -148,7 +150,10 @@ impl<E, S: Sequencer> Producer<E, S> {
         wait.counted.get_or_insert_with(|| CountedWait::new(Arc::clone(&self.shared)));
         let polled = shared.control.poll_wait(&awaited, &mut wait.place, context.waker());
         if polled.is_pending() {
-            self.budget.refill();
+            // A release wakes all producers that wait. The first one that is polled would take all
+            // the slots, on a runtime with one thread each time.
+            let share = if shared.control.is_multi() { shared.control.room() } else { u64::MAX };
+            self.budget.refill_up_to(share);
         }
         polled.map(Ok)
     }

@@ -1,8 +1,9 @@
 //! What a task gets at the end of a ring, on a full ring, and beside other tasks of its thread.
 
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
@@ -191,6 +192,44 @@ fn a_task_does_not_wait_for_a_claim_of_its_thread() {
         assert_eq!(polled, Poll::Ready(Err(BatchError::WouldDeadlock)));
         drop(claim);
     }
+}
+
+/// Three tasks of one thread publish to a ring that stays full.
+#[test]
+fn the_first_task_of_a_thread_took_every_slot_of_a_full_ring() {
+    /// The tasks that are woken, in order.
+    struct Queued(usize, Arc<Mutex<VecDeque<usize>>>);
+    impl Wake for Queued {
+        fn wake(self: Arc<Self>) {
+            let mut queue = self.1.lock().unwrap();
+            if !queue.contains(&self.0) {
+                queue.push_back(self.0);
+            }
+        }
+    }
+    const TASKS: usize = 3;
+    let (producer, mut consumers) =
+        Disruptor::multi_producer(64, || 0_usize).stage("all").poller().build().unwrap();
+    let mut poller = consumers.take_poller("all").unwrap();
+    let queue = Arc::new(Mutex::new((0..TASKS).collect::<VecDeque<_>>()));
+    let wakers = [0, 1, 2].map(|task| Waker::from(Arc::new(Queued(task, Arc::clone(&queue)))));
+    let mut tasks = [0, 1, 2].map(|task| {
+        let mut producer = producer.clone();
+        Box::pin(async move {
+            loop {
+                producer.publish_async(|event| *event = task).await.unwrap();
+            }
+        })
+    });
+    let mut counts = [0; TASKS];
+    for _ in 0..100 {
+        while let Some(task) = { queue.lock().unwrap().pop_front() } {
+            let _: Poll<()> = poll(tasks[task].as_mut(), &wakers[task]);
+        }
+        poller.poll().unwrap().iter().for_each(|(_, &task)| counts[task] += 1);
+    }
+    let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+    assert!(3 * least >= *most, "{counts:?}");
 }
 
 /// In such a ring no publication checks whether somebody waits.

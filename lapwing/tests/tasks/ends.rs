@@ -313,7 +313,7 @@ fn a_waker_that_panics_or_publishes_harms_nobody() {
             panic!("on purpose");
         }
     }
-    struct Publishes(std::sync::Mutex<Option<MultiProducer<u64>>>);
+    struct Publishes(Mutex<Option<MultiProducer<u64>>>);
     impl Wake for Publishes {
         fn wake(self: Arc<Self>) {
             // The drop of the producer closes nothing, since another one is left.
@@ -327,7 +327,7 @@ fn a_waker_that_panics_or_publishes_harms_nobody() {
         .build()
         .unwrap();
     let [mut one, mut other] = ["one", "other"].map(|name| consumers.take_poller(name).unwrap());
-    let publishes = Publishes(std::sync::Mutex::new(Some(producer.clone())));
+    let publishes = Publishes(Mutex::new(Some(producer.clone())));
     {
         let mut first = pin!(one.wait_async());
         let mut second = pin!(other.wait_async());

@@ -2,10 +2,10 @@
 
 use disruptor::Producer;
 
+use super::cpus::Cpus;
 use super::finish_line::FinishLine;
 use super::outlet::Outlet;
 use super::wait::Wait;
-use super::wiring::DynamicStages;
 use crate::load::workload::Publish;
 use crate::measure::crew::{Crew, Finish, RunError};
 
@@ -17,14 +17,14 @@ use crate::measure::crew::{Crew, Finish, RunError};
 /// [`RunError`] if a worker could not start or did not complete.
 pub(super) fn all<E, P: Producer<E> + Send>(
     feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,
-    dynamic_stages: &DynamicStages,
+    cpus: &Cpus,
     line: FinishLine,
     wait: Wait,
     publish: Publish,
 ) -> Result<Finish, RunError> {
     let mut last_end = None;
     let mut end = Some((line, &mut last_end));
-    let mut crew = Crew::new(dynamic_stages.producers);
+    let mut crew = Crew::new(cpus.producers);
     for (name, producer, events, write) in feeds {
         let mut outlet = Outlet::new(producer, wait);
         let mut end = end.take();

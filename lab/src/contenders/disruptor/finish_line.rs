@@ -44,7 +44,7 @@ impl End {
 
 /// The state of a handler. It moves onto the stack of the handler's thread, so handlers have no
 /// false sharing.
-pub(super) struct DynamicStage<T> {
+pub(super) struct HandlerState<T> {
     state: T,
     /// Batches that have ended.
     batches: u64,
@@ -73,11 +73,11 @@ impl FinishLine {
     }
 
     /// Creates the state of another handler, and the place of its result.
-    pub(super) fn dynamic_stage<T>(&mut self, state: T) -> (DynamicStage<T>, Receipt<T>) {
+    pub(super) fn handler_state<T>(&mut self, state: T) -> (HandlerState<T>, Receipt<T>) {
         self.handlers += 1;
         let seen = Arc::new(OnceLock::new());
         let (last, end) = (self.last, self.sender.clone());
-        (DynamicStage { state, batches: 0, last, end, seen: Arc::clone(&seen) }, Receipt(seen))
+        (HandlerState { state, batches: 0, last, end, seen: Arc::clone(&seen) }, Receipt(seen))
     }
 
     /// Waits for the end of all handlers, and returns that of the last one.
@@ -96,7 +96,7 @@ impl FinishLine {
     }
 }
 
-impl<T: Clone + Send + Sync + 'static> DynamicStage<T> {
+impl<T: Clone + Send + Sync + 'static> HandlerState<T> {
     /// Returns a handler that does `work` on every event.
     pub(super) fn handler<E>(
         mut self,

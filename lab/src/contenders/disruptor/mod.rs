@@ -10,6 +10,7 @@
 //!   is as fast, can yield the CPU, and gives up after [`PATIENCE`](outlet::PATIENCE).
 //! - Its ring for several producers has at least 64 slots. Smaller ones are refused.
 
+mod cpus; // the CPU of each thread
 mod drive; // producers and handlers, from the start to the end
 mod finish_line; // the results of handlers, and the end of the last one
 mod outlet; // a producer that does not wait forever

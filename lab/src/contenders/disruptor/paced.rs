@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use disruptor::build_single_producer;
 
+use super::cpus::Cpus;
 use super::finish_line::FinishLine;
 use super::outlet::Outlet;
 use super::wait::Wait;
-use super::wiring::DynamicStages;
 use crate::load::paced::{Clock, LastStage, Message, Pace, Paced, Sender, Stage, THREADS};
 use crate::measure::crew::{Crew, RunError};
 
@@ -55,18 +55,16 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
     let mut line = FinishLine::after(pace.events);
-    let (first, first_seen) = line.dynamic_stage(Stage::new(&clock));
-    let (second, second_seen) = line.dynamic_stage(Stage::new(&clock));
-    let (last, last_seen) = line.dynamic_stage(LastStage::new(&clock));
+    let (first, first_seen) = line.handler_state(Stage::new(&clock));
+    let (second, second_seen) = line.handler_state(Stage::new(&clock));
+    let (last, last_seen) = line.handler_state(LastStage::new(&clock));
 
-    let mut dynamic_stages = DynamicStages::of(pace.placement, 1, THREADS);
+    let mut cpus = Cpus::of(pace.placement, 1, THREADS);
     let builder = build_single_producer(pace.ring, SharedMessage::default, wait);
+    let builder = cpus.next(builder, "stage-1").handle_events_with(first.handler(pass_on));
     let builder =
-        dynamic_stages.next(builder, "stage-1").handle_events_with(first.handler(pass_on));
-    let builder = dynamic_stages
-        .next(builder.and_then(), "stage-2")
-        .handle_events_with(second.handler(pass_on));
-    let producer = dynamic_stages
+        cpus.next(builder.and_then(), "stage-2").handle_events_with(second.handler(pass_on));
+    let producer = cpus
         .next(builder.and_then(), "stage-3")
         .handle_events_with(
             last.handler(|stage, message: &SharedMessage| stage.receive(message.read())),
@@ -74,7 +72,7 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
         .build();
 
     let mut outlet = Outlet::new(producer, wait);
-    let mut crew = Crew::new(dynamic_stages.producers);
+    let mut crew = Crew::new(cpus.producers);
     let mut last_end = None;
     let end = &mut last_end;
     crew.enlist("sender", move || {

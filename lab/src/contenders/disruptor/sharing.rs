@@ -3,10 +3,10 @@
 
 use disruptor::build_multi_producer;
 
+use super::cpus::Cpus;
 use super::drive;
 use super::finish_line::FinishLine;
 use super::wait::Wait;
-use super::wiring::DynamicStages;
 use crate::load::sharing::{self, Checksum, EveryNth, Sharing};
 use crate::load::workload::Publish;
 use crate::measure::crew::RunError;
@@ -21,14 +21,13 @@ pub(super) fn run(wait: Wait, sharing: &Sharing) -> Result<Pass, RunError> {
     let Sharing { crowd, events, ring, placement } = *sharing;
     let mut line = FinishLine::after(events);
     let consumers =
-        (0..crowd.consumers).map(|own| line.dynamic_stage(EveryNth::new(own, crowd.consumers)));
+        (0..crowd.consumers).map(|own| line.handler_state(EveryNth::new(own, crowd.consumers)));
     let (handlers, seen): (Vec<_>, Vec<_>) = consumers.unzip();
 
-    let mut dynamic_stages =
-        DynamicStages::of(placement, crowd.producers as usize, crowd.threads());
+    let mut cpus = Cpus::of(placement, crowd.producers as usize, crowd.threads());
     let mut builder = build_multi_producer(ring, u64::default, wait).with_multi_consumer();
     for handler in handlers {
-        builder = dynamic_stages
+        builder = cpus
             .next(builder, "consumer")
             .handle_events_with(handler.handler(|own: &mut EveryNth, event: &u64| own.see(*event)));
     }
@@ -39,7 +38,7 @@ pub(super) fn run(wait: Wait, sharing: &Sharing) -> Result<Pass, RunError> {
     });
     let feeds = feeds.collect();
     drop(producer); // only the feeds keep the ring open
-    let finish = drive::all(feeds, &dynamic_stages, line, wait, Publish::One)?;
+    let finish = drive::all(feeds, &cpus, line, wait, Publish::One)?;
 
     let seen = seen.iter().map(|seen| seen.take()).collect::<Result<Vec<_>, _>>()?;
     let answers = seen.iter().flat_map(|seen| seen.state.answers()).collect::<Vec<_>>();

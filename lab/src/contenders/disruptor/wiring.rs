@@ -1,9 +1,9 @@
 //! The five topologies over one ring: a handler per consumer, in the order of the graph. The work
 //! is that of `topologies`, called on the event in its slot.
 
-use core_affinity::CoreId;
-use disruptor::{ProcessorSettings, Producer, build_multi_producer, build_single_producer};
+use disruptor::{Producer, build_multi_producer, build_single_producer};
 
+use super::cpus::Cpus;
 use super::drive;
 use super::finish_line::{FinishLine, Seen};
 use super::wait::Wait;
@@ -14,7 +14,6 @@ use crate::load::topologies::multicast::CONSUMERS;
 use crate::load::topologies::sequencer::{self, FoldPerProducer};
 use crate::load::topologies::{Topology, pipeline};
 use crate::load::workload::Workload;
-use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Finish, RunError};
 use crate::measure::run::Pass;
 
@@ -27,37 +26,6 @@ pub(super) struct Wiring<'a> {
     pub(super) topology: Topology,
     /// The amount of data.
     pub(super) workload: &'a Workload,
-}
-
-/// The CPUs of the threads: producers on the first CPUs, handlers on those after them.
-pub(super) struct DynamicStages {
-    /// The placement of the crew's threads.
-    pub(super) producers: Placement,
-    /// CPUs of handlers that are not assigned yet. It is empty if the threads are free.
-    handlers: std::vec::IntoIter<CoreId>,
-}
-
-impl DynamicStages {
-    /// Creates the CPUs of `threads`, of which `producers` belong to the crew.
-    pub(super) fn of(placement: Placement, producers: usize, threads: usize) -> Self {
-        let cpus = placement.cpus(threads);
-        let producers_are = if cpus.is_empty() { Placement::Free } else { placement };
-        let handlers = cpus.into_iter().skip(producers).collect::<Vec<_>>();
-        Self { producers: producers_are, handlers: handlers.into_iter() }
-    }
-
-    /// Gives the next handler of `builder` its name and, unless threads are free, its CPU.
-    pub(super) fn next<E, W, B: ProcessorSettings<E, W>>(
-        &mut self,
-        builder: B,
-        name: &'static str,
-    ) -> B {
-        let named = builder.thread_name(name);
-        match self.handlers.next() {
-            Some(cpu) => named.pin_at_core(cpu.id),
-            None => named,
-        }
-    }
 }
 
 impl Wiring<'_> {
@@ -79,15 +47,15 @@ impl Wiring<'_> {
     /// Runs one handler that folds.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (sum, seen) = line.dynamic_stage(Fold::new());
-        let mut dynamic_stages = self.dynamic_stages(1);
+        let (sum, seen) = line.handler_state(Fold::new());
+        let mut cpus = self.cpus(1);
         let builder = build_single_producer(self.workload.ring, Event::<PAD>::default, self.wait);
-        let producer = dynamic_stages
+        let producer = cpus
             .next(builder, "consumer")
             .handle_events_with(sum.handler(|fold, event: &Event<PAD>| fold.add(event.digest())))
             .build();
 
-        let finish = self.drive_one(producer, &dynamic_stages, line, Event::<PAD>::write)?;
+        let finish = self.drive_one(producer, &cpus, line, Event::<PAD>::write)?;
         let Seen { state, batches } = seen.take()?;
         Ok(self.pass(finish, vec![state.answer()], &[batches]))
     }
@@ -95,31 +63,31 @@ impl Wiring<'_> {
     /// Runs two steps that change the event in its slot, and a third that folds.
     fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (first, first_seen) = line.dynamic_stage(());
-        let (second, second_seen) = line.dynamic_stage(());
-        let (third, third_seen) = line.dynamic_stage(Fold::new());
+        let (first, first_seen) = line.handler_state(());
+        let (second, second_seen) = line.handler_state(());
+        let (third, third_seen) = line.handler_state(Fold::new());
 
-        let mut dynamic_stages = self.dynamic_stages(1);
+        let mut cpus = self.cpus(1);
         let slots = self.workload.ring;
         let builder = build_single_producer(slots, SharedEvent::<PAD>::default, self.wait);
-        let builder = dynamic_stages.next(builder, "step-1").handle_events_with(first.handler(
+        let builder = cpus.next(builder, "step-1").handle_events_with(first.handler(
             |(), event: &SharedEvent<PAD>| {
                 event.change(pipeline::step_one(event.value(), event.digest()));
             },
         ));
-        let builder = dynamic_stages.next(builder.and_then(), "step-2").handle_events_with(
-            second.handler(|(), event: &SharedEvent<PAD>| {
+        let builder = cpus.next(builder.and_then(), "step-2").handle_events_with(second.handler(
+            |(), event: &SharedEvent<PAD>| {
                 event.change(pipeline::step_two(event.value(), event.digest()));
-            }),
-        );
-        let producer = dynamic_stages
+            },
+        ));
+        let producer = cpus
             .next(builder.and_then(), "step-3")
             .handle_events_with(
                 third.handler(|fold, event: &SharedEvent<PAD>| fold.add(event.digest())),
             )
             .build();
 
-        let finish = self.drive_one(producer, &dynamic_stages, line, SharedEvent::<PAD>::write)?;
+        let finish = self.drive_one(producer, &cpus, line, SharedEvent::<PAD>::write)?;
         let Seen { state, batches } = third_seen.take()?;
         let batches = [first_seen.take()?.batches, second_seen.take()?.batches, batches];
         Ok(self.pass(finish, vec![state.answer()], &batches))
@@ -128,10 +96,10 @@ impl Wiring<'_> {
     /// Runs three producers that share the ring, and a handler that folds the events of each.
     fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (sum, seen) = line.dynamic_stage(FoldPerProducer::default());
-        let mut dynamic_stages = self.dynamic_stages(sequencer::PRODUCERS.len());
+        let (sum, seen) = line.handler_state(FoldPerProducer::default());
+        let mut cpus = self.cpus(sequencer::PRODUCERS.len());
         let builder = build_multi_producer(self.workload.ring, Event::<PAD>::default, self.wait);
-        let producer = dynamic_stages
+        let producer = cpus
             .next(builder, "consumer")
             .handle_events_with(sum.handler(|folds, event: &Event<PAD>| {
                 folds.add(event.left(), event.digest());
@@ -145,7 +113,7 @@ impl Wiring<'_> {
         });
         let feeds = feeds.collect();
         drop(producer); // only the feeds keep the ring open
-        let finish = self.drive(feeds, &dynamic_stages, line)?;
+        let finish = self.drive(feeds, &cpus, line)?;
         let Seen { state, batches } = seen.take()?;
         Ok(self.pass(finish, state.answers(), &[batches]))
     }
@@ -154,18 +122,18 @@ impl Wiring<'_> {
     fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sums, seen): (Vec<_>, Vec<_>) =
-            CONSUMERS.iter().map(|_| line.dynamic_stage(Fold::new())).unzip();
-        let mut dynamic_stages = self.dynamic_stages(1);
+            CONSUMERS.iter().map(|_| line.handler_state(Fold::new())).unzip();
+        let mut cpus = self.cpus(1);
         let slots = self.workload.ring;
         let mut builder =
             build_single_producer(slots, Event::<PAD>::default, self.wait).with_multi_consumer();
         for (name, sum) in CONSUMERS.into_iter().zip(sums) {
-            builder = dynamic_stages.next(builder, name).handle_events_with(
+            builder = cpus.next(builder, name).handle_events_with(
                 sum.handler(|fold, event: &Event<PAD>| fold.add(event.digest())),
             );
         }
 
-        let finish = self.drive_one(builder.build(), &dynamic_stages, line, Event::<PAD>::write)?;
+        let finish = self.drive_one(builder.build(), &cpus, line, Event::<PAD>::write)?;
         let seen = seen.iter().map(|seen| seen.take()).collect::<Result<Vec<_>, _>>()?;
         let answers = seen.iter().map(|seen| seen.state.answer()).collect();
         let batches = seen.iter().map(|seen| seen.batches).collect::<Vec<_>>();
@@ -175,27 +143,27 @@ impl Wiring<'_> {
     /// Runs two parallel handlers that each write a property of the event, and a third that joins.
     fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
-        let (left, left_seen) = line.dynamic_stage(());
-        let (right, right_seen) = line.dynamic_stage(());
-        let (joined, joined_seen) = line.dynamic_stage(FizzBuzz::default());
+        let (left, left_seen) = line.handler_state(());
+        let (right, right_seen) = line.handler_state(());
+        let (joined, joined_seen) = line.handler_state(FizzBuzz::default());
 
-        let mut dynamic_stages = self.dynamic_stages(1);
+        let mut cpus = self.cpus(1);
         let builder =
             build_single_producer(self.workload.ring, SharedEvent::<PAD>::default, self.wait);
-        let builder = dynamic_stages.next(builder, "fizz").handle_events_with(left.handler(
+        let builder = cpus.next(builder, "fizz").handle_events_with(left.handler(
             |(), event: &SharedEvent<PAD>| event.leave_left(diamond::fizz(event.digest())),
         ));
-        let builder = dynamic_stages.next(builder, "buzz").handle_events_with(right.handler(
+        let builder = cpus.next(builder, "buzz").handle_events_with(right.handler(
             |(), event: &SharedEvent<PAD>| event.leave_right(diamond::buzz(event.digest())),
         ));
-        let producer = dynamic_stages
+        let producer = cpus
             .next(builder.and_then(), "fizz-buzz")
             .handle_events_with(joined.handler(|joined, event: &SharedEvent<PAD>| {
                 joined.add(event.digest(), event.left(), event.right());
             }))
             .build();
 
-        let finish = self.drive_one(producer, &dynamic_stages, line, SharedEvent::<PAD>::write)?;
+        let finish = self.drive_one(producer, &cpus, line, SharedEvent::<PAD>::write)?;
         let Seen { state, batches } = joined_seen.take()?;
         let batches = [left_seen.take()?.batches, right_seen.take()?.batches, batches];
         Ok(self.pass(finish, state.answers(), &batches))
@@ -207,29 +175,29 @@ impl Wiring<'_> {
     }
 
     /// Returns the placement of the threads.
-    fn dynamic_stages(self, producers: usize) -> DynamicStages {
-        DynamicStages::of(self.workload.placement, producers, self.topology.threads())
+    fn cpus(self, producers: usize) -> Cpus {
+        Cpus::of(self.workload.placement, producers, self.topology.threads())
     }
 
     /// Makes the only producer publish every event.
     fn drive_one<E, P: Producer<E> + Send>(
         self,
         producer: P,
-        dynamic_stages: &DynamicStages,
+        cpus: &Cpus,
         line: FinishLine,
         write: impl Fn(&mut E, u32) + Send,
     ) -> Result<Finish, RunError> {
-        self.drive(vec![("producer", producer, self.workload.events, write)], dynamic_stages, line)
+        self.drive(vec![("producer", producer, self.workload.events, write)], cpus, line)
     }
 
     /// Makes every producer publish its share.
     fn drive<E, P: Producer<E> + Send>(
         self,
         feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,
-        dynamic_stages: &DynamicStages,
+        cpus: &Cpus,
         line: FinishLine,
     ) -> Result<Finish, RunError> {
-        drive::all(feeds, dynamic_stages, line, self.wait, self.workload.publish)
+        drive::all(feeds, cpus, line, self.wait, self.workload.publish)
     }
 
     /// Returns the pass of a run with this `finish`, whose handlers received `batches` each.

@@ -29,12 +29,6 @@ const NO_SENDER: &str = "the channel is disconnected and every value has been re
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
-impl<T> fmt::Debug for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 impl<T> fmt::Display for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(NO_RECEIVER)
@@ -92,12 +86,6 @@ impl<T> TrySendError<T> {
             TryPublishError::Full => Self::Full(value),
             TryPublishError::Closed | TryPublishError::Halted(_) => Self::Disconnected(value),
         }
-    }
-}
-
-impl<T> fmt::Debug for TrySendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -172,12 +160,6 @@ impl<T> SendTimeoutError<T> {
             }
             WhenFullError::Closed | WhenFullError::Halted(_) => Self::Disconnected(value),
         }
-    }
-}
-
-impl<T> fmt::Debug for SendTimeoutError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -327,7 +309,9 @@ impl fmt::Display for RecvTimeoutError {
 
 impl Error for RecvTimeoutError {}
 
-debug_as_display! { RecvError, RecvTimeoutError, TryRecvError }
+debug_as_display! {
+    SendError<T>, SendTimeoutError<T>, TrySendError<T>, RecvError, RecvTimeoutError, TryRecvError,
+}
 
 impl From<RecvError> for RecvTimeoutError {
     fn from(_: RecvError) -> Self {

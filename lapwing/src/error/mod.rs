@@ -121,8 +121,8 @@ impl Error for RingError {}
 
 /// Prints the sentence of `Display`, so that a `main` that returns the error prints it too.
 macro_rules! debug_as_display {
-    ($($error:ty),+ $(,)?) => {
-        $(impl std::fmt::Debug for $error {
+    ($($error:ident $(<$value:ident>)?),+ $(,)?) => {
+        $(impl$(<$value>)? std::fmt::Debug for $error$(<$value>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 std::fmt::Display::fmt(self, f)
             }

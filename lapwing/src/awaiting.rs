@@ -40,7 +40,7 @@ impl Budget {
 
     /// Begins anew: the task waits, so others run.
     pub(crate) fn refill(&mut self) {
-        *self = Self::default();
+        self.refill_up_to(EVENTS);
     }
 
     /// Begins anew with at most this number of events, at least one.

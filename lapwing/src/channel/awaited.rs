@@ -396,10 +396,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         unsent: &mut Unsent<'_, T>,
     ) -> Poll<Result<(), SendError<()>>> {
         loop {
-            if self.producer.poll_budget(context).is_pending() {
-                self.leave_place(); // of an earlier poll: this one is woken already
-                return Poll::Pending;
-            }
+            ready!(self.poll_budget(context));
             let before = unsent.len();
             let sent = self.try_send_rest(unsent);
             self.producer.spend((before - unsent.len()) as u64);
@@ -414,14 +411,22 @@ impl<T, S: Sequencer> Sender<T, S> {
         }
     }
 
+    /// Lets other tasks run if nothing of the budget is left.
+    fn poll_budget(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let polled = self.producer.poll_budget(context);
+        if polled.is_pending() {
+            self.leave_place(); // of an earlier poll: this one is woken already
+        }
+        polled
+    }
+
     fn poll_put(
         &mut self,
         context: &mut Context<'_>,
         value: &mut Option<T>,
     ) -> Poll<Result<(), SendError<T>>> {
-        if value.is_some() && self.producer.poll_budget(context).is_pending() {
-            self.leave_place(); // of an earlier poll: this one is woken already
-            return Poll::Pending;
+        if value.is_some() {
+            ready!(self.poll_budget(context));
         }
         while let Some(taken) = value.take() {
             match self.try_send(taken) {

@@ -101,7 +101,7 @@ pub(crate) fn width() -> usize {
 
 /// What is measured, and where.
 pub(crate) fn introduction() -> String {
-    let cpus = available_parallelism().map_or(1, NonZeroUsize::get);
+    let cpus = cpus();
     format!(
         "Lapwing {} and four other libraries on {cpus} CPUs, {OS} {ARCH}. This takes a minute and a half.\n\
          Five graphs of the Disruptor paper: 8-byte events, 65,536 slots. Channel: three senders, 1,024\n\
@@ -139,9 +139,8 @@ pub(crate) fn closing(contenders: &[Contender], rows: &[Row]) -> String {
         let most = speeds.fold(0.0, f64::max);
         Some(format!("{} {}..{}", case.name, rounded(least), rounded(most)))
     });
-    let ranges = lines(ranges.collect(), "Lapwing, least..most: ");
-    let cpus = available_parallelism().map_or(1, NonZeroUsize::get);
-    let crowded = CASES.iter().filter(|case| case.graph.threads() > cpus).count();
+    let ranges = lines("Lapwing, least..most:", &ranges.collect::<Vec<_>>());
+    let crowded = CASES.iter().filter(|case| case.graph.threads() > cpus()).count();
     let crowded = match crowded {
         0 => String::new(),
         rows => format!(
@@ -158,19 +157,23 @@ pub(crate) fn closing(contenders: &[Contender], rows: &[Row]) -> String {
 }
 
 /// Returns `head` and `parts`, separated by commas, in lines that fit a wide table.
-fn lines(parts: Vec<String>, head: &str) -> String {
-    let (mut text, mut columns) = (head.to_owned(), head.len());
+fn lines(head: &str, parts: &[String]) -> String {
+    let mut lines = vec![head.to_owned()];
     for (number, part) in parts.iter().enumerate() {
         let comma = if number + 1 < parts.len() { "," } else { "" };
-        if columns + part.len() + 2 > WIDE {
-            text.push_str("\n  ");
-            columns = 2;
+        let line = lines.last_mut().expect("the head is a line");
+        if line.len() + part.len() + 2 > WIDE {
+            lines.push(format!("  {part}{comma}"));
+        } else {
+            *line += &format!(" {part}{comma}");
         }
-        let gap = if columns > 2 && number > 0 { " " } else { "" };
-        text.push_str(&format!("{gap}{part}{comma}"));
-        columns += gap.len() + part.len() + comma.len();
     }
-    text
+    lines.join("\n")
+}
+
+/// The CPUs that this program may use.
+fn cpus() -> usize {
+    available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 impl Figures {

@@ -75,8 +75,9 @@ impl<'a> World<'a> {
         causes
     }
 
-    /// Whether the ring must have been halted: a consumer did it, or all of them stopped at an
-    /// event, and so before they had drained the ring.
+    /// Whether the ring must have been halted: a consumer did it, or all of them stopped, each
+    /// before the end. One that stops at the last event may have drained a closed ring, and then
+    /// does not halt it.
     pub(super) fn must_halt(&self) -> bool {
         let own = |past: &Past| {
             if let Ending::Own(outcome) = &past.end { Some(outcome.clone()) } else { None }
@@ -87,9 +88,10 @@ impl<'a> World<'a> {
         let has_group_left = |(stage, pasts): (usize, &Vec<Past>)| {
             self.program.stages[stage].is_group() && pasts.iter().all(stops)
         };
+        let stops_early = |past: &Past| stops(past) && past.next < self.account.end();
         self.everything_past().any(halts)
             || self.pasts.iter().enumerate().any(has_group_left)
-            || !self.program.clears && self.everything_past().all(stops)
+            || !self.program.clears && self.everything_past().all(stops_early)
     }
 
     /// Whether all workers of a group may have left, or all consumers.
@@ -154,4 +156,65 @@ fn is_gone(past: &Past, ended: Option<&Ended>) -> bool {
     past.has_left()
         || past.end == Ending::Closed
         || past.end == Ending::Open && ended.is_some_and(is_over)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lapwing::Action;
+    use lapwing::wait::{Adaptive, Yielding};
+
+    use crate::threads::check;
+    use crate::threads::program::{
+        Act, Call, End, Fate, Form, How, Pace, Patience, Pause, Place, Policy, Program, Stage,
+        Threads, Verdict,
+    };
+    use crate::threads::waits::Strategy;
+
+    /// Two events for one stage, which does `action` at the second. Each of its calls takes longer
+    /// than the producer needs to publish and to close the ring.
+    fn program(action: Action) -> Program {
+        let how = How::Publish(Patience::Waits);
+        let call = Call { how, count: 1, fate: Fate::Publishes, before: Pause::None };
+        let stage = Stage {
+            after: 0,
+            is_alone: true,
+            form: Form::Handler { writes: false, is_local: false },
+            max_batch: None,
+            wait: None,
+            has_timeout: false,
+            takes_failed: false,
+            place: Place::Free,
+            pace: Pace { pause: Pause::Sleep(Duration::from_millis(10)), every: 1 },
+            on_error: Policy::None,
+            on_panic: Policy::None,
+            acts: vec![Act { at: 1, times: 1, verdict: Verdict::Says(action) }],
+            tap: None,
+        };
+        Program {
+            capacity: 4,
+            first: 0,
+            is_multi: false,
+            producers: vec![vec![call; 2]],
+            stages: vec![stage],
+            clears: false,
+            threads: Threads::PerStage,
+            by_hand: false,
+            announces: false,
+            wait: Strategy::Yielding(Yielding::default()),
+            producer_wait: Strategy::Adaptive(Adaptive::default()),
+            dynamic_stages: 0,
+            is_monitored: false,
+            deeds: Vec::new(),
+            end: End::DropProducers,
+        }
+    }
+
+    #[test]
+    fn a_stage_that_stops_at_the_last_event_may_have_drained_the_ring() {
+        for action in [Action::SkipAndStop, Action::Stop] {
+            assert_eq!(check(&program(action), Duration::from_secs(20)), Ok(()), "{action:?}");
+        }
+    }
 }

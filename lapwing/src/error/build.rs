@@ -72,8 +72,7 @@ pub enum BuildError {
         /// The name that no stage of the graph has.
         upstream: String,
     },
-    /// A stage of a graph depends twice on the same stage, at least once by its
-    /// [name](crate::Stage::after_named).
+    /// A stage of a graph depends twice on the same stage.
     DuplicateUpstream {
         /// The stage with the dependency.
         stage: String,
@@ -82,10 +81,9 @@ pub enum BuildError {
     },
     /// Stages of a graph depend on each other in a circle, so none of them would ever get an event.
     Cycle {
-        /// A stage of the circle.
-        stage: String,
-        /// The stage of the circle that it depends on. It is the same if a stage depends on itself.
-        upstream: String,
+        /// The stages of one circle: each depends on the next one, and the last on the first. It is
+        /// a single stage if that depends on itself.
+        stages: Vec<String>,
     },
     /// A stage with exclusive access could run at the same time as another stage.
     Overlap {
@@ -237,10 +235,11 @@ impl fmt::Display for BuildError {
                     "a stage depends twice on another: stage={stage:?}, upstream={upstream:?}"
                 )
             }
-            Self::Cycle { stage, upstream } => write!(
-                f,
-                "stages depend on each other in a circle: stage={stage:?}, upstream={upstream:?}"
-            ),
+            Self::Cycle { stages } => {
+                f.write_str("stages depend on each other in a circle: ")?;
+                stages.iter().try_for_each(|stage| write!(f, "{stage:?} after "))?;
+                write!(f, "{:?}", stages.first().map_or("", String::as_str))
+            }
             Self::Overlap { exclusive, other } => write!(
                 f,
                 "a stage with exclusive access must run before or after each other stage: \

@@ -11,6 +11,10 @@ pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned 
 
 /// How the stages of a ring ended, and their handlers.
 ///
+/// The report owns the handlers, and with them what they own. If a handler holds a producer of
+/// another ring or a sender of a channel, that stays open until the report is dropped or the handler
+/// is [taken](Self::take).
+///
 /// ```
 /// use lapwing::{Disruptor, consumer::Outcome};
 ///
@@ -115,8 +119,9 @@ impl Report {
     }
 }
 
-/// The error of a ring in which a stage failed, panicked or was detached by its failure policy, or
-/// that was halted before it was drained. Also the error of a second request for the report.
+/// The error of a ring in which a stage failed, panicked, was detached by its failure policy, or
+/// ended by a halt before it had drained the ring. Also the error of a second request for the
+/// report.
 ///
 /// ```
 /// use lapwing::Disruptor;

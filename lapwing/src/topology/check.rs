@@ -46,8 +46,8 @@ pub(super) fn check<'env, E: Send + 'env>(
         check_dependencies(nodes, stage, &after)?;
         upstream.push(after);
     }
-    if let Some((stage, upstream)) = graph.cycle.clone() {
-        return Err(BuildError::Cycle { stage, upstream });
+    if let Some(stages) = graph.cycle.clone() {
+        return Err(BuildError::Cycle { stages });
     }
     check_exclusive(nodes, &ancestors(&upstream))?;
     Ok(upstream)

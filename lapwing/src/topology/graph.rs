@@ -55,8 +55,8 @@ pub struct Graph<'env, E> {
     /// Distinguishes the ids of this graph from those of other graphs.
     id: u64,
     pub(super) nodes: Vec<Node<'env, E>>,
-    /// The names of a stage and of one that it depends on, in a cycle.
-    pub(super) cycle: Option<(String, String)>,
+    /// The names of the stages of a circle: each depends on the next one, the last on the first.
+    pub(super) cycle: Option<Vec<String>>,
 }
 
 /// A stage of a graph. Once the graph is added to a ring, the stages that it depends on precede it in
@@ -182,16 +182,16 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     }
 
     /// Puts the stages into an order in which each one follows those that it depends on. Returns the
-    /// names of two stages in a cycle, if there is one.
-    fn sort(&mut self) -> Option<(String, String)> {
+    /// names of the stages of a circle, if there is one.
+    fn sort(&mut self) -> Option<Vec<String>> {
         let own = |id: &StageId| (id.graph == self.id).then_some(id.index);
         let upstream = |node: &Node<'env, E>| node.stage.after.iter().filter_map(own).collect();
         let upstream: Vec<Vec<usize>> = self.nodes.iter().map(upstream).collect();
         let order = match order(&upstream) {
             Ok(order) => order,
-            Err(Cycle { stage, upstream }) => {
-                let name_of = |index: usize| self.nodes[index].stage.name.clone();
-                return Some((name_of(stage), name_of(upstream)));
+            Err(Cycle(stages)) => {
+                let names = stages.into_iter().map(|index| self.nodes[index].stage.name.clone());
+                return Some(names.collect());
             }
         };
         let mut place = vec![0; order.len()];

@@ -1,19 +1,16 @@
 //! The order of stages that depend on each other by name: each stage comes after those that it
 //! depends on. Not here: what the names stand for (`graph`).
 
-/// A stage, and one that it depends on, in a circle of stages.
+/// Stages of which each depends on the next one, and the last on the first.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cycle {
-    pub(super) stage: usize,
-    pub(super) upstream: usize,
-}
+pub(super) struct Cycle(pub(super) Vec<usize>);
 
 /// Returns the stages in an order in which each one comes after those of its `upstream`. Keeps the
 /// given order as far as possible.
 ///
 /// # Errors
 ///
-/// A dependency in a circle, if there is one.
+/// A circle of stages, if there is one.
 pub(super) fn order(upstream: &[Vec<usize>]) -> Result<Vec<usize>, Cycle> {
     let mut order: Vec<usize> = Vec::with_capacity(upstream.len());
     let mut is_placed = vec![false; upstream.len()];
@@ -29,18 +26,18 @@ pub(super) fn order(upstream: &[Vec<usize>]) -> Result<Vec<usize>, Cycle> {
     Ok(order)
 }
 
-/// A dependency in a circle of stages that cannot be placed. Each of these depends on another one.
+/// A circle among the stages that cannot be placed. Each of these depends on another one, so a walk
+/// along such dependencies comes back to a stage that it has passed.
 fn find_cycle(upstream: &[Vec<usize>], is_placed: &[bool]) -> Cycle {
     let is_left = |&stage: &usize| !is_placed[stage];
-    let mut stage = (0..upstream.len()).find(is_left).unwrap_or_default();
-    let mut seen = vec![false; upstream.len()];
+    let mut walk: Vec<usize> = (0..upstream.len()).find(is_left).into_iter().collect();
     loop {
-        seen[stage] = true;
-        let next = upstream[stage].iter().copied().find(is_left).unwrap_or(stage);
-        if seen[next] {
-            return Cycle { stage, upstream: next };
+        let next = walk.last().and_then(|&stage| upstream[stage].iter().copied().find(is_left));
+        let begin = walk.iter().position(|&stage| Some(stage) == next);
+        match (next, begin) {
+            (Some(next), None) => walk.push(next),
+            (_, begin) => return Cycle(walk.split_off(begin.unwrap_or_default())),
         }
-        stage = next;
     }
 }
 
@@ -62,10 +59,10 @@ mod tests {
 
     #[test]
     fn a_circle_is_found_wherever_it_begins() {
-        assert_eq!(order(&[vec![0]]), Err(Cycle { stage: 0, upstream: 0 }));
+        assert_eq!(order(&[vec![0]]), Err(Cycle(vec![0])));
         let behind_it = [vec![1], vec![2], vec![1], vec![]];
-        assert_eq!(order(&behind_it), Err(Cycle { stage: 2, upstream: 1 }));
+        assert_eq!(order(&behind_it), Err(Cycle(vec![1, 2])));
         let long = [vec![1], vec![2], vec![3], vec![0]];
-        assert_eq!(order(&long), Err(Cycle { stage: 3, upstream: 0 }));
+        assert_eq!(order(&long), Err(Cycle(vec![0, 1, 2, 3])));
     }
 }

@@ -452,6 +452,10 @@ fn a_dependency_that_is_named_twice_is_an_error_with_both_names() {
     let a = graph.stage("a").read(nothing);
     graph.stage("b").after_named("a").after(a).read(nothing);
     assert_eq!(build_error(graph), twice(), "by its name and by its id");
+    let mut graph = Graph::new();
+    let a = graph.stage("a").read(nothing);
+    graph.stage("b").after(a).after(a).read(nothing);
+    assert_eq!(build_error(graph), twice(), "by its id");
     let text = "a stage depends twice on another: stage=\"b\", upstream=\"a\"";
     assert_eq!(twice().to_string(), text);
 }
@@ -463,20 +467,26 @@ fn two_stages_with_the_name_of_a_dependency_are_an_error() {
 }
 
 #[test]
-fn a_circle_of_stages_is_an_error_with_both_names() {
+fn a_circle_of_stages_is_an_error_with_their_names() {
     let cycle =
-        |stage, upstream| BuildError::Cycle { stage: text(stage), upstream: text(upstream) };
-    let error = build_error(named(&[("first", &[]), ("a", &["b", "first"]), ("b", &["a"])]));
-    assert_eq!(error, cycle("b", "a"));
-    let message = "stages depend on each other in a circle: stage=\"b\", upstream=\"a\"";
+        |stages: &[&str]| BuildError::Cycle { stages: stages.iter().copied().map(text).collect() };
+    let stages: [(_, &[_]); 5] =
+        [("first", &[]), ("in", &["a"]), ("a", &["b", "first"]), ("b", &["c"]), ("c", &["a"])];
+    let error = build_error(named(&stages));
+    assert_eq!(error, cycle(&["a", "b", "c"]), "without the stages before and behind it");
+    let message =
+        "stages depend on each other in a circle: \"a\" after \"b\" after \"c\" after \"a\"";
     assert_eq!(error.to_string(), message);
-    assert_eq!(build_error(named(&[("a", &["a"])])), cycle("a", "a"));
+    let error = build_error(named(&[("a", &["a"])]));
+    assert_eq!(error, cycle(&["a"]));
+    let message = "stages depend on each other in a circle: \"a\" after \"a\"";
+    assert_eq!(error.to_string(), message);
     let mut graph = Graph::new();
     let a = graph.stage("a").after_named("b").read(nothing);
     graph.stage("b").after(a).read(nothing);
-    assert_eq!(build_error(graph), cycle("b", "a"), "one of them by its id");
+    assert_eq!(build_error(graph), cycle(&["a", "b"]), "one of them by its id");
     // The first graph is at fault, not the second.
     let ring = Disruptor::single_producer(4, || 0).graph(named(&[("a", &["b"]), ("b", &["a"])]));
     let error = ring.graph(named(&[("d", &["c"]), ("c", &[])])).stage("e").read(nothing).build();
-    assert_eq!(error.err(), Some(cycle("b", "a")));
+    assert_eq!(error.err(), Some(cycle(&["a", "b"])));
 }

@@ -34,7 +34,8 @@ impl Running<'_> {
     ///
     /// - A stage failed, panicked, or was detached by its failure policy. A stage that
     ///   [stopped](crate::Action::Stop) is not an error.
-    /// - The ring was halted before it was drained.
+    /// - A stage ended because the ring was halted, before it had drained the ring. If all stages
+    ///   had stopped by themselves before the halt, the call returns `Ok`, although events may remain.
     /// - A handler of this ring called `shutdown`. It cannot wait for itself, so the call halts the
     ///   ring. To stop from a handler, use [`close`](Self::close) or
     ///   [`Action::Halt`](crate::Action::Halt).

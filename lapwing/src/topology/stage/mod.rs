@@ -142,10 +142,11 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
 
 impl<E> Stage<&mut Graph<'_, E>> {
     /// Makes this stage depend on `stage`: it gets each event after `stage` has finished it.
-    /// Several calls add several dependencies; the same id again changes nothing.
+    /// Several calls add several dependencies.
     ///
     /// For an id of another graph, [`build`](crate::Builder::build) returns
-    /// [`UnknownStage`](crate::error::BuildError::UnknownStage).
+    /// [`UnknownStage`](crate::error::BuildError::UnknownStage). For the same id twice, it returns
+    /// [`DuplicateUpstream`](crate::error::BuildError::DuplicateUpstream).
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Graph};
@@ -177,9 +178,7 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// let _ = ring.stage("second").after(id).read(|_, _, _| {});
     /// ```
     pub fn after(mut self, stage: StageId) -> Self {
-        if !self.settings.after.contains(&stage) {
-            self.settings.after.push(stage);
-        }
+        self.settings.after.push(stage);
         self
     }
 

@@ -18,7 +18,7 @@ use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lone {
+pub(crate) struct AfterIdle {
     /// Threads that each receive every event, at least 1.
     pub(crate) listeners: usize,
     /// Events of the run, at least 1.
@@ -31,7 +31,7 @@ pub(crate) struct Lone {
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     clock: Clock,
-    lone: Lone,
+    run: AfterIdle,
 }
 
 /// Receives the events.
@@ -69,10 +69,10 @@ struct Word {
     parked: Mutex<Vec<Thread>>,
 }
 
-impl Lone {
+impl AfterIdle {
     /// Returns the caller of this run.
     pub(crate) fn caller(self, clock: &Clock) -> Caller {
-        Caller { clock: clock.clone(), lone: self }
+        Caller { clock: clock.clone(), run: self }
     }
 
     /// Returns the listeners of this run.
@@ -125,8 +125,8 @@ impl Caller {
         &self,
         mut send: impl FnMut(u64) -> Result<(), Disconnected>,
     ) -> Result<(), Disconnected> {
-        for _ in 0..self.lone.events {
-            let due = self.clock.now() + self.lone.silence.as_nanos() as u64;
+        for _ in 0..self.run.events {
+            let due = self.clock.now() + self.run.silence.as_nanos() as u64;
             sleep_until(&self.clock, due);
             send(self.clock.now())?;
         }
@@ -262,8 +262,8 @@ mod tests {
     fn every_listener_hears_every_event() {
         for &bare in Bare::ALL {
             for listeners in [1, 3] {
-                let lone = Lone { listeners, events: 5, silence: Duration::from_millis(1) };
-                let heard = lone.bare(bare).unwrap();
+                let run = AfterIdle { listeners, events: 5, silence: Duration::from_millis(1) };
+                let heard = run.bare(bare).unwrap();
                 assert_eq!(heard.events(), 5, "{bare:?}");
                 assert!(heard.halves().zip(heard.lasts()).all(|(half, last)| half <= last));
             }
@@ -273,8 +273,8 @@ mod tests {
     #[test]
     fn an_event_that_one_listener_missed_is_none() {
         let clock = Clock::new();
-        let lone = Lone { listeners: 2, events: 1, silence: Duration::ZERO };
-        let mut listeners = lone.listeners(&clock);
+        let run = AfterIdle { listeners: 2, events: 1, silence: Duration::ZERO };
+        let mut listeners = run.listeners(&clock);
         listeners[0].hear(0);
         assert_eq!(Heard::of(listeners).events(), 0);
     }

@@ -1,12 +1,12 @@
 //! Workloads: the data, its path between threads, and the computation of each thread, which exposes
 //! a wrong answer.
 
+pub(crate) mod after_idle; // single events after idle periods
 pub(crate) mod bare; // two words between two threads, without a queue
 pub(crate) mod event; // the event and its sizes
 pub(crate) mod exchange; // round trips of numbers, over any carrier
 pub(crate) mod fold; // the computation of a consumer, which exposes loss and disorder
 pub(crate) mod increments; // the cases of contention
-pub(crate) mod lone; // single events after idle periods
 pub(crate) mod paced; // the three-stage pipeline under a load, and its delays
 pub(crate) mod queue; // the interface of a rival queue
 pub(crate) mod sharing; // each event to one of several consumers

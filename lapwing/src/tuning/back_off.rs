@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_lengthens_the_back_off_and_a_lone_event_shortens_it() {
+    fn a_stream_lengthens_the_back_off_and_a_single_event_shortens_it() {
         let mut back_off = BackOff::default();
         let mut learn = |events| {
             back_off.learn(events);

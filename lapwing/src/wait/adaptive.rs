@@ -1,7 +1,7 @@
 //! The default strategy: polls while that pays, yields under oversubscription, and parks.
 //!
 //! ```text
-//! single events: Lone ────────────────────┐
+//! single events: Single ──────────────────┐
 //! other waits:   Gap ──> [Probe] ──> Near ┴┬─> [Glance] ──> Awake ──> [Leaving] ──> Parked ──> Near
 //!                                          └─> Beside ──> Near
 //! ```
@@ -37,7 +37,7 @@ const FEW_EVENTS: u64 = 8192;
 /// arrive.
 const NEAR_POLLS: u32 = 72;
 /// The same for a consumer of single events, if its polls take what they find: 3 to 8 µs.
-const LONE_POLLS: u32 = 1024;
+const SINGLE_POLLS: u32 = 1024;
 /// Polls before a yield under oversubscription, in a ring of several producers: half a microsecond,
 /// which is the cost of a yield.
 ///
@@ -148,7 +148,7 @@ enum Phase {
     /// Polls without a read of the clock.
     Near,
     /// The same for a consumer of single events.
-    Lone,
+    Single,
     /// Waits as [`BesideBusyThreads`] does.
     Beside,
     /// Polls before the first yield.
@@ -171,7 +171,7 @@ enum LastWait {
     /// Not over when the gap ended.
     Longer,
     /// Over within the polls for a single event.
-    Lone,
+    Single,
 }
 
 impl Default for Adaptive {
@@ -226,7 +226,7 @@ impl Adaptive {
         }
         if waiting.takes && self.expects_one(waiting) {
             self.waits = self.waits.wrapping_add(1);
-            return self.enter(Phase::Lone, Step::Poll(LONE_POLLS));
+            return self.enter(Phase::Single, Step::Poll(SINGLE_POLLS));
         }
         self.pace /= 2;
         self.enter(Phase::Gap, Step::Pause(self.gap))
@@ -352,7 +352,7 @@ impl WaitStrategy for Adaptive {
                 self.poll_near(waiting)
             }
             Phase::Probe => self.poll_near(waiting),
-            Phase::Near | Phase::Lone => self.stay(waiting),
+            Phase::Near | Phase::Single => self.stay(waiting),
             Phase::Beside => match self.beside.next(waiting) {
                 Some(step) => step,
                 None => self.poll_near(waiting),
@@ -370,14 +370,14 @@ impl WaitStrategy for Adaptive {
     fn ended(&mut self, waited: &Waited) {
         self.last = match self.phase {
             Phase::Gap => LastWait::There,
-            Phase::Lone => LastWait::Lone,
+            Phase::Single => LastWait::Single,
             _ => LastWait::Longer,
         };
         match self.phase {
             Phase::Parked => self.usual.learn_parked(waited.slept()),
             _ if waited.is_expired() => {}
             Phase::Gap | Phase::Beside => {}
-            Phase::Probe | Phase::Near | Phase::Lone => self.usual.learn_near(),
+            Phase::Probe | Phase::Near | Phase::Single => self.usual.learn_near(),
             Phase::Glance | Phase::Awake | Phase::Leaving => {
                 let last_ns = waited.last_yield.map_or(0, cost_of);
                 self.usual.learn_awake(self.spent_ns.saturating_add(last_ns));
@@ -402,7 +402,7 @@ impl WaitStrategy for Adaptive {
             LastWait::None if events >= FEW_EVENTS => self.pace /= 2,
             LastWait::None => self.pace = learnt(self.pace, events),
             // Events that ended a wait arrived one by one, and so may the next.
-            LastWait::Longer | LastWait::Lone => {}
+            LastWait::Longer | LastWait::Single => {}
         }
         pacing.pause(self.pace);
     }

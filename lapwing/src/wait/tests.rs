@@ -357,7 +357,7 @@ fn default_does_not_keep_away_when_oversubscribed_where_it_gives_its_cpu_away() 
 /// A yield after each single event would let a whole round of time slices pass, even if the next
 /// event has arrived.
 #[test]
-fn default_when_oversubscribed_looks_for_one_more_lone_event_before_it_gives_its_cpu_away() {
+fn default_when_oversubscribed_looks_for_one_more_single_event_before_it_gives_its_cpu_away() {
     let ((mut waiter, seen), control) = (adaptive(), ring());
     let load = CpuLoad::of(&control);
     load.saw_others();
@@ -438,7 +438,7 @@ fn polls_at_once_in(waiter: &mut Waiter, ring: &Shared) -> bool {
 /// The polls of a strategy see a single event later than those of its consumer: by 45 ns if the
 /// CPUs share a cache.
 #[test]
-fn default_polls_for_lone_events_at_once_and_now_and_then_probes_for_oversubscription() {
+fn default_polls_for_single_events_at_once_and_now_and_then_probes_for_oversubscription() {
     let (mut waiter, _) = adaptive();
     assert_eq!(polls_at_once(&mut waiter, 512), 511);
     assert_eq!(polls_at_once(&mut waiter, 512), 511);

@@ -12,7 +12,7 @@
 //! | 6, a ring that is given up leaves a thread | here |
 //! | 7, a poller that was dropped holds its events | `pollers` |
 //! | 8, the end hangs on the thread of a poller | `answers` |
-//! | 9, a lone event wakes no thread | `wake_ups` |
+//! | 9, a single event wakes no thread | `wake_ups` |
 //! | 10, the first event does not arrive alone | `answers`, `pollers` |
 //! | 11, the first lap is overwritten | `answers` |
 //! | 12, more threads than CPUs | here |

@@ -20,7 +20,7 @@ use super::session::Session;
 use crate::contenders::{ContenderName, Entry, Roster, Setting, WaitName};
 use crate::flags::values::{self, each_once};
 use crate::flags::{LengthArguments, SettingArguments};
-use crate::load::lone::{Bare, Lone};
+use crate::load::after_idle::{AfterIdle, Bare};
 use crate::load::topologies::Topology;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
@@ -42,7 +42,7 @@ pub(super) const VIEW: View = View {
 };
 
 /// The topology of single events in a record.
-const SINGLE_EVENT: &str = "lone-event";
+const SINGLE_EVENT: &str = "single-event";
 /// CPU time of the process without its sender, and of the sender, in percent of one CPU.
 const WAITING_CPU: &str = "cpu_percent";
 const SENDER_CPU: &str = "sender_cpu_percent";
@@ -178,8 +178,8 @@ impl IdleArguments {
         let rings = self.default_waits().into_iter().map(Carrier::Lapwing);
         let carriers = rings.chain(bare).collect::<Vec<_>>();
         let rows = LISTENERS.iter().flat_map(|&listeners| {
-            let lone = Lone { listeners, events, silence: SILENCE };
-            carriers.iter().map(move |carrier| SingleEvents::row(*carrier, lone))
+            let run = AfterIdle { listeners, events, silence: SILENCE };
+            carriers.iter().map(move |carrier| SingleEvents::row(*carrier, run))
         });
         rows.collect()
     }

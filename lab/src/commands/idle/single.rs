@@ -6,7 +6,7 @@ use lapwing_lab_stats::median;
 
 use super::{HALF, LAST, SINGLE_EVENT};
 use crate::contenders::{Setting, parallel};
-use crate::load::lone::{Bare, Heard, Lone};
+use crate::load::after_idle::{AfterIdle, Bare, Heard};
 use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::measure::runner::{Length, Measured, Row, Subject, known};
@@ -29,7 +29,7 @@ pub(super) enum Carrier {
 /// A carrier, and its number of consumers.
 pub(super) struct SingleEvents {
     carrier: Carrier,
-    lone: Lone,
+    run: AfterIdle,
 }
 
 impl Carrier {
@@ -52,24 +52,24 @@ impl Carrier {
         }
     }
 
-    fn run(self, lone: Lone) -> Result<Heard, RunError> {
+    fn run(self, run: AfterIdle) -> Result<Heard, RunError> {
         match self {
-            Self::Bare(bare) => lone.bare(bare),
-            Self::Lapwing(setting) => parallel::lone(setting, lone),
+            Self::Bare(bare) => run.bare(bare),
+            Self::Lapwing(setting) => parallel::after_idle(setting, run),
         }
     }
 }
 
 impl SingleEvents {
     /// Creates a row that has not run.
-    pub(super) fn row(carrier: Carrier, lone: Lone) -> Row<Self> {
-        Row::new(Self { carrier, lone }, Length::Events(lone.events))
+    pub(super) fn row(carrier: Carrier, run: AfterIdle) -> Row<Self> {
+        Row::new(Self { carrier, run }, Length::Events(run.events))
     }
 }
 
 impl Subject for SingleEvents {
     fn record(&self) -> Record {
-        let Lone { listeners, silence, .. } = self.lone;
+        let AfterIdle { listeners, silence, .. } = self.run;
         self.carrier
             .record(super::VIEW.experiment, listeners)
             .in_cell(Key::TOPOLOGY, SINGLE_EVENT)
@@ -81,7 +81,7 @@ impl Subject for SingleEvents {
     fn run(&self, events: u32) -> Result<Measured, Error> {
         let (topology, contender) = (SINGLE_EVENT, self.carrier.name());
         let begin = Instant::now();
-        let heard = self.carrier.run(Lone { events, ..self.lone });
+        let heard = self.carrier.run(AfterIdle { events, ..self.run });
         let heard = heard.map_err(|source| Error::Run { topology, contender, source })?;
         let (expected, found) = (u64::from(events), heard.events() as u64);
         if expected != found {

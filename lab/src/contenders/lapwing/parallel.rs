@@ -7,14 +7,14 @@ use lapwing::{Consumers, Disruptor, SingleProducer};
 
 use super::Setting;
 use super::one_ring::setting;
-use crate::load::lone::{Heard, Lone};
+use crate::load::after_idle::{AfterIdle, Heard};
 use crate::load::paced::{Clock, LastStage, Message, Pace, Paced, Sender};
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Disconnected, RunError};
 use crate::rings::crew::{self, Feed};
 
 /// Slots of a ring for single events. It never contains more than one.
-const LONE_SLOTS: usize = 1024;
+const SLOTS_AFTER_IDLE: usize = 1024;
 
 /// Runs `pace` once, with this many readers.
 ///
@@ -37,17 +37,17 @@ pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Pac
     Ok(Paced::parallel(finish, stages.into_iter().map(CachePadded::into_inner)))
 }
 
-/// Runs `lone` once.
+/// Publishes the single events of `run`, and returns how long each consumer took to have them.
 ///
 /// # Errors
 ///
 /// [`RunError`] if the ring could not be built or a worker did not complete.
-pub(crate) fn lone(setting: Setting, lone: Lone) -> Result<Heard, RunError> {
+pub(crate) fn after_idle(setting: Setting, run: AfterIdle) -> Result<Heard, RunError> {
     let clock = Clock::new();
-    let caller = lone.caller(&clock);
-    let mut listeners = lone.listeners(&clock);
+    let caller = run.caller(&clock);
+    let mut listeners = run.listeners(&clock);
     let handlers = listeners.iter_mut().map(|listener| |stamp: &u64| listener.hear(*stamp));
-    let (producer, consumers) = ring(setting, LONE_SLOTS, handlers)?;
+    let (producer, consumers) = ring(setting, SLOTS_AFTER_IDLE, handlers)?;
     let feed = Feed::new("sender", producer, |producer| {
         caller.run(|stamp| {
             producer.publish(|event| *event = stamp).map(drop).map_err(|_| Disconnected)

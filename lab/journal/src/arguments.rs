@@ -8,7 +8,7 @@ use clap::{Parser, ValueEnum};
 /// fdatasync.
 #[derive(Debug, Parser)]
 pub(crate) struct Arguments {
-    /// A folder on the disk that is measured
+    /// A folder on the disk that is measured. It is created if it does not exist
     #[arg(long, default_value = "target")]
     pub(crate) folder: PathBuf,
     /// Rounds that count

@@ -17,7 +17,7 @@
 //! Runs of all logs are interleaved in rounds, in a shuffled order; the first round warms up. Each
 //! log is then read, and must have each event once. Chronicle Queue runs in a Java process, if Java and
 //! Maven are installed.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod arguments;
 mod failure;
@@ -32,6 +32,7 @@ mod appends;
 mod delays;
 
 use std::fs;
+use std::process::ExitCode;
 
 use clap::Parser;
 use lapwing_lab_stats::{Machine, Neighbours};
@@ -41,8 +42,20 @@ use arguments::{Arguments, Part};
 use chronicle::Chronicle;
 use failure::Failure;
 
-fn main() -> Result<(), Failure> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("journal-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    let folder = &arguments.folder;
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("--folder {} cannot be used: {error}", folder.display()))?;
     let mut machine = Machine::detect();
     let neighbours = Neighbours::watch();
     let (mut chronicle, missing) = match Chronicle::start(&arguments.cache) {

@@ -182,13 +182,12 @@ impl<P> Stage<P> {
     /// | consumer | longest batch |
     /// |---|---|
     /// | a handler | 1/2 of the ring if the graph has one stage, 1/3 if it has two, 1/4 if it has more |
-    /// | a handler, if the ring has at most 32 KiB | 1/4 of the ring |
     /// | a handler, if the ring has several producers | 1/4 of the ring, at most 4096 events |
     /// | a worker, or a consumer in a [dynamic stage](crate::graph::DynamicStages) | 1/4 of the ring |
     /// | a poller | the whole ring |
     ///
-    /// The third line does not apply if an event has 32 to 64 bytes and the batch by the first two
-    /// lines has 1 MiB or more.
+    /// The second line does not apply if an event has 32 to 64 bytes and the batch by the first line
+    /// has 1 MiB or more.
     ///
     /// ```
     /// use lapwing::Disruptor;

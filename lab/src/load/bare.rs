@@ -54,7 +54,7 @@ pub(crate) struct Look {
 impl Look {
     /// The ways to try. `spin-moment` does hardly any work: it stores and loads a word and
     /// multiplies it twice. It is not known why this is the fastest way on some CPUs
-    /// (E61 in `lab/results/experiments.md`).
+    /// (E9 and E61 in `lab/results/experiments.md`).
     pub(crate) const ALL: [Self; 5] = [
         Self { name: "spin", pauses: 0, products: 0 },
         Self { name: "spin-moment", pauses: 0, products: 2 },

@@ -32,11 +32,11 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// Most bytes of the ring that a stage handles in one turn: half of 32 KiB, the smallest
 /// first-level cache. Then the next stage finds the events in this cache. The other half is for the
-/// handlers.
+/// handlers. Measured: see E30 in `lab/results/experiments.md`.
 const TURN_BYTES: u64 = 16 << 10;
 
 /// Fewest events of the longest batch of a turn, however large they are. It keeps the fixed cost of
-/// a turn per event small. Measured: see E30 in `lab/results/experiments.md`.
+/// a turn per event small.
 const LEAST_TURN: u64 = 16;
 
 /// Runs `consumers` on this thread until all have ended. Passes each result to `deliver`, with the

@@ -1,5 +1,5 @@
 //! The default length of a batch: how many events a stage takes before it releases them, so that
-//! the threads that wait for them can go on. The numbers are measured: see E2 and E45 in
+//! the threads that wait for them can go on. The numbers are measured: see E2, E44 and E45 in
 //! `lab/results/experiments.md`.
 
 use std::ops::RangeInclusive;

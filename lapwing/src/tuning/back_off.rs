@@ -5,9 +5,9 @@
 //! length of the back-off therefore adapts to the number of events that other producers claim in
 //! the meantime.
 //!
-//! Measured gain (E3 in `lab/results/experiments.md`): 2.6 times
-//! the throughput with three producers on an EPYC (Zen 5). On a Xeon (Emerald Rapids), bare claims
-//! reach 55 million per second with short pauses and 84 to 111 million with long ones.
+//! Measured gain (E3 and E18 in `lab/results/experiments.md`): 2.6 times the throughput with three
+//! producers on an EPYC (Zen 5). On a Xeon (Emerald Rapids), bare claims reach 55 million per second
+//! with short pauses and 84 to 111 million with long ones.
 
 use super::stream;
 use crate::sync::pause;

@@ -22,10 +22,9 @@
 //! If several stages gate the producers side by side, the last of them to finish acquires the
 //! lines.
 //!
-//! Measured gain in throughput (E22 in `lab/results/experiments.md`), on an
-//! EPYC (Zen 4): on cores that share a cache, 1.5 to 2.3 times with one producer and 1.2 to 1.4
-//! times with three. On cores without a shared cache, 4 to 7 times and 1.2 times. Multicast: 1.9 to
-//! 3.8 times.
+//! Measured gain in throughput (E22 and E60 in `lab/results/experiments.md`), on an EPYC (Zen 4): on
+//! cores that share a cache, 1.5 to 2.3 times with one producer and 1.2 to 1.4 times with three. On
+//! cores without a shared cache, 4 to 7 times and 1.2 times. Multicast: 1.9 to 3.8 times.
 
 use std::ops::Range;
 

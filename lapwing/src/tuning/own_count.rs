@@ -8,9 +8,9 @@
 //! that loads the cursor then waits for that line before it knows which slot to write, and
 //! afterwards waits for the slot's cache line. With a count, the claim knows the slot at once.
 //!
-//! Measured gain (E48 in `lab/results/experiments.md`): single events back
-//! to back are 1.3 times as fast on a Xeon (Emerald Rapids) and 1.8 times on an EPYC (Zen 4). A
-//! single event after an idle period is 1.3 and 1.4 times as fast.
+//! Measured gain (E48 and E68 in `lab/results/experiments.md`): single events back to back are 1.3
+//! times as fast on a Xeon (Emerald Rapids) and 1.8 times on an EPYC (Zen 4). A single event after
+//! an idle period is 1.3 and 1.4 times as fast. The cost in a stream is in E52.
 
 use std::ops::Range;
 

@@ -11,7 +11,7 @@
 //! Measured gain in throughput (E43 and E12 in `lab/results/experiments.md`):
 //!
 //! - Xeon (Emerald Rapids), events of 32 bytes in batches of 64: 1.18 times.
-//! - EPYC (Zen 4), three stages, events of 24 bytes, 8 Ki slots: 1.7 times.
+//! - Xeon, three stages, events of 24 bytes, 8 Ki slots: 1.7 times.
 
 use std::marker::PhantomData;
 

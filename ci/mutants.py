@@ -9,7 +9,7 @@ Usage: ci/mutants.py [ROW|NUMBER ...]          (the edits of these rows or with 
 The edits are in `mutants_list.py`. All of them are compiled into the test programs of the core and of the library, from
 a copy of both in which each edit is a choice at its site: `if crate::mutants::is(7) { Ordering::Relaxed } else {
 Ordering::Release }`. A program reads the number of its edit from an environment variable. A build for each of the
-nearly 300 edits would take hours. The choices are made in a copy, since so many of them would make the code hard to
+332 edits would take hours. The choices are made in a copy, since so many of them would make the code hard to
 read. A model of either program may see an edit of the core.
 
 The check fails if a model passes with its edit, since such a model proves nothing. That it passes without an edit is

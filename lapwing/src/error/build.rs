@@ -72,7 +72,8 @@ pub enum BuildError {
         /// The name that no stage of the graph has.
         upstream: String,
     },
-    /// A stage of a graph depends twice on the same stage.
+    /// A stage of a graph depends twice on the same stage, at least once by its
+    /// [name](crate::Stage::after_named).
     DuplicateUpstream {
         /// The stage with the dependency.
         stage: String,

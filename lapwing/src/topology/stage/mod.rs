@@ -142,11 +142,12 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
 
 impl<E> Stage<&mut Graph<'_, E>> {
     /// Makes this stage depend on `stage`: it gets each event after `stage` has finished it.
-    /// Several calls add several dependencies.
+    /// Several calls add several dependencies. The same id again changes nothing, because code that
+    /// collects ids may meet one twice; a name that stands twice in a list is an error of
+    /// [`after_named`](Self::after_named).
     ///
     /// For an id of another graph, [`build`](crate::Builder::build) returns
-    /// [`UnknownStage`](crate::error::BuildError::UnknownStage). For the same id twice, it returns
-    /// [`DuplicateUpstream`](crate::error::BuildError::DuplicateUpstream).
+    /// [`UnknownStage`](crate::error::BuildError::UnknownStage).
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Graph};
@@ -178,7 +179,9 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// let _ = ring.stage("second").after(id).read(|_, _, _| {});
     /// ```
     pub fn after(mut self, stage: StageId) -> Self {
-        self.settings.after.push(stage);
+        if !self.settings.after.contains(&stage) {
+            self.settings.after.push(stage);
+        }
         self
     }
 

@@ -30,15 +30,17 @@ pub(super) fn order(upstream: &[Vec<usize>]) -> Result<Vec<usize>, Cycle> {
 /// along such dependencies comes back to a stage that it has passed.
 fn find_cycle(upstream: &[Vec<usize>], is_placed: &[bool]) -> Cycle {
     let is_left = |&stage: &usize| !is_placed[stage];
-    let mut walk: Vec<usize> = (0..upstream.len()).find(is_left).into_iter().collect();
-    loop {
-        let next = walk.last().and_then(|&stage| upstream[stage].iter().copied().find(is_left));
-        let begin = walk.iter().position(|&stage| Some(stage) == next);
-        match (next, begin) {
-            (Some(next), None) => walk.push(next),
-            (_, begin) => return Cycle(walk.split_off(begin.unwrap_or_default())),
+    let mut walk = Vec::new();
+    let mut next = (0..upstream.len()).find(is_left);
+    while let Some(stage) = next {
+        if let Some(begin) = walk.iter().position(|&passed| passed == stage) {
+            walk.drain(..begin);
+            break;
         }
+        walk.push(stage);
+        next = upstream[stage].iter().copied().find(is_left);
     }
+    Cycle(walk)
 }
 
 #[cfg(all(test, not(loom)))]

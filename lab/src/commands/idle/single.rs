@@ -29,7 +29,7 @@ pub(super) enum Carrier {
 /// A carrier, and its number of consumers.
 pub(super) struct SingleEvents {
     carrier: Carrier,
-    run: AfterIdle,
+    load: AfterIdle,
 }
 
 impl Carrier {
@@ -52,24 +52,24 @@ impl Carrier {
         }
     }
 
-    fn run(self, run: AfterIdle) -> Result<Heard, RunError> {
+    fn run(self, load: AfterIdle) -> Result<Heard, RunError> {
         match self {
-            Self::Bare(bare) => run.bare(bare),
-            Self::Lapwing(setting) => parallel::after_idle(setting, run),
+            Self::Bare(bare) => load.bare(bare),
+            Self::Lapwing(setting) => parallel::after_idle(setting, load),
         }
     }
 }
 
 impl SingleEvents {
     /// Creates a row that has not run.
-    pub(super) fn row(carrier: Carrier, run: AfterIdle) -> Row<Self> {
-        Row::new(Self { carrier, run }, Length::Events(run.events))
+    pub(super) fn row(carrier: Carrier, load: AfterIdle) -> Row<Self> {
+        Row::new(Self { carrier, load }, Length::Events(load.events))
     }
 }
 
 impl Subject for SingleEvents {
     fn record(&self) -> Record {
-        let AfterIdle { listeners, silence, .. } = self.run;
+        let AfterIdle { listeners, silence, .. } = self.load;
         self.carrier
             .record(super::VIEW.experiment, listeners)
             .in_cell(Key::TOPOLOGY, SINGLE_EVENT)
@@ -81,7 +81,7 @@ impl Subject for SingleEvents {
     fn run(&self, events: u32) -> Result<Measured, Error> {
         let (topology, contender) = (SINGLE_EVENT, self.carrier.name());
         let begin = Instant::now();
-        let heard = self.carrier.run(AfterIdle { events, ..self.run });
+        let heard = self.carrier.run(AfterIdle { events, ..self.load });
         let heard = heard.map_err(|source| Error::Run { topology, contender, source })?;
         let (expected, found) = (u64::from(events), heard.events() as u64);
         if expected != found {

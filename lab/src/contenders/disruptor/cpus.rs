@@ -4,6 +4,7 @@ use core_affinity::CoreId;
 use disruptor::ProcessorSettings;
 
 use crate::machine::placement::Placement;
+
 /// The CPUs of the threads: producers on the first CPUs, handlers on those after them.
 pub(super) struct Cpus {
     /// The placement of the crew's threads.

@@ -14,10 +14,6 @@ use crate::format::name;
 use crate::storage::pace::Pace;
 use crate::storage::{Storage, StorageFile, file_error, read_fully};
 
-/// The bytes of the file. A file that is missing has zeros, like one of a journal that was never
-/// closed.
-pub(crate) type Bytes = [u8; LENGTH];
-
 /// Opens the file, or makes it. Its name is durable once the folder is synced. It stays open, so
 /// that a close needs neither space nor a descriptor.
 pub(crate) fn open(storage: &dyn Storage) -> Result<Arc<dyn StorageFile>, FileError> {
@@ -30,14 +26,14 @@ pub(crate) fn open(storage: &dyn Storage) -> Result<Arc<dyn StorageFile>, FileEr
     opened.map_err(file_error(storage, "open a file", name::CLOSED))
 }
 
-/// Reads the file.
-pub(crate) fn read(storage: &dyn Storage) -> Result<Bytes, OpenError> {
-    let mut bytes = [0; LENGTH];
+/// Returns what there is of the file: nothing if it is missing.
+pub(crate) fn read(storage: &dyn Storage) -> Result<Vec<u8>, OpenError> {
+    let mut bytes = vec![0; LENGTH];
     let read = match storage.open(name::CLOSED) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
         opened => opened.and_then(|file| read_fully(&*file, &mut bytes, 0)),
     };
-    read.map_err(file_error(storage, "read a file", name::CLOSED))?;
+    bytes.truncate(read.map_err(file_error(storage, "read a file", name::CLOSED))?);
     Ok(bytes)
 }
 

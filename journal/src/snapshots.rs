@@ -242,7 +242,7 @@ impl Snapshots {
         let length = file.bytes()?.saturating_sub(LENGTH as u64);
         let mut bytes = [0; LENGTH];
         let read = read_fully(&*file, &mut bytes, 0);
-        let header = read.ok().and_then(|_| SnapshotHeader::decode(&bytes));
+        let header = read.ok().and_then(|read| SnapshotHeader::decode(&bytes[..read]));
         let header = header.filter(|found| (found.sequence, found.length) == (sequence, length));
         Ok(header.map(|header| OpenState { file, header }))
     }

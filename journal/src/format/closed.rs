@@ -33,10 +33,13 @@ impl ClosedEnd {
         bytes
     }
 
-    /// Zeros are a file of a journal that was never closed.
-    pub(crate) fn decode(bytes: &[u8; LENGTH]) -> Result<Option<Self>, NoHeader> {
+    /// Decodes what there is of the file. Zeros, or nothing, are a journal that was never closed.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Option<Self>, NoHeader> {
         if bytes.iter().all(|&byte| byte == 0) {
             return Ok(None);
+        }
+        if bytes.len() != LENGTH {
+            return Err(NoHeader::Unreadable);
         }
         let is_intact = crc32c::crc32c(&bytes[..CHECKSUM]) == u32_at(bytes, CHECKSUM);
         if u64_at(bytes, 0) != MAGIC || !is_intact {
@@ -54,10 +57,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_is_read_as_it_was_written_and_each_changed_bit_is_noticed() {
+    fn an_end_is_read_as_it_was_written_and_each_cut_and_changed_bit_is_noticed() {
         let closed = ClosedEnd { journal: 1 << 100, end: 7 };
         assert_eq!(ClosedEnd::decode(&closed.encode()), Ok(Some(closed)));
         assert_eq!(ClosedEnd::decode(&[0; LENGTH]), Ok(None));
+        assert_eq!(ClosedEnd::decode(&[]), Ok(None));
+        for length in 1..LENGTH {
+            let bytes = &closed.encode()[..length];
+            assert_eq!(ClosedEnd::decode(bytes), Err(NoHeader::Unreadable), "length={length}");
+        }
         for bit in 0..LENGTH * 8 {
             let mut bytes = closed.encode();
             bytes[bit / 8] ^= 1 << (bit % 8);

@@ -64,7 +64,11 @@ impl SegmentHeader {
         bytes
     }
 
-    pub(crate) fn decode(bytes: &[u8; LENGTH]) -> Result<Self, NoHeader> {
+    /// Decodes what a file has of its header: all of it, or less if the file was cut.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, NoHeader> {
+        if bytes.len() != LENGTH {
+            return Err(NoHeader::Unreadable);
+        }
         let header = Self {
             shape: Shape { event_bytes: u32_at(bytes, 12), schema: u64_at(bytes, 16) },
             journal: u128_at(bytes, 24),
@@ -98,7 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn each_changed_bit_is_noticed() {
+    fn each_cut_and_each_changed_bit_is_noticed() {
+        for length in 0..LENGTH {
+            let bytes = &header().encode()[..length];
+            assert_eq!(SegmentHeader::decode(bytes), Err(NoHeader::Unreadable), "length={length}");
+        }
         for bit in 0..LENGTH * 8 {
             let mut bytes = header().encode();
             bytes[bit / 8] ^= 1 << (bit % 8);

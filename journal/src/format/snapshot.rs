@@ -35,11 +35,14 @@ impl SnapshotHeader {
         bytes
     }
 
-    /// Returns the header if the bytes are one of this version.
-    pub(crate) fn decode(bytes: &[u8; LENGTH]) -> Option<Self> {
+    /// Returns the header if the bytes, all that a file has of it, are one of this version.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() != LENGTH {
+            return None;
+        }
         let (sequence, length) = (u64_at(bytes, 16), u64_at(bytes, 24));
         let header = Self { sequence, length, state_sum: u32_at(bytes, 32) };
-        (header.encode() == *bytes).then_some(header)
+        (header.encode() == bytes).then_some(header)
     }
 }
 
@@ -48,9 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_read_as_it_was_written_and_each_changed_bit_is_noticed() {
+    fn a_header_is_read_as_it_was_written_and_each_cut_and_changed_bit_is_noticed() {
         let header = SnapshotHeader { sequence: 7, length: 9, state_sum: 11 };
         assert_eq!(SnapshotHeader::decode(&header.encode()), Some(header));
+        for length in 0..LENGTH {
+            assert_eq!(SnapshotHeader::decode(&header.encode()[..length]), None, "length={length}");
+        }
         for bit in 0..LENGTH * 8 {
             let mut bytes = header.encode();
             bytes[bit / 8] ^= 1 << (bit % 8);

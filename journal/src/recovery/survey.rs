@@ -169,7 +169,7 @@ impl Survey {
 /// Compares the segments with where the journal was closed.
 fn check_closed_end(
     storage: &dyn Storage,
-    bytes: &closed::Bytes,
+    bytes: &[u8],
     survey: Option<&Survey>,
 ) -> Result<(), OpenError> {
     let file = storage.path().join(name::CLOSED);

@@ -26,8 +26,8 @@ pub(crate) fn open_segment(
     let file = storage.open(&name).map_err(file_error(storage, "open a segment", &name))?;
     let mut bytes = [0; segment::LENGTH];
     let read = read_fully(&*file, &mut bytes, 0);
-    read.map_err(file_error(storage, "read a segment", &name))?;
-    match SegmentHeader::decode(&bytes) {
+    let read = read.map_err(file_error(storage, "read a segment", &name))?;
+    match SegmentHeader::decode(&bytes[..read]) {
         Ok(header) => Ok((file, Some(header).filter(|header| header.first == first))),
         Err(NoHeader::Unreadable) => Ok((file, None)),
         Err(NoHeader::Version(version)) => {
@@ -45,4 +45,34 @@ pub(crate) fn damage(
     defect: Defect,
 ) -> Damage {
     Damage { file: storage.path().join(name::segment(segment)), offset, sequence, defect }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::format::segment::Shape;
+    use crate::storage::disk::Disk;
+
+    /// A header whose last byte is zero, as that of one segment in 256.
+    fn ends_with_zero() -> [u8; segment::LENGTH] {
+        let shape = Shape { event_bytes: 8, schema: 0 };
+        let header =
+            |created_ns| SegmentHeader { shape, journal: 7, first: 0, bytes: 1024, created_ns };
+        let mut headers = (0..).map(|time| header(time).encode());
+        headers.find(|bytes| bytes.ends_with(&[0])).unwrap()
+    }
+
+    #[test]
+    fn a_header_that_is_cut_was_whole_if_it_ended_with_zero() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::create(folder.path()).unwrap();
+        let header = ends_with_zero();
+        for (length, is_whole) in [(segment::LENGTH, true), (segment::LENGTH - 1, false)] {
+            fs::write(folder.path().join(name::segment(0)), &header[..length]).unwrap();
+            let (_, found) = open_segment(&disk, 0).unwrap();
+            assert_eq!(found.is_some(), is_whole, "length={length}");
+        }
+    }
 }

@@ -26,7 +26,12 @@
 //! sync error             where atomics come from; why a step is refused
 //! padded addresses       distances between words; where slots are, without a right to them
 //!
+//! mapping/               a file in memory, for words that other processes see
+//!
 //! memory                 one value per slot
+//!
+//! words                  where the words lie that threads share
+//!
 //! parking/               sleep until another thread advances a word
 //! life                   open, closing, closed, halted; where the events end
 //! advice                 the interface to the tuning, and the plain advice
@@ -38,6 +43,7 @@
 //! control/               the words that threads share; how a stage advances, how a ring ends, joining
 //!
 //! ring                   the slots and the words, which each end holds
+//! view                   what monitors read of a ring, in this process or in another
 //!
 //! claims/                what a producer may write, and how it publishes
 //! reading/               what a stage may read; how it reads, releases and leaves
@@ -69,11 +75,20 @@ mod padded;
 #[cfg_attr(loom, allow(unsafe_code))]
 pub mod sync;
 
-pub mod advice;
-mod life;
-// I18: gets memory from the allocator.
+// I19: maps a file.
+#[allow(unsafe_code)]
+mod mapping;
+
+// I18, I19: gets memory from the allocator or from a mapping.
 #[allow(unsafe_code)]
 pub mod memory;
+
+// I19: refers to words that it keeps.
+#[allow(unsafe_code)]
+mod words;
+
+pub mod advice;
+mod life;
 mod parking;
 
 mod publication;
@@ -85,6 +100,7 @@ mod control;
 mod ring_buffer;
 
 mod ring;
+mod view;
 
 // I1: turns claims into references.
 #[allow(unsafe_code)]
@@ -108,15 +124,18 @@ pub use addresses::{Addresses, LINE};
 pub use claims::{
     Claim, ClaimBatch, Claims, Granted, MultiClaims, Producer, SingleClaims, Trying, Wish,
 };
-pub use control::{Control, Joined, Sharing, StartAt, Wait, Waits};
+pub use control::{Control, Joined, Sharing, StartAt, Wait};
 pub use life::State;
+pub use mapping::{Mapping, Word};
 pub use padded::Padded;
-pub use parking::{Awaited, EventCount, Places, Sleeper, TaskPlace, Turn};
+pub use parking::{Awaited, EventCount, Places, Sleeper, TaskPlace, Turn, Waits};
 pub use publication::Span;
 pub use reading::{Batch, Drained, Place, Reader, Spun, UNLIMITED};
 pub use ring::{Ring, Room};
 pub use ring_buffer::{ACQUIRES_LINES, Factory, HasPublishedMark, PublishedMark};
 pub use stages::{DETACHED, Graph, IDLE, ONLY_GENERATION, StageIndex, ancestors};
+pub use view::{Offsets, View};
+pub use words::{Placed, Words};
 
 /// The number of an event in its ring.
 pub type Sequence = u64;

@@ -15,12 +15,12 @@
 
 use crate::Sequence;
 use crate::error::{Cause, Ended};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 
 /// A close or a halt has begun; `end` may not be fixed yet.
-const CLOSING: u32 = 1;
+const CLOSING: u64 = 1;
 /// The ring is halted. The bits from [`CAUSE_SHIFT`] on give the reason.
-const HALTED: u32 = 2;
+const HALTED: u64 = 2;
 /// Bit position of the code of the [`Cause`].
 const CAUSE_SHIFT: u32 = 2;
 
@@ -40,36 +40,39 @@ pub enum State {
     Halted,
 }
 
+/// The words of the life of a ring: [`STATE`], [`END`] and [`PRODUCERS`].
+pub(crate) type LifeWords = [AtomicU64; 3];
+
+/// The word with the bits of the constants above. Written by a close or a halt, read by all threads.
+const STATE: usize = 0;
+/// The first sequence that the ring does not accept, or [`NOT_FIXED`]. Written once.
+const END: usize = 1;
+/// The number of producers and other endpoints that can publish, leaked ones included. Dropping the
+/// last one closes the ring.
+const PRODUCERS: usize = 2;
+
 /// The state of a ring, on a cache line that is rarely written and often read.
 #[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Life {
-    /// The bits of the constants above. Written by a close or a halt, read by all threads.
-    state: AtomicU32,
-    /// Number of producers and other endpoints that can publish, leaked ones included. Dropping the
-    /// last one closes the ring.
-    producers: AtomicU64,
-    /// First sequence that the ring does not accept, or [`NOT_FIXED`]. Written once.
-    end: AtomicU64,
-}
+pub(crate) struct Life(LifeWords);
 
 impl Default for Life {
     fn default() -> Self {
-        Self {
-            state: AtomicU32::new(0),
-            producers: AtomicU64::new(0),
-            end: AtomicU64::new(NOT_FIXED),
-        }
+        Self([0, NOT_FIXED, 0].map(AtomicU64::new))
     }
 }
 
 impl Life {
+    /// Returns the words, for monitors.
+    pub(crate) fn words(&self) -> &LifeWords {
+        &self.0
+    }
+
     /// Whether the ring is neither closing, closed nor halted.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         // O8, Relaxed: at the gate, a producer's load is advice. A consumer's load after the cursor
         // is ordered by the light fence before it; a parking thread's load follows the epoch (O7).
-        self.state.load(Ordering::Relaxed) == 0
+        self.0[STATE].load(Ordering::Relaxed) == 0
     }
 
     /// Whether the ring is halted.
@@ -82,14 +85,8 @@ impl Life {
     #[inline]
     pub(crate) fn halt_cause(&self) -> Option<Cause> {
         // O10, Relaxed: the flag publishes no other data.
-        let state = self.state.load(Ordering::Relaxed);
+        let state = self.0[STATE].load(Ordering::Relaxed);
         (state & HALTED != 0).then(|| Cause::new((state >> CAUSE_SHIFT) as u8))
-    }
-
-    /// Whether a close or a halt has begun.
-    pub(crate) fn is_closing(&self) -> bool {
-        // O8, Relaxed: ordered by the light fence that the caller ran.
-        self.state.load(Ordering::Relaxed) & CLOSING != 0
     }
 
     /// Returns `Ok` if the ring is open.
@@ -109,27 +106,24 @@ impl Life {
 
     /// Returns the first sequence that the ring does not accept, once it is fixed.
     pub(crate) fn end(&self) -> Option<Sequence> {
-        // O9, Acquire: pairs with the Release in `fix_end`; brings that no more claims are granted,
-        // and what came before the close.
-        let end = self.end.load(Ordering::Acquire);
-        (end != NOT_FIXED).then_some(end)
+        end_of(&self.0)
     }
 
     /// Begins to close the ring. The caller then fixes the end.
     pub(crate) fn begin_close(&self) {
         // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the
         // cursor.
-        self.state.fetch_or(CLOSING, Ordering::Relaxed);
+        self.0[STATE].fetch_or(CLOSING, Ordering::Relaxed);
     }
 
     /// Begins to halt the ring, unless it is halted already. The caller then fixes the end.
     pub(crate) fn begin_halt(&self, cause: Cause) {
-        let halted = HALTED | CLOSING | u32::from(cause.code()) << CAUSE_SHIFT;
+        let halted = HALTED | CLOSING | u64::from(cause.code()) << CAUSE_SHIFT;
         let halt = |state| (state & HALTED == 0).then_some(state | halted);
         // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the
         // cursor. O10: parked threads see it with the epoch, which advances after it (O7). An error
         // means that the ring is halted already.
-        let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, halt);
+        let _ = self.0[STATE].fetch_update(Ordering::Relaxed, Ordering::Relaxed, halt);
     }
 
     /// Fixes the end at `end`, unless it is fixed already. Returns the end.
@@ -137,7 +131,7 @@ impl Life {
         // O9, Release: pairs with the Acquire in `end`; carries that no more claims are granted, and
         // what came before the close. Relaxed on failure: only the number is used.
         let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        match self.end.compare_exchange(NOT_FIXED, end, success, failure) {
+        match self.0[END].compare_exchange(NOT_FIXED, end, success, failure) {
             Ok(_) => end,
             Err(fixed) => fixed,
         }
@@ -146,19 +140,42 @@ impl Life {
     /// Returns the number of producers; a snapshot.
     pub(crate) fn producers(&self) -> u64 {
         // O13, Relaxed: a figure.
-        self.producers.load(Ordering::Relaxed)
+        self.0[PRODUCERS].load(Ordering::Relaxed)
     }
 
     /// Counts one more producer; returns how many there are.
     pub(crate) fn add_producer(&self) -> u64 {
         // O11, Relaxed: the caller holds a producer, so the count cannot reach zero meanwhile.
-        self.producers.fetch_add(1, Ordering::Relaxed) + 1
+        self.0[PRODUCERS].fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Counts one producer less; returns true if it was the last.
     pub(crate) fn remove_producer(&self) -> bool {
         // O11, AcqRel: the removal of the last producer happens after all that the others
         // published.
-        self.producers.fetch_sub(1, Ordering::AcqRel) == 1
+        self.0[PRODUCERS].fetch_sub(1, Ordering::AcqRel) == 1
     }
+}
+
+/// Returns the state, as a thread sees it that has loaded the cursor and then run a fence.
+pub(crate) fn state_of(words: &LifeWords) -> State {
+    // O8, Relaxed: ordered by the fence that the caller ran.
+    let state = words[STATE].load(Ordering::Relaxed);
+    if state & HALTED != 0 {
+        State::Halted
+    } else if end_of(words).is_some() {
+        State::Closed
+    } else if state & CLOSING != 0 {
+        State::Closing
+    } else {
+        State::Open
+    }
+}
+
+/// Returns the first sequence that the ring does not accept, once it is fixed.
+pub(crate) fn end_of(words: &LifeWords) -> Option<Sequence> {
+    // O9, Acquire: pairs with the Release in `fix_end`; brings that no more claims are granted,
+    // and what came before the close.
+    let end = words[END].load(Ordering::Acquire);
+    (end != NOT_FIXED).then_some(end)
 }

@@ -7,9 +7,11 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::Arc;
 
 use crate::MAX_CAPACITY;
 use crate::error::MemoryError;
+use crate::mapping::Mapping;
 use crate::padded::Padded;
 
 /// Alignment of the memory. Its size is padded to a multiple of this, so no other allocation shares
@@ -22,7 +24,7 @@ const ALIGN: usize = align_of::<Padded<()>>();
 /// # Errors
 ///
 /// [`MemoryError::Capacity`].
-fn check_capacity(capacity: usize) -> Result<(), MemoryError> {
+pub fn check_capacity(capacity: usize) -> Result<(), MemoryError> {
     if capacity.is_power_of_two() && capacity <= MAX_CAPACITY {
         Ok(())
     } else {
@@ -52,6 +54,25 @@ impl<T> Reserved<T> {
             Some(memory) => Ok(Self { empty: PerSlot::none_in(memory), capacity }),
             None => Err(MemoryError::OutOfMemory { capacity, bytes_per_slot }),
         }
+    }
+
+    /// Reserves the memory for `capacity` slots at `offset` of `mapping`, which has no other use.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Capacity`], as for [`reserve`](Self::reserve).
+    ///
+    /// # Panics
+    ///
+    /// If the mapping has no space for them.
+    pub(crate) fn mapped(
+        mapping: &Arc<Mapping>,
+        offset: usize,
+        capacity: usize,
+    ) -> Result<Self, MemoryError> {
+        check_capacity(capacity)?;
+        let memory = Memory::mapped::<T>(mapping, offset, capacity);
+        Ok(Self { empty: PerSlot::none_in(memory), capacity })
     }
 
     /// Returns the number of slots.
@@ -130,11 +151,20 @@ impl<T: fmt::Debug> fmt::Debug for PerSlot<T> {
     }
 }
 
-/// An allocation, freed on drop. `PerSlot` drops the values in it.
+/// Memory that is freed on drop. `PerSlot` drops the values in it.
 #[derive(Debug)]
 struct Memory {
     first: NonNull<u8>,
-    layout: Layout,
+    source: Source,
+}
+
+/// Where memory comes from.
+#[derive(Debug)]
+enum Source {
+    /// The allocator, for this layout.
+    Allocated(Layout),
+    /// A part of a mapping that has no other use.
+    Mapped { _keeper: Arc<Mapping> },
 }
 
 // SAFETY: I18: it is plain memory with one owner, on any thread.
@@ -152,15 +182,25 @@ impl Memory {
             // SAFETY: I18: the layout has at least one byte.
             NonNull::new(unsafe { alloc::alloc(layout) })?
         };
-        Some(Self { first, layout })
+        Some(Self { first, source: Source::Allocated(layout) })
+    }
+
+    /// Returns the memory for `count` values at `offset` of `mapping`.
+    fn mapped<T>(mapping: &Arc<Mapping>, offset: usize, count: usize) -> Self {
+        let first = mapping.at(offset, size_of::<T>() * count);
+        let first = first.filter(|first| first.cast::<T>().is_aligned());
+        let first = first.expect("the mapping has space for the values");
+        Self { first, source: Source::Mapped { _keeper: Arc::clone(mapping) } }
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.layout.size() > 0 {
+        if let Source::Allocated(layout) = self.source
+            && layout.size() > 0
+        {
             // SAFETY: I18: the allocator returned it for this layout, and it is freed only here.
-            unsafe { alloc::dealloc(self.first.as_ptr(), self.layout) };
+            unsafe { alloc::dealloc(self.first.as_ptr(), layout) };
         }
     }
 }
@@ -196,9 +236,13 @@ mod tests {
 
     #[test]
     fn no_other_allocation_shares_the_last_cache_line() {
-        assert_eq!(Memory::of::<[u8; 3]>(1).unwrap().layout.size(), ALIGN);
-        assert_eq!(Memory::of::<[u64; 3]>(16).unwrap().layout.size(), 3 * ALIGN);
-        assert_eq!(Memory::of::<()>(16).unwrap().layout.size(), 0);
+        let bytes = |memory: Option<Memory>| match memory.unwrap().source {
+            Source::Allocated(layout) => layout.size(),
+            Source::Mapped { .. } => unreachable!("it was allocated"),
+        };
+        assert_eq!(bytes(Memory::of::<[u8; 3]>(1)), ALIGN);
+        assert_eq!(bytes(Memory::of::<[u64; 3]>(16)), 3 * ALIGN);
+        assert_eq!(bytes(Memory::of::<()>(16)), 0);
         assert!(Memory::of::<u8>(usize::MAX / 2).is_none());
     }
 

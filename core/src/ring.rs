@@ -1,7 +1,7 @@
 //! One ring: its events and its shared words. Every producer, reader and other endpoint holds a
 //! clone of it.
 //!
-//! The shared words have their own `Arc`, so monitors need neither the event type nor the events.
+//! The shared words are kept apart from them, so monitors need neither the event type nor the events.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -9,13 +9,15 @@ use std::ops::Range;
 
 use crate::Sequence;
 use crate::addresses::Addresses;
-use crate::control::{Control, Waits};
+use crate::control::Control;
 use crate::error::MemoryError;
 use crate::memory::Reserved;
+use crate::parking::Waits;
 use crate::publication::Stamps;
 use crate::ring_buffer::{Factory, HasPublishedMark, Lines, PublishedMarks, RingBuffer};
 use crate::stages::Graph;
-use crate::sync::{Arc, AtomicU32};
+use crate::sync::AtomicU32;
+use crate::words::{Placed, Words};
 
 /// Memory for the events of a ring, and for their stamps if several producers publish. Reserve all
 /// memory before any of it is filled: an allocation then fails before user code runs.
@@ -27,15 +29,19 @@ pub struct Room<E> {
 }
 
 impl<E> Room<E> {
-    /// Reserves memory for `capacity` events.
+    /// Reserves memory for `capacity` events of a ring, and for its stamps in `words`.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Capacity`] unless `capacity` is a power of two in `1..=MAX_CAPACITY`, and
     /// [`MemoryError::OutOfMemory`] if the allocator refuses.
-    pub fn reserve(capacity: usize, is_multi: bool) -> Result<Self, MemoryError> {
+    pub fn reserve(
+        words: &mut Words,
+        capacity: usize,
+        is_multi: bool,
+    ) -> Result<Self, MemoryError> {
         let events = Reserved::reserve(capacity)?;
-        let stamps = is_multi.then(|| Reserved::reserve(capacity)).transpose()?;
+        let stamps = is_multi.then(|| words.reserve(capacity)).transpose()?;
         Ok(Self { events, stamps, marks: None })
     }
 
@@ -47,7 +53,7 @@ impl<E> Room<E> {
         self.marks = Some(PublishedMarks::of);
     }
 
-    /// Makes the events and the words of a ring whose first event has the sequence `first`.
+    /// Makes the events of a ring whose first event has the sequence `first`, and places its words.
     ///
     /// # Panics
     ///
@@ -57,6 +63,7 @@ impl<E> Room<E> {
     #[must_use]
     pub fn into_ring(
         self,
+        words: &mut Words,
         factory: Factory<'_, E>,
         graph: Graph,
         first: Sequence,
@@ -66,15 +73,16 @@ impl<E> Room<E> {
         assert!(first <= most, "the first sequence must be in 0..={most}: first={first}");
         let buffer = RingBuffer::new(self.events, factory);
         let stamps = self.stamps.map(|room| Stamps::new(room, first));
-        let control = Control::new(buffer.capacity(), stamps, graph, first, waits);
+        let slots = (buffer.capacity(), stamps);
+        let control = Control::new(words, slots, graph, first, waits);
         let marks = self.marks.map(|of| of(&buffer));
-        Ring { control: Arc::new(control), buffer, marks }
+        Ring { control: words.place(control), buffer, marks }
     }
 }
 
 /// The events of a ring and its shared words. A clone is the same ring.
 pub struct Ring<E> {
-    control: Arc<Control>,
+    control: Placed<Control>,
     buffer: RingBuffer<E>,
     /// The published marks of its events, if they have them.
     marks: Option<PublishedMarks>,
@@ -84,7 +92,7 @@ impl<E> Ring<E> {
     /// Returns the shared words.
     #[inline]
     #[must_use]
-    pub fn control(&self) -> &Arc<Control> {
+    pub fn control(&self) -> &Placed<Control> {
         &self.control
     }
 
@@ -143,7 +151,7 @@ impl<E> Ring<E> {
 
 impl<E> Clone for Ring<E> {
     fn clone(&self) -> Self {
-        Self { control: Arc::clone(&self.control), buffer: self.buffer.clone(), marks: self.marks }
+        Self { control: self.control.clone(), buffer: self.buffer.clone(), marks: self.marks }
     }
 }
 

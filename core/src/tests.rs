@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::advice::Plain;
 use crate::error::{ClaimError, PollError};
-use crate::sync::Arc;
+use crate::words::Words;
 use crate::{
     Awaited, Claims, Control, EventCount, Factory, Graph, Joined, MultiClaims, Place, Producer,
     Reader, Ring, Room, Sequence, SingleClaims, StartAt, UNLIMITED, Wait, Waits,
@@ -22,8 +22,8 @@ type Event = Vec<u64>;
 fn ring(is_multi: bool) -> Ring<Event> {
     let graph = Graph::new(vec![Box::default(), Box::from([0])]).with_dynamic_stages(1, Some(0));
     let waits = Waits { parks: true, shares_threads: false };
-    let room = Room::reserve(4, is_multi).unwrap();
-    room.into_ring(Factory::of(Vec::new), graph, 0, waits)
+    let room = Room::reserve(&mut Words::private(), 4, is_multi).unwrap();
+    room.into_ring(&mut Words::private(), Factory::of(Vec::new), graph, 0, waits)
 }
 
 fn reader(ring: &Ring<Event>, place: Place, is_exclusive: bool) -> Reader<Event, Plain> {
@@ -54,7 +54,7 @@ fn park(control: &Control, awaited: &dyn Awaited) {
 
 /// Publishes `[value]`. Parks while the ring is full.
 fn publish<C: Claims>(producer: &mut Producer<Event, C>, value: u64) {
-    let control = Arc::clone(producer.ring().control());
+    let control = producer.ring().control().clone();
     let claim = producer.claim(|trying, _| {
         loop {
             match trying.again() {
@@ -81,7 +81,7 @@ fn run(
                 reader.release(end);
             }
             Err(PollError::Empty) => {
-                let control = Arc::clone(reader.ring().control());
+                let control = reader.ring().control().clone();
                 park(&control, &reader);
             }
             Err(_) => return reader.leave(),

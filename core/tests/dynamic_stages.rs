@@ -10,9 +10,15 @@ use lapwing_core::{
 };
 
 fn ring(capacity: usize, dynamic_stages: usize, is_multi: bool) -> Ring<u64> {
-    let room = Room::reserve(capacity, is_multi).unwrap();
+    let room = Room::reserve(&mut lapwing_core::Words::private(), capacity, is_multi).unwrap();
     let graph = Graph::new(vec![Box::default()]).with_dynamic_stages(dynamic_stages, None);
-    room.into_ring(Factory::of(|| 0), graph, 0, Waits::default())
+    room.into_ring(
+        &mut lapwing_core::Words::private(),
+        Factory::of(|| 0),
+        graph,
+        0,
+        Waits::default(),
+    )
 }
 
 fn reader(ring: &Ring<u64>, place: Place) -> Reader<u64, Plain> {

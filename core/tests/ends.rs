@@ -13,9 +13,15 @@ type Claims = MultiClaims<Plain>;
 
 /// A full ring with several producers, one of its producers, and the reader of its only stage.
 fn full_ring() -> (Producer<u64, Claims>, Reader<u64, Plain>) {
-    let room = Room::reserve(2, true).unwrap();
+    let room = Room::reserve(&mut lapwing_core::Words::private(), 2, true).unwrap();
     let graph = Graph::new(vec![Box::default()]);
-    let ring = room.into_ring(Factory::of(|| 0), graph, 0, Waits::default());
+    let ring = room.into_ring(
+        lapwing_core::Words::private(),
+        Factory::of(|| 0),
+        graph,
+        0,
+        Waits::default(),
+    );
     // SAFETY: I5: numbers are `Sync`.
     let reader = unsafe { Reader::new(ring.clone(), Place::Stage(0), false, UNLIMITED, Plain) };
     let mut producer = Producer::one_more(ring, Plain);

@@ -16,8 +16,15 @@ use lapwing_core::{
 const CAPACITY: u64 = 4;
 
 fn ring(graph: Graph) -> Ring<u64> {
-    let room = Room::reserve(CAPACITY as usize, false).unwrap();
-    room.into_ring(Factory::of(|| 0), graph, 0, Waits::default())
+    let room =
+        Room::reserve(&mut lapwing_core::Words::private(), CAPACITY as usize, false).unwrap();
+    room.into_ring(
+        &mut lapwing_core::Words::private(),
+        Factory::of(|| 0),
+        graph,
+        0,
+        Waits::default(),
+    )
 }
 
 fn stages(upstream: &[&[StageIndex]]) -> Graph {

@@ -10,7 +10,7 @@
 //!                      parked                    a park: four stores
 //! ```
 
-use lapwing_core::Sleeper;
+use lapwing_core::{Padded, Placed, Sleeper, Words};
 
 use crate::sync::{Figure, Ordering};
 
@@ -73,21 +73,25 @@ impl Doing {
 const DOING_BITS: u32 = Doing::ALL.len().next_power_of_two().trailing_zeros();
 const DOING_MASK: u64 = (1 << DOING_BITS) - 1;
 
-/// The words of one stage, on a cache line of their own. Only the stage's consumer stores them, so
-/// it uses a load and a store instead of a read-modify-write. Monitors load them.
+/// The words of one stage, on a cache line of their own. A clone is the same words. Only the stage's
+/// consumer stores them, so it uses a load and a store instead of a read-modify-write. Monitors load
+/// them.
 ///
 /// A dynamic stage has one consumer after another. A consumer that gives its dynamic stage back
 /// gets words that no monitor loads (`StageReader::leave`), and `DynamicStages` orders its last
 /// store before the next consumer.
-#[derive(Debug, Default)]
-pub(crate) struct Activity {
-    /// The activity, and above it the number of finished batches.
-    word: Figure,
-    /// Number of parks.
-    parks: Figure,
-    /// Number of parks that ended with a wake-up.
-    wakes: Figure,
-}
+#[derive(Debug, Clone)]
+pub(crate) struct Activity(Placed<ActivityWords>);
+
+/// Its words: [`WORD`], [`PARKS`] and [`WAKES`].
+pub(crate) type ActivityWords = Padded<[Figure; 3]>;
+
+/// The word with the activity, and above it the number of finished batches.
+const WORD: usize = 0;
+/// The number of parks.
+const PARKS: usize = 1;
+/// The number of parks that ended with a wake-up.
+const WAKES: usize = 2;
 
 /// The values of an [`Activity`].
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +103,26 @@ pub(crate) struct Figures {
 }
 
 impl Activity {
+    /// Places the words of a stage.
+    pub(crate) fn new(words: &mut Words) -> Self {
+        Self(words.place(Padded::default()))
+    }
+
+    /// Has the words of a stage of another process.
+    pub(crate) fn of(words: Placed<ActivityWords>) -> Self {
+        Self(words)
+    }
+
+    /// Returns the words.
+    pub(crate) fn words(&self) -> &ActivityWords {
+        &self.0
+    }
+
+    /// Creates words that no monitor loads.
+    pub(crate) fn unseen() -> Self {
+        Self::new(&mut Words::private())
+    }
+
     /// Records that a batch goes to user code.
     #[inline]
     pub(crate) fn begin_batch(&self) {
@@ -108,42 +132,42 @@ impl Activity {
     /// Records that the batch is finished.
     #[inline]
     pub(crate) fn end_batch(&self) {
-        let batches = (load(&self.word) >> DOING_BITS) + 1;
-        store(&self.word, batches << DOING_BITS | Doing::Between as u64);
+        let batches = (load(&self.0[WORD]) >> DOING_BITS) + 1;
+        store(&self.0[WORD], batches << DOING_BITS | Doing::Between as u64);
     }
 
     /// Records another activity.
     #[inline]
     pub(crate) fn set(&self, doing: Doing) {
-        store(&self.word, load(&self.word) & !DOING_MASK | doing as u64);
+        store(&self.0[WORD], load(&self.0[WORD]) & !DOING_MASK | doing as u64);
     }
 
     /// Clears the words for the next consumer of a dynamic stage. Only the caller may use the words
     /// at this time.
     pub(crate) fn reset(&self) {
-        [&self.word, &self.parks, &self.wakes].into_iter().for_each(|figure| store(figure, 0));
+        self.0.iter().for_each(|figure| store(figure, 0));
     }
 
     /// Returns the current values.
     pub(crate) fn figures(&self) -> Figures {
-        let word = load(&self.word);
+        let word = load(&self.0[WORD]);
         Figures {
-            doing: Doing::ALL[(word & DOING_MASK) as usize],
+            doing: Doing::ALL.get((word & DOING_MASK) as usize).copied().unwrap_or(Doing::Nothing),
             batches: word >> DOING_BITS,
-            parks: load(&self.parks),
-            wakes: load(&self.wakes),
+            parks: load(&self.0[PARKS]),
+            wakes: load(&self.0[WAKES]),
         }
     }
 }
 
 impl Sleeper for Activity {
     fn lie_down(&self) {
-        store(&self.parks, load(&self.parks) + 1);
+        store(&self.0[PARKS], load(&self.0[PARKS]) + 1);
         self.set(Doing::Parked);
     }
 
     fn get_up(&self, is_woken: bool) {
-        store(&self.wakes, load(&self.wakes) + u64::from(is_woken));
+        store(&self.0[WAKES], load(&self.0[WAKES]) + u64::from(is_woken));
         self.set(Doing::Waiting);
     }
 }
@@ -166,7 +190,7 @@ mod tests {
 
     #[test]
     fn each_thing_done_is_seen_as_itself_and_the_batches_stay() {
-        let activity = Activity::default();
+        let activity = Activity::unseen();
         for (batches, doing) in (1..).zip(Doing::ALL) {
             activity.begin_batch();
             assert_eq!(activity.figures().doing, Doing::Handling);
@@ -179,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_park_counts_once_and_a_wake_only_if_somebody_woke_it() {
-        let activity = Activity::default();
+        let activity = Activity::unseen();
         for is_woken in [true, false, true] {
             activity.lie_down();
             assert_eq!(activity.figures().doing, Doing::Parked);

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 // Always the standard library's types: no model depends on a name.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::dynamic_names::DynamicNames;
+
 /// Index of a stage in its ring. The stages of the graph come first, then the words of
 /// acknowledgements, then those of workers, then the dynamic stages.
 pub(crate) type StageIndex = usize;
@@ -26,6 +28,8 @@ struct Contents {
     stages: Box<[StageDescription]>,
     /// Consumers that joined, by name.
     guests: Mutex<BTreeMap<String, JoinedConsumer>>,
+    /// The same for other processes, in an observable ring.
+    names: DynamicNames,
 }
 
 /// A consumer that joined or is about to.
@@ -55,14 +59,24 @@ impl StageDescription {
 }
 
 impl Description {
-    pub(crate) fn new(ring: String, stages: impl Iterator<Item = StageDescription>) -> Self {
+    /// Describes a ring, of which `names` shows the consumers in dynamic stages to other processes.
+    pub(crate) fn new(
+        ring: String,
+        stages: impl Iterator<Item = StageDescription>,
+        names: DynamicNames,
+    ) -> Self {
         let (stages, guests) = (stages.collect(), Mutex::default());
-        Self(Arc::new(Contents { ring, stages, guests }))
+        Self(Arc::new(Contents { ring, stages, guests, names }))
     }
 
     /// Returns the name of the ring.
     pub(crate) fn ring(&self) -> &str {
         &self.0.ring
+    }
+
+    /// Returns the names of the consumers in dynamic stages, as other processes read them.
+    pub(crate) fn names(&self) -> &DynamicNames {
+        &self.0.names
     }
 
     /// Returns the number of stages that the ring was built with.
@@ -90,15 +104,23 @@ impl Description {
         if let Some(stage) = self.stage(index) {
             return (stage.name.clone(), stage.threads.clone());
         }
-        let guests = self.guests();
-        match guests.iter().find(|(_, guest)| guest.dynamic_stage == Some(index)) {
-            Some((name, guest)) => {
-                let threads = guest.has_handler.then(|| name.clone());
-                (name.clone(), threads.into_iter().collect())
+        match self.guest(index).or_else(|| self.0.names.get(index)) {
+            Some((name, has_handler)) => {
+                let threads = has_handler.then(|| name.clone());
+                (name, threads.into_iter().collect())
             }
             // The consumer in this dynamic stage has just left.
             None => (format!("dynamic stage {index}"), Vec::new()),
         }
+    }
+
+    /// Returns the name of the consumer of this process in a dynamic stage, and whether it has a
+    /// handler.
+    fn guest(&self, dynamic_stage: StageIndex) -> Option<(String, bool)> {
+        let guests = self.guests();
+        let is_there =
+            |(_, guest): &(&String, &JoinedConsumer)| guest.dynamic_stage == Some(dynamic_stage);
+        guests.iter().find(is_there).map(|(name, guest)| (name.clone(), guest.has_handler))
     }
 
     /// Reserves `name` for a consumer that joins, unless a stage or another consumer has it.
@@ -137,14 +159,20 @@ impl TakenName {
     }
 
     fn change(&self, change: impl FnOnce(&mut JoinedConsumer)) {
-        if let Some(guest) = self.description.guests().get_mut(&self.name) {
+        let mut guests = self.description.guests();
+        if let Some(guest) = guests.get_mut(&self.name) {
             change(guest);
+            if let Some(dynamic_stage) = guest.dynamic_stage {
+                self.description.0.names.set(dynamic_stage, &self.name, guest.has_handler);
+            }
         }
     }
 }
 
 impl Drop for TakenName {
     fn drop(&mut self) {
-        self.description.guests().remove(&self.name);
+        let mut guests = self.description.guests();
+        // The next consumer of the dynamic stage may have recorded its name.
+        guests.remove(&self.name);
     }
 }

@@ -54,7 +54,7 @@ impl Handled<'_> {
     }
 
     fn stages(&self) -> impl Iterator<Item = StageIndex> {
-        (0..).take_while(|&stage| self.shared.description.stage(stage).is_some())
+        (0..).take_while(|&stage| self.shared.watched.description.stage(stage).is_some())
     }
 
     /// Whether the ring is closed and has not accepted the event.
@@ -109,7 +109,7 @@ impl Handled<'_> {
             self.is_behind(stage) && !upstream.any(|&other| self.is_behind(other))
         };
         let culprits = self.stages().chain(control.dynamic_stages()).filter(is_culprit);
-        culprits.map(|stage| self.shared.description.consumer(stage).0).collect()
+        culprits.map(|stage| self.shared.watched.description.consumer(stage).0).collect()
     }
 
     /// Whether the stage, its workers or its acknowledgement have not finished the event. One that

@@ -39,7 +39,7 @@
 //! | Add and remove consumers while the ring runs | [`DynamicStages`](graph::DynamicStages), [`StopHandle`](consumer::StopHandle) |
 //! | Wait at several receivers or pollers at once | [`select`] |
 //! | Observe events without holding up the ring | [`tap`] |
-//! | See what a ring does | [`monitor`] |
+//! | See what a ring does | [`monitor`]; from another process, [`observe`] |
 //! | Handle errors | [`error`], [`docs::errors`] |
 //! | Migrate from another library, or from LMAX's Disruptor | [`docs::migration`], [`docs::lmax`] |
 //! | Learn why the code is sound | [`docs`] |
@@ -90,6 +90,8 @@
 compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that threads share");
 
 mod catch;
+mod dynamic_names;
+mod observable_name;
 
 mod activity;
 mod awaiting;
@@ -110,6 +112,11 @@ mod registry;
 mod turns;
 
 mod open_claim;
+
+mod ring_file;
+
+mod shape;
+mod watched;
 
 mod ring;
 
@@ -142,6 +149,8 @@ pub mod channel;
 pub mod graph;
 
 pub mod select;
+
+pub mod observe;
 
 pub mod docs;
 #[cfg(all(test, loom))]

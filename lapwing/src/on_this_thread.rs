@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::{mem, ptr};
 
-use lapwing_core::{Control, StageIndex};
+use lapwing_core::{Control, Placed, StageIndex};
 
 use crate::Sequence;
 use crate::group::Group;
@@ -32,7 +32,7 @@ thread_local! {
 /// A word that only this thread stores to.
 struct Entry {
     /// The ring. Holding it keeps its address unique.
-    control: Arc<Control>,
+    control: Placed<Control>,
     /// The stage that runs here.
     stage: StageIndex,
     /// The word of the stage, or of a worker that left its events to this one.
@@ -50,7 +50,7 @@ impl Entry {
 /// A guard: this thread runs a stage until it is dropped.
 #[must_use = "the stage runs on this thread until this is dropped"]
 pub(crate) struct OnThisThread {
-    control: Arc<Control>,
+    control: Placed<Control>,
     stage: StageIndex,
     /// Keeps the guard on its thread (`!Send`).
     thread: PhantomData<*const ()>,
@@ -58,22 +58,27 @@ pub(crate) struct OnThisThread {
 
 /// Records that this thread begins to run `stage`, which may be a worker of `group`.
 pub(crate) fn enter(
-    control: &Arc<Control>,
+    control: &Placed<Control>,
     stage: StageIndex,
     group: Option<&Arc<Group>>,
 ) -> OnThisThread {
-    let control = Arc::clone(control);
+    let control = control.clone();
     note(&control, stage, stage, group);
     OnThisThread { control, stage, thread: PhantomData }
 }
 
 /// Records that the worker `own` on this thread also moves `word`, which another worker left to it.
-pub(crate) fn take_over(control: &Arc<Control>, own: StageIndex, word: StageIndex) {
+pub(crate) fn take_over(control: &Placed<Control>, own: StageIndex, word: StageIndex) {
     note(control, own, word, None);
 }
 
-fn note(control: &Arc<Control>, stage: StageIndex, word: StageIndex, group: Option<&Arc<Group>>) {
-    let (control, group) = (Arc::clone(control), group.cloned());
+fn note(
+    control: &Placed<Control>,
+    stage: StageIndex,
+    word: StageIndex,
+    group: Option<&Arc<Group>>,
+) {
+    let (control, group) = (control.clone(), group.cloned());
     let mut entry = Some(Entry { control, stage, word, group });
     // A thread that is ending has no list. It then only misses the detection of a deadlock.
     while let Ok(Some(full)) = RUNNING.try_with(|running| push_if_free(running, &mut entry)) {
@@ -106,7 +111,7 @@ fn replace_by(running: &RefCell<Vec<Entry>>, mut larger: Vec<Entry>) -> Vec<Entr
 impl Drop for OnThisThread {
     fn drop(&mut self) {
         let is_this =
-            |entry: &Entry| Arc::ptr_eq(&entry.control, &self.control) && entry.stage == self.stage;
+            |entry: &Entry| entry.control.ptr_eq(&self.control) && entry.stage == self.stage;
         while remove_last(|entry| is_this(entry) && entry.word != entry.stage).is_some() {}
         remove_last(is_this);
     }
@@ -167,7 +172,7 @@ mod tests {
         let words = shape.share(0, 3);
         assert_eq!(*words, [0, 1, 2, 3]);
         let control = Shared::of_shape(4, false, shape).control;
-        let group = Group::new(Arc::clone(&control), words, 3, None);
+        let group = Group::new(control.clone(), words, 3, None);
         let other = enter(&control, 3, None);
         let worker = enter(&control, 0, None);
         (1..3).for_each(|word| take_over(&control, 0, word));

@@ -5,22 +5,23 @@ use std::fmt;
 use std::sync::Arc as SharedArc;
 use std::time::Instant;
 
-use lapwing_core::{Control, Padded, StageIndex};
+use lapwing_core::{Control, Padded, Placed, StageIndex};
 
 use crate::Sequence;
 use crate::activity::Activity;
-use crate::description::Description;
 use crate::failures::Failures;
 use crate::open_claim::OpenClaims;
-use crate::sync::{Arc, Figure, now};
+use crate::sync::{Figure, now};
 use crate::turns::Turns;
+use crate::watched::Watched;
 
 /// What the ends of one ring share beside its events.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// The words of the protocol.
-    pub(crate) control: Arc<Control>,
-    pub(crate) description: Description,
+    pub(crate) control: Placed<Control>,
+    /// What monitors know of the ring.
+    pub(crate) watched: SharedArc<Watched>,
     /// Number of threads that run the stages of the graph.
     stage_threads: u64,
     /// Whether several consumers of the graph wait for the same event: stages side by side, or
@@ -28,19 +29,12 @@ pub(crate) struct Shared {
     has_siblings: bool,
     /// When the ring was created.
     pub(crate) made_at: Instant,
-    /// Number of events that producers dropped because the ring was full. It has its own cache
-    /// line, since it is written under the heaviest load.
-    pub(crate) dropped: Padded<Figure>,
-    /// Number of producers that currently wait for a free slot.
-    pub(crate) waiting_producers: Padded<Figure>,
     /// What waiting threads record about their yields (`wait`). Advice only.
     pub(crate) cpu_load: Padded<[Figure; 3]>,
     /// How several producers take turns on a full ring. Advice only.
     pub(crate) turns: Padded<Turns>,
     /// For each of several producers, its last claim and the thread that made it.
     pub(crate) open_claims: OpenClaims,
-    /// For each stage, what its consumer is doing, for monitors. Each consumer also holds its own.
-    activities: Box<[SharedArc<Padded<Activity>>]>,
     /// For each stage, which events it skipped; `None` for a stage that never skips any.
     failures: Box<[Option<Failures>]>,
 }
@@ -49,26 +43,22 @@ impl Shared {
     /// Creates what the ends of the ring of `control` share. `failures` has the marks of each stage
     /// of the graph that may skip events.
     pub(crate) fn new(
-        control: Arc<Control>,
-        description: Description,
+        control: Placed<Control>,
+        watched: Watched,
         failures: Vec<Option<Failures>>,
     ) -> Self {
         let turns = Turns::new(control.places().len());
-        let activities = (0..control.words()).map(|_| SharedArc::default()).collect();
-        let stage_threads = description.threads() as u64;
-        let has_siblings = has_siblings(&control, description.stages());
+        let stage_threads = watched.description.threads() as u64;
+        let has_siblings = has_siblings(&control, watched.description.stages());
         Self {
             control,
+            watched: SharedArc::new(watched),
             stage_threads,
             has_siblings,
-            description,
             made_at: now(),
-            dropped: Padded::default(),
-            waiting_producers: Padded::default(),
             cpu_load: Padded::default(),
             turns: Padded(turns),
             open_claims: OpenClaims::default(),
-            activities,
             failures: failures.into(),
         }
     }
@@ -90,12 +80,19 @@ impl Shared {
     /// The same for a graph of any shape.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn of_shape(capacity: usize, is_multi: bool, shape: lapwing_core::Graph) -> Self {
-        use lapwing_core::{Factory, Room, Waits};
+        use lapwing_core::{Factory, Room, View, Waits, Words};
 
-        let room = Room::reserve(capacity, is_multi).unwrap();
-        let ring = room.into_ring(Factory::of(|| ()), shape, 0, Waits::default());
-        let description = Description::new(String::new(), [].into_iter());
-        Self::new(Arc::clone(ring.control()), description, Vec::new())
+        use crate::description::Description;
+        use crate::ring_file::MonitorWords;
+
+        let mut words = Words::private();
+        let (of_monitors, names) = MonitorWords::place(&mut words, &shape);
+        let room = Room::reserve(&mut words, capacity, is_multi).unwrap();
+        let ring = room.into_ring(&mut words, Factory::of(|| ()), shape, 0, Waits::default());
+        let description = Description::new(String::new(), [].into_iter(), names);
+        let control = ring.control().clone();
+        let watched = Watched::new(View::of(&control), description, of_monitors, None);
+        Self::new(control, watched, Vec::new())
     }
 
     /// Returns the first sequence of the oldest claim that the calling thread holds, in a ring with
@@ -143,8 +140,8 @@ impl Shared {
     }
 
     /// Returns the record of what the consumer of `stage` is doing.
-    pub(crate) fn activity(&self, stage: StageIndex) -> &SharedArc<Padded<Activity>> {
-        &self.activities[stage]
+    pub(crate) fn activity(&self, stage: StageIndex) -> &Activity {
+        self.watched.activity(stage)
     }
 
     /// Returns the marks of the events that `stage` skipped, if it may skip any. A dynamic stage
@@ -175,7 +172,7 @@ impl<E> Ring<E> {
         Self { core, shared: SharedArc::new(shared) }
     }
 
-    pub(crate) fn control(&self) -> &Arc<Control> {
+    pub(crate) fn control(&self) -> &Placed<Control> {
         self.core.control()
     }
 }

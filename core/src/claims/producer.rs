@@ -253,16 +253,18 @@ mod tests {
 
     use super::*;
     use crate::advice::Plain;
-    use crate::control::Waits;
+    use crate::parking::Waits;
     use crate::ring::Room;
     use crate::ring_buffer::Factory;
     use crate::stages::Graph;
+    use crate::words::Words;
 
     #[test]
     fn a_second_producer_that_was_refused_kept_the_ring_open() {
         let graph = Graph::new(vec![Box::default()]);
-        let room = Room::<u64>::reserve(8, false).unwrap();
-        let ring = room.into_ring(Factory::of(|| 0), graph, 0, Waits::default());
+        let room = Room::<u64>::reserve(&mut Words::private(), 8, false).unwrap();
+        let ring =
+            room.into_ring(&mut Words::private(), Factory::of(|| 0), graph, 0, Waits::default());
         let make = || Producer::only(ring.clone(), Plain);
         let producer = make();
         assert!(catch_unwind(AssertUnwindSafe(make)).is_err());

@@ -10,9 +10,10 @@ use super::steps::Steps;
 use super::{Claims, MultiClaims, SingleClaims};
 use crate::Sequence;
 use crate::advice::{ClaimAdvice, Plain};
-use crate::control::{Control, Waits};
+use crate::control::Control;
 use crate::error::{Cause, ClaimError, Ended};
 use crate::memory::Reserved;
+use crate::parking::Waits;
 use crate::parking::event_count::ENDED;
 use crate::publication::{Span, Stamps};
 use crate::reading::barrier::Barrier;
@@ -474,7 +475,7 @@ fn the_stages_that_gate_beside_one_are_all_others_without_a_stage_downstream() {
 
     let with = |change: fn(Graph) -> Graph| {
         let graph = change(Graph::new(vec![Box::default(), [0].into()]));
-        let control = Control::new(4, None, graph, 0, Waits::default());
+        let control = Control::for_test((4, None), graph, Waits::default());
         control.stages().gating_beside(1).is_some()
     };
     assert!(with(|graph| graph));
@@ -546,7 +547,7 @@ fn the_cause_of_a_halt_is_that_of_the_first() {
 fn releases_take_the_slow_path_where_threads_are_shared() {
     for is_signalled in [true, false] {
         let waits = Waits { parks: is_signalled, shares_threads: true };
-        let control = Control::new(8, None, Graph::new(vec![Box::default()]), 0, waits);
+        let control = Control::for_test((8, None), Graph::new(vec![Box::default()]), waits);
         assert_eq!(control.stages().of(0).released().flags() != 0, is_signalled);
     }
 }

@@ -19,7 +19,8 @@ use crate::Sequence;
 use crate::error::{Cause, JoinError};
 use crate::publication::Span;
 use crate::stages::{DETACHED, StageIndex};
-use crate::sync::{Arc, Ordering, fence};
+use crate::sync::{Ordering, fence};
+use crate::words::Placed;
 
 /// Where a consumer that joins a running ring starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub enum StartAt {
 /// holding producers back and is free for the next consumer.
 #[derive(Debug)]
 pub struct Joined {
-    control: Arc<Control>,
+    control: Placed<Control>,
     dynamic_stage: StageIndex,
     /// Which consumer of this dynamic stage it is.
     generation: u64,
@@ -51,9 +52,9 @@ impl Joined {
     ///
     /// [`JoinError`] if there is no free dynamic stage, if the ring does not hold the sequence
     /// `start`, or if the ring is halted.
-    pub fn new(control: &Arc<Control>, start: StartAt) -> Result<Self, JoinError> {
+    pub fn new(control: &Placed<Control>, start: StartAt) -> Result<Self, JoinError> {
         let (dynamic_stage, generation, start) = control.join(start)?;
-        Ok(Self { control: Arc::clone(control), dynamic_stage, generation, start })
+        Ok(Self { control: control.clone(), dynamic_stage, generation, start })
     }
 
     /// Returns the index of its words.
@@ -75,8 +76,8 @@ impl Joined {
     }
 
     /// Whether it has a dynamic stage of the ring of `control`.
-    pub(crate) fn is_of(&self, control: &Arc<Control>) -> bool {
-        Arc::ptr_eq(&self.control, control)
+    pub(crate) fn is_of(&self, control: &Placed<Control>) -> bool {
+        self.control.ptr_eq(control)
     }
 }
 
@@ -220,7 +221,7 @@ impl Control {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::control::Waits;
+    use crate::parking::Waits;
     use crate::parking::event_count::ENDED;
     use crate::stages::Graph;
 
@@ -229,7 +230,7 @@ mod tests {
     fn a_consumer_that_joins_now_began_at_the_oldest_event() {
         let (stage, dynamic_stage) = (0, 1);
         let graph = Graph::new(vec![Box::default()]).with_dynamic_stages(1, None);
-        let control = Control::new(4, None, graph, 0, Waits::default());
+        let control = Control::for_test((4, None), graph, Waits::default());
         let wish = control.wish(StartAt::Now).unwrap();
         for (start, expected) in [(StartAt::Now, 11), (StartAt::Oldest, 8)] {
             control.stages.dynamic().raise_granted(12);
@@ -245,7 +246,7 @@ mod tests {
     #[test]
     fn a_consumer_that_joined_during_a_close_began_at_an_event_that_was_refused() {
         let graph = Graph::new(vec![Box::default()]).with_dynamic_stages(1, None);
-        let control = Arc::new(Control::new(4, None, graph, 0, Waits::default()));
+        let control = Placed::alone(Control::for_test((4, None), graph, Waits::default()));
         control.life.begin_close();
         control.parking.published().raise(ENDED);
         control.publication.set(1);

@@ -48,19 +48,11 @@ use crate::life::Life;
 use crate::padded::Padded;
 use crate::parking::asymmetric::AsymmetricFence;
 use crate::parking::event_count::{EventCount, FOLLOW_UP};
-use crate::parking::{Parking, Places, Turn};
+use crate::parking::{Parking, Places, Turn, Waits};
 use crate::publication::{Publication, Stamps};
 use crate::stages::{Graph, StageIndex, StageWords, Stages};
-
-/// How the threads of a ring wait.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Waits {
-    /// Whether any thread of the ring may park. Threads that advance a word then check for parked
-    /// threads.
-    pub parks: bool,
-    /// Whether a thread may run several stages, and park until any of them has something to do.
-    pub shares_threads: bool,
-}
+use crate::sync::AtomicU32;
+use crate::words::Words;
 
 /// The shared words of one ring.
 #[derive(Debug)]
@@ -74,11 +66,11 @@ pub struct Control {
 }
 
 impl Control {
-    /// Creates the words of a ring of `capacity` slots, whose first event has the sequence `first`.
-    /// A ring with several producers has `stamps`.
+    /// Places the words of a ring of `capacity` slots, whose first event has the sequence `first`. A
+    /// ring with several producers has `stamps`.
     pub(crate) fn new(
-        capacity: u64,
-        stamps: Option<Stamps>,
+        words: &mut Words,
+        (capacity, stamps): (u64, Option<Stamps>),
         graph: Graph,
         first: Sequence,
         waits: Waits,
@@ -86,9 +78,9 @@ impl Control {
         let is_multi = stamps.is_some();
         let control = Self {
             publication: Publication::new(first, stamps),
-            stages: Stages::new(graph, first),
+            stages: Stages::new(words, graph, first),
             life: Padded::default(),
-            parking: Parking::new(is_multi, waits.parks, waits.shares_threads),
+            parking: Parking::new(is_multi, waits),
             capacity,
         };
         // The first lap counts as granted, since no event precedes it.
@@ -104,6 +96,14 @@ impl Control {
         control
     }
 
+    /// Returns the number of bytes in a mapping of the words of such a ring.
+    #[must_use]
+    pub fn bytes(graph: &Graph, capacity: usize, is_multi: bool) -> usize {
+        let stamps = if is_multi { Words::bytes_of::<AtomicU32>(capacity) } else { 0 };
+        let stages = graph.words() * Words::bytes_of::<StageWords>(1);
+        stamps + stages + Words::bytes_of::<Self>(1)
+    }
+
     /// Creates the words of a ring with this graph, for a test. `upstream` lists, for each stage,
     /// the stages directly upstream. There are no dynamic stages, and no thread parks.
     #[cfg(all(test, not(loom)))]
@@ -113,7 +113,7 @@ impl Control {
         upstream: &[&[StageIndex]],
     ) -> Self {
         let upstream = upstream.iter().map(|&stages| stages.into()).collect();
-        Self::new(capacity, stamps, Graph::new(upstream), 0, Waits::default())
+        Self::for_test((capacity, stamps), Graph::new(upstream), Waits::default())
     }
 
     /// Creates the words of a ring with one stage whose threads may park, with this kind of fence,
@@ -126,9 +126,15 @@ impl Control {
     ) -> Self {
         let waits = Waits { parks: true, shares_threads: false };
         let graph = Graph::new(vec![Box::default()]);
-        let mut control = Self::new(capacity, stamps, graph, 0, waits);
+        let mut control = Self::for_test((capacity, stamps), graph, waits);
         control.parking.set_fence(fence);
         control
+    }
+
+    /// Creates the words of a ring that begins at 0, for a test.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn for_test(slots: (u64, Option<Stamps>), graph: Graph, waits: Waits) -> Self {
+        Self::new(&mut Words::private(), slots, graph, 0, waits)
     }
 
     /// Stores the word of `stage`, as its reader would, for a test.

@@ -4,7 +4,7 @@
 use super::Control;
 use crate::Sequence;
 use crate::stages::StageIndex;
-use crate::sync::Arc;
+use crate::words::Placed;
 
 /// The right to move the words of one group.
 ///
@@ -12,7 +12,7 @@ use crate::sync::Arc;
 /// checks how they move, so the caller that takes the right promises it.
 #[derive(Debug)]
 pub struct Sharing {
-    control: Arc<Control>,
+    control: Placed<Control>,
 }
 
 impl Sharing {
@@ -28,7 +28,7 @@ impl Sharing {
     /// only to where a reader of the group has shown events or abandoned claims. It keeps the least
     /// of the words at or below every event that a worker has (I12, O25).
     #[must_use]
-    pub unsafe fn of(control: Arc<Control>, stage: StageIndex) -> Self {
+    pub unsafe fn of(control: Placed<Control>, stage: StageIndex) -> Self {
         let stages = control.stages();
         let is_group = stages.is_of_graph(stage) && stages.of(stage).is_group();
         assert!(is_group, "the stage has no workers: stage={stage}");

@@ -4,7 +4,6 @@
 use super::Control;
 use crate::Sequence;
 use crate::error::Cause;
-use crate::life::State;
 use crate::stages::StageIndex;
 
 /// A producer that is parked on a full ring is woken when one part in this many is free.
@@ -45,23 +44,6 @@ impl Control {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.life.is_open()
-    }
-
-    /// Returns the state of the ring, as a thread sees it that has loaded
-    /// [`claimed`](Self::claimed) before.
-    #[must_use]
-    pub fn state(&self) -> State {
-        // O8: between the load of the cursor and the load of the close.
-        self.fence().light();
-        if self.life.is_halted() {
-            State::Halted
-        } else if self.life.end().is_some() {
-            State::Closed
-        } else if self.life.is_closing() {
-            State::Closing
-        } else {
-            State::Open
-        }
     }
 
     /// Whether the ring is halted.

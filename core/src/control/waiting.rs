@@ -185,8 +185,8 @@ mod tests {
     use crate::advice::Plain;
     use crate::claims::SingleClaims;
     use crate::claims::steps::Steps;
-    use crate::control::Waits;
     use crate::parking::Turn;
+    use crate::parking::Waits;
     use crate::stages::Graph;
 
     const LONG: Duration = Duration::from_secs(5);
@@ -222,7 +222,7 @@ mod tests {
     fn group() -> Control {
         let mut graph = Graph::new(vec![Box::default()]);
         graph.share(0, 3);
-        Control::new(8, None, graph, 0, Waits { parks: true, shares_threads: false })
+        Control::for_test((8, None), graph, Waits { parks: true, shares_threads: false })
     }
 
     fn park(control: &Control, worker: usize, checks: u32, checked: Sender<usize>) {
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_patient_producer_without_a_limit_slept_for_ever() {
         let waits = Waits { parks: true, shares_threads: false };
-        let control = &Control::new(8, None, Graph::new(vec![Box::default()]), 0, waits);
+        let control = &Control::for_test((8, None), Graph::new(vec![Box::default()]), waits);
         let (returns, returned) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -324,7 +324,7 @@ mod tests {
     fn a_ring_that_shares_no_threads_had_a_place_to_wait_for_any_advance() {
         for shares_threads in [false, true] {
             let waits = Waits { parks: true, shares_threads };
-            let control = Control::new(8, None, Graph::new(vec![Box::default()]), 0, waits);
+            let control = Control::for_test((8, None), Graph::new(vec![Box::default()]), waits);
             let places = control.anything().map(|place| {
                 place.park(control.fence(), || None, || true); // only marks it
                 control.advance_for_test(0, 1);

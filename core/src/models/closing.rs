@@ -9,6 +9,7 @@ use super::{
 };
 use crate::error::{Cause, ClaimError, Ended, PollError};
 use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::words::Placed;
 use crate::{Claims, Control, Sequence};
 
 /// The two ends of a ring.
@@ -297,7 +298,7 @@ fn two_closers<C: Claims + 'static>(ring: fn(usize) -> Ends<C>) {
 fn loom_each_of_two_closers_wakes_all() {
     check(|| {
         let (producer, stage) = single(1);
-        let close = |control: Arc<Control>| {
+        let close = |control: Placed<Control>| {
             control.close();
             let places = [control.parking().published(), control.released(0)];
             assert!(places.iter().all(|place| place.epochs() > 0), "a thread is still parked");

@@ -43,7 +43,8 @@ use rings::{
 };
 
 use crate::error::{Cause, ClaimError, Ended, JoinError, PollError};
-use crate::sync::{Arc, IS_LIGHT_NOTHING};
+use crate::sync::IS_LIGHT_NOTHING;
+use crate::words::Placed;
 use crate::{
     Awaited, Claim, ClaimBatch, Claims, Control, EventCount, Granted, Joined, MultiClaims, Place,
     Producer, Reader, Ring, Sequence, SingleClaims, Spun, StageIndex, StartAt, Trying, UNLIMITED,
@@ -159,8 +160,8 @@ impl<C: Claims> Publisher<C> {
     }
 
     /// Returns the words of the ring, for another thread.
-    fn control(&self) -> Arc<Control> {
-        Arc::clone(self.producer.ring().control())
+    fn control(&self) -> Placed<Control> {
+        self.producer.ring().control().clone()
     }
 
     fn try_claim(&mut self) -> Result<Claim<'_, u64, C>, ClaimError> {
@@ -358,7 +359,7 @@ impl Taker {
 
     /// Parks until a poll may find something.
     fn park(&mut self) {
-        let control = Arc::clone(self.reader.ring().control());
+        let control = self.reader.ring().control().clone();
         (self.rest.run)(&control, &Wait { awaited: &self.reader, deadline: None, sleeper: None });
         self.reader.tell();
     }

@@ -9,7 +9,7 @@ use super::{
     ring_with, single, single_ring,
 };
 use crate::error::{Cause, ClaimError, PollError};
-use crate::sync::Arc;
+use crate::words::Placed;
 use crate::{Awaited, Control, EventCount, Graph, ONLY_GENERATION, StageIndex, Turn, Wait};
 
 /// O6: an empty ring with one producer.
@@ -553,7 +553,7 @@ fn loom_a_late_stop_undoes_no_other() {
 
 /// The wait of a worker for a stop, while another worker has the watch.
 struct Follows {
-    control: Arc<Control>,
+    control: Placed<Control>,
     word: StageIndex,
 }
 
@@ -578,9 +578,9 @@ fn loom_stop_against_a_worker_that_follows() {
     check(|| {
         let mut graph = Graph::new(vec![Box::default()]);
         let word = graph.share(0, 2)[2];
-        let control = Arc::clone(ring_of(2, false, graph).control());
+        let control = ring_of(2, false, graph).control().clone();
         assert!(control.turn_of(0, 0).take_watch());
-        let awaited = Follows { control: Arc::clone(&control), word };
+        let awaited = Follows { control: control.clone(), word };
         let follower = thread::spawn(move || {
             let wait = Wait { awaited: &awaited, deadline: None, sleeper: None };
             awaited.control.park(&wait);

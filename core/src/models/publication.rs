@@ -428,7 +428,7 @@ fn a_claim_whose_slot_is_claimed_again_is_not_open(goes_back: bool) {
         let (mut second, control) = (first.clone(), first.control());
         let own = first.publish(1).unwrap();
         // SAFETY: I12: the model moves only the words of this group, and accesses no event.
-        let sharing = unsafe { Sharing::of(Arc::clone(&control), words[0]) };
+        let sharing = unsafe { Sharing::of(control.clone(), words[0]) };
         // Not by the other thread: its loads of the stamp would hide those of this one.
         assert!(sharing.try_move_word(words[0], 0, 1));
         let other = thread::spawn(move || {

@@ -7,7 +7,7 @@ use loom::thread;
 
 use super::{Advice, ONE, PARK, Rest, Single, check, check_without_fences, graph};
 use crate::error::PollError;
-use crate::sync::Arc;
+use crate::words::Words;
 use crate::{
     Control, Factory, HasPublishedMark, Place, Producer, PublishedMark, Reader, Room, UNLIMITED,
     Wait, Waits,
@@ -62,7 +62,7 @@ impl Receiver {
                 Err(PollError::Empty) => {}
                 result => return result,
             }
-            let control = Arc::clone(self.0.ring().control());
+            let control = self.0.ring().control().clone();
             (rest.run)(&control, &Wait { awaited: &self.0, deadline: None, sleeper: None });
             self.0.tell();
         }
@@ -85,10 +85,16 @@ const POLLS: Rest = Rest::of(|_: &Control, wait: &Wait<'_>| {
 /// A ring whose events have published marks, and whose reader takes a single event if its published
 /// mark shows.
 fn ends(capacity: usize) -> (Sender, Receiver) {
-    let mut room = Room::reserve(capacity, false).unwrap();
+    let mut room = Room::reserve(&mut Words::private(), capacity, false).unwrap();
     room.look_at_published_marks();
     let waits = Waits { parks: true, shares_threads: false };
-    let ring = room.into_ring(Factory::of(MessageSlot::default), graph(ONE), 0, waits);
+    let ring = room.into_ring(
+        &mut Words::private(),
+        Factory::of(MessageSlot::default),
+        graph(ONE),
+        0,
+        waits,
+    );
     // SAFETY: I5: the events are `Sync`.
     let mut reader =
         unsafe { Reader::new(ring.clone(), Place::Stage(0), false, UNLIMITED, Advice::default()) };

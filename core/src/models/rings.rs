@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{Multi, Publisher, Single, Taker};
 use crate::advice::{ClaimAdvice, ReadAdvice};
+use crate::words::Words;
 use crate::{Factory, Graph, Ring, Room, Sequence, StageIndex, Waits};
 
 /// Advice that takes each way of the protocol that a model can take.
@@ -61,7 +62,13 @@ pub(super) fn ring_of(capacity: usize, is_multi: bool, graph: Graph) -> Ring<u64
 /// A ring in which threads check for parked ones if any thread `parks`.
 pub(super) fn ring_with(capacity: usize, is_multi: bool, graph: Graph, parks: bool) -> Ring<u64> {
     let waits = Waits { parks, shares_threads: false };
-    Room::reserve(capacity, is_multi).unwrap().into_ring(Factory::of(|| 0), graph, 0, waits)
+    Room::reserve(&mut Words::private(), capacity, is_multi).unwrap().into_ring(
+        &mut Words::private(),
+        Factory::of(|| 0),
+        graph,
+        0,
+        waits,
+    )
 }
 
 /// A ring with one producer.

@@ -7,7 +7,8 @@ use loom::thread;
 use super::rings::Upstream;
 use super::{Advice, Publisher, Single, Taker, check, check_less, graph, ring_of};
 use crate::error::PollError;
-use crate::sync::Arc;
+use crate::words::Placed;
+use crate::words::Words;
 use crate::{
     Awaited, Control, EventCount, Factory, Graph, ONLY_GENERATION, Ring, Room, Sharing, StageIndex,
     Turn, Wait, Waits,
@@ -16,8 +17,8 @@ use crate::{
 /// A ring of one slot whose stages may share a thread.
 fn shared_ring(upstream: Upstream<'_>) -> (Publisher<Single>, Ring<u64>) {
     let waits = Waits { parks: true, shares_threads: true };
-    let room = Room::reserve(1, false).unwrap();
-    let ring = room.into_ring(Factory::of(|| 0), graph(upstream), 0, waits);
+    let room = Room::reserve(&mut Words::private(), 1, false).unwrap();
+    let ring = room.into_ring(&mut Words::private(), Factory::of(|| 0), graph(upstream), 0, waits);
     (Publisher::only(&ring, Advice::default()), ring)
 }
 
@@ -41,7 +42,7 @@ impl Together {
 
     /// Parks until each stage has finished the first event.
     fn finish_one(mut self) -> Self {
-        let control = Arc::clone(self.0[0].reader.ring().control());
+        let control = self.0[0].reader.ring().control().clone();
         loop {
             for stage in &mut self.0 {
                 match stage.take() {
@@ -112,7 +113,7 @@ fn loom_shared_thread_wakes_a_producer() {
 
 /// An idle worker, which waits for an event that any worker of its group may take.
 struct Idle {
-    control: Arc<Control>,
+    control: Placed<Control>,
     sharing: Sharing,
     worker: usize,
 }
@@ -132,10 +133,10 @@ impl Awaited for Idle {
 }
 
 impl Idle {
-    fn of(control: &Arc<Control>, worker: usize) -> Self {
+    fn of(control: &Placed<Control>, worker: usize) -> Self {
         // SAFETY: I12: the idle ones move only the word of their group, and access no event.
-        let sharing = unsafe { Sharing::of(Arc::clone(control), 0) };
-        Self { control: Arc::clone(control), sharing, worker }
+        let sharing = unsafe { Sharing::of(control.clone(), 0) };
+        Self { control: control.clone(), sharing, worker }
     }
 
     /// Parks until it has taken an event.
@@ -180,8 +181,8 @@ fn loom_stop_against_an_idle_worker() {
     check(|| {
         let mut graph = Graph::new(vec![Box::default()]);
         let word = graph.share(0, 1)[1];
-        let control = Arc::clone(ring_of(1, false, graph).control());
-        let other = Arc::clone(&control);
+        let control = ring_of(1, false, graph).control().clone();
+        let other = control.clone();
         let stopper = thread::spawn(move || other.stop(word, ONLY_GENERATION));
         control.park_idle(word, || control.is_stopping(word, ONLY_GENERATION));
         assert!(control.is_stopping(word, ONLY_GENERATION));

@@ -75,6 +75,16 @@ pub trait Sleeper {
     fn get_up(&self, is_woken: bool);
 }
 
+/// How the threads of a ring wait.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Waits {
+    /// Whether any thread of the ring may park. Threads that advance a word then check for parked
+    /// threads.
+    pub parks: bool,
+    /// Whether a thread may run several stages, and park until any of them has something to do.
+    pub shares_threads: bool,
+}
+
 /// The event count of publications, and which threads check for parked threads.
 #[derive(Debug)]
 pub(crate) struct Parking {
@@ -93,7 +103,8 @@ pub(crate) struct Parking {
 }
 
 impl Parking {
-    pub(crate) fn new(is_multi: bool, is_signalled: bool, shares_threads: bool) -> Self {
+    pub(crate) fn new(is_multi: bool, waits: Waits) -> Self {
+        let Waits { parks: is_signalled, shares_threads } = waits;
         let (places, fence) = (Places::new(is_multi), AsymmetricFence::detect());
         let published = Padded(EventCount::with_tasks());
         Self { published, places, fence, is_signalled, shares_threads }

@@ -6,7 +6,7 @@ mod stamps;
 mod window;
 
 pub use stamps::Span;
-pub(crate) use stamps::{Fate, Stamps};
+pub(crate) use stamps::{Fate, Stamps, settled_prefix};
 
 use std::sync::atomic::AtomicBool;
 
@@ -57,9 +57,19 @@ impl Publication {
 
     /// Returns the end of the published events; with several producers, of the claims.
     pub(crate) fn claimed(&self) -> Sequence {
-        // O13, Relaxed: a snapshot.
-        self.cursor.load(Ordering::Relaxed) & !CLAIMS_CLOSED
+        claimed_by(&self.cursor)
     }
+
+    /// Returns the word of [`claimed`](Self::claimed), for monitors.
+    pub(crate) fn word(&self) -> &AtomicU64 {
+        &self.cursor
+    }
+}
+
+/// Returns the end of the published events, or of the claims, that this cursor says.
+pub(crate) fn claimed_by(cursor: &AtomicU64) -> Sequence {
+    // O13, Relaxed: a snapshot.
+    cursor.load(Ordering::Relaxed) & !CLAIMS_CLOSED
 }
 
 /// The words of a single producer.

@@ -185,19 +185,14 @@ impl Stamps {
         sequences.end
     }
 
-    /// Returns the first sequence from `next` on, at most `limit`, whose claim is not settled yet.
-    /// The caller may be a lap behind: a slot that shows a later lap was settled in this one. The thread
-    /// that holds a claim sees that it is open, because it acquired the stamp of the lap before with the
-    /// slot (O2), and no other thread stamps the slot.
+    /// Returns the stamps, for monitors.
+    pub(crate) fn words(&self) -> &[AtomicU32] {
+        &self.stamps
+    }
+
+    /// Does [`settled_prefix`] for these stamps.
     pub(crate) fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
-        let is_open = |&sequence: &Sequence| {
-            // O13, Relaxed: a snapshot.
-            let stamp = self.slot(sequence).load(Ordering::Relaxed);
-            let settled = self.stamp(sequence, Fate::Published);
-            // Half of all laps are ahead of this one, and no stamp is more than one lap behind.
-            (stamp | Fate::Tombstone as u32).wrapping_sub(settled).cast_signed() < 0
-        };
-        (next..limit).find(is_open).unwrap_or(limit)
+        settled_prefix(&self.stamps, next, limit)
     }
 
     /// Returns the settled sequences from `next` on that share one outcome, for a stage that has
@@ -213,6 +208,22 @@ impl Stamps {
             self.settled(next, limit)
         }
     }
+}
+
+/// Returns the first sequence from `next` on, at most `limit`, whose claim is not settled yet. There is
+/// a stamp for each slot. The caller may be a lap behind: a slot that shows a later lap was settled in
+/// this one. The thread that holds a claim sees that it is open, because it acquired the stamp of the
+/// lap before with the slot (O2), and no other thread stamps the slot.
+pub(crate) fn settled_prefix(stamps: &[AtomicU32], next: Sequence, limit: Sequence) -> Sequence {
+    let (mask, lap_shift) = (stamps.len() - 1, stamps.len().trailing_zeros());
+    let is_open = |&sequence: &Sequence| {
+        // O13, Relaxed: a snapshot.
+        let found = stamps[sequence as usize & mask].load(Ordering::Relaxed);
+        let settled = stamp(lap(sequence, lap_shift), Fate::Published);
+        // Half of all laps are ahead of this one, and no stamp is more than one lap behind.
+        (found | Fate::Tombstone as u32).wrapping_sub(settled).cast_signed() < 0
+    };
+    (next..limit).find(is_open).unwrap_or(limit)
 }
 
 /// Returns the lap of `sequence`, cut to its low 32 bits.

@@ -2,7 +2,7 @@
 
 use crate::control::{Control, Joined};
 use crate::stages::{ONLY_GENERATION, StageIndex};
-use crate::sync::Arc;
+use crate::words::Placed;
 
 /// The place of a reader in the graph.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// Checks that no other reader has this place.
-    pub(super) fn take(&self, control: &Arc<Control>) {
+    pub(super) fn take(&self, control: &Placed<Control>) {
         let stages = control.stages();
         match self {
             Self::Stage(stage) => {

@@ -17,7 +17,7 @@ use crate::control::Control;
 use crate::ring::Ring;
 use crate::ring_buffer::{Lines, RingBuffer};
 use crate::stages::{DETACHED, StageIndex, StageWords};
-use crate::sync::Arc;
+use crate::words::Placed;
 
 /// The batch limit of a stage that has no limit of its own.
 pub const UNLIMITED: u64 = u64::MAX >> 1;
@@ -38,7 +38,7 @@ pub struct Reader<E, A> {
     pub(super) barrier: Barrier,
     /// The shared words of its stage, which it alone moves. A worker of a group, and a reader that
     /// has left, have words that no other thread reads.
-    words: Arc<StageWords>,
+    words: Placed<StageWords>,
     /// Whether no other stage has an event at the same time, so that it may change events.
     pub(super) is_exclusive: bool,
     /// Whether it has the events that its loads show: not in a group, nor once it has left.
@@ -128,7 +128,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             stage,
             generation,
             barrier: Barrier::new(words.upstream().into(), ring.marks()),
-            words: if is_group { Arc::new(StageWords::unshared()) } else { Arc::clone(words) },
+            words: if is_group { Placed::alone(StageWords::unshared()) } else { words.clone() },
             place: Some(place),
             is_exclusive,
             owns_events: !is_group,
@@ -343,7 +343,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             self.ring.control().detach(stage);
         }
         // A dynamic stage is left by the drop of its place.
-        self.words = Arc::new(StageWords::unshared());
+        self.words = Placed::alone(StageWords::unshared());
         // From now on, no event and no slot is its own (I2, I15).
         (self.owns_events, self.known, self.lines) = (false, self.next, None);
     }

@@ -22,6 +22,18 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Returns the number of words: those of stages, acknowledgements, workers and dynamic stages.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.upstream.len()
+    }
+
+    /// Returns the number of dynamic stages.
+    #[must_use]
+    pub fn dynamic_stages(&self) -> usize {
+        self.dynamic_stages
+    }
+
     /// Creates a graph of stages. `upstream` lists, for each stage, the stages directly upstream,
     /// all with lower indices.
     ///

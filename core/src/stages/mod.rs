@@ -11,10 +11,10 @@ mod graph;
 
 pub(crate) use dynamic::DynamicStages;
 pub use graph::{Graph, ancestors};
-pub(crate) use words::StageWords;
+pub(crate) use words::{StageWords, sequence_of};
 
 use crate::Sequence;
-use crate::sync::Arc;
+use crate::words::{Placed, Words};
 
 /// Index of the words of a stage in its ring.
 pub type StageIndex = usize;
@@ -61,8 +61,8 @@ impl Gate {
 /// The words of all stages, and the dynamic stages.
 #[derive(Debug)]
 pub(crate) struct Stages {
-    /// Each reader also holds an `Arc` of its own words, which saves a load per batch.
-    words: Box<[Arc<StageWords>]>,
+    /// Each reader also holds its own words, which saves a load per batch.
+    words: Box<[Placed<StageWords>]>,
     /// The stages of the graph that have no stage downstream. They gate the producers, since all
     /// other stages are ahead of them. Occupied dynamic stages gate producers too.
     gating: Box<[StageIndex]>,
@@ -70,22 +70,23 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// Creates the words of the stages of `graph` in a ring whose first event has the sequence
+    /// Places the words of the stages of `graph` in a ring whose first event has the sequence
     /// `first`.
-    pub(crate) fn new(graph: Graph, first: Sequence) -> Self {
+    pub(crate) fn new(place: &mut Words, graph: Graph, first: Sequence) -> Self {
         let gating = graph.gating();
         let (words, dynamic) = graph.into_words(first);
-        Self { words: words.into_iter().map(Arc::new).collect(), gating, dynamic }
+        let words = words.into_iter().map(|words| place.place(words)).collect();
+        Self { words, gating, dynamic }
     }
 
     /// Returns the words of `stage`.
     #[inline]
-    pub(crate) fn of(&self, stage: StageIndex) -> &Arc<StageWords> {
+    pub(crate) fn of(&self, stage: StageIndex) -> &Placed<StageWords> {
         &self.words[stage]
     }
 
     /// Returns the words of all stages.
-    pub(crate) fn all(&self) -> &[Arc<StageWords>] {
+    pub(crate) fn all(&self) -> &[Placed<StageWords>] {
         &self.words
     }
 

@@ -109,9 +109,12 @@ impl StageWords {
     /// Returns the value of the word.
     #[inline]
     pub(super) fn sequence(&self) -> Sequence {
-        // O3, Acquire: pairs with the Release in `store`, `try_move` and `raise`; brings the end of
-        // the stage's reads and its writes. For the gate of the producers it is O2.
-        self.sequence.load(Ordering::Acquire)
+        sequence_of(&self.sequence)
+    }
+
+    /// Returns the word, for monitors.
+    pub(crate) fn word(&self) -> &AtomicU64 {
+        &self.sequence
     }
 
     /// Returns the value of the word, as advice.
@@ -208,4 +211,12 @@ impl StageWords {
         // O10, Relaxed: the flag publishes no other data.
         self.stop.load(Ordering::Relaxed) >= generation
     }
+}
+
+/// Returns the value of the word of a stage.
+#[inline]
+pub(crate) fn sequence_of(word: &AtomicU64) -> Sequence {
+    // O3, Acquire: pairs with the Release in `store`, `try_move` and `raise`; brings the end of the
+    // stage's reads and its writes. For the gate of the producers it is O2.
+    word.load(Ordering::Acquire)
 }

@@ -38,6 +38,7 @@ pub struct Builder<R = Adaptive, S = Adaptive> {
     capacity: usize,
     receiver_wait: R,
     sender_wait: S,
+    observable: Option<String>,
 }
 
 impl Builder {
@@ -56,7 +57,7 @@ impl Builder {
     /// ```
     pub fn new(capacity: usize) -> Self {
         let (receiver_wait, sender_wait) = (Adaptive::default(), Adaptive::default());
-        Self { capacity, receiver_wait, sender_wait }
+        Self { capacity, receiver_wait, sender_wait, observable: None }
     }
 }
 
@@ -75,8 +76,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn receiver_wait_strategy<W: WaitStrategy>(self, strategy: W) -> Builder<W, S> {
-        let Self { capacity, sender_wait, .. } = self;
-        Builder { capacity, receiver_wait: strategy, sender_wait }
+        let Self { capacity, sender_wait, observable, .. } = self;
+        Builder { capacity, receiver_wait: strategy, sender_wait, observable }
     }
 
     /// Sets how senders wait on a full channel. Each sender has its own clone of `strategy`. The
@@ -93,8 +94,31 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sender_wait_strategy<W: WaitStrategy>(self, strategy: W) -> Builder<R, W> {
-        let Self { capacity, receiver_wait, .. } = self;
-        Builder { capacity, receiver_wait, sender_wait: strategy }
+        let Self { capacity, receiver_wait, observable, .. } = self;
+        Builder { capacity, receiver_wait, sender_wait: strategy, observable }
+    }
+
+    /// Lets other processes of the same user look at the channel, as
+    /// [`observable`](crate::Builder::observable) does for a ring. It is the only monitor of a channel.
+    /// Linux only.
+    ///
+    /// The call that makes the channel returns [`BuildError::ObservableName`] if this is no name of a
+    /// file, and [`BuildError::ObservableFile`] if the system refuses the file.
+    ///
+    #[cfg_attr(target_os = "linux", doc = "```")]
+    #[cfg_attr(not(target_os = "linux"), doc = "```no_run")]
+    /// use lapwing::{channel::Builder, observe};
+    ///
+    /// let (mut sender, _receiver) = Builder::new(8).observable("example-channel").spsc()?;
+    /// sender.send(7)?;
+    /// let files = observe::ring_files()?;
+    /// let file = files.iter().find(|file| file.name() == "example-channel").unwrap();
+    /// assert_eq!(file.observe()?.monitor().snapshot().published, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn observable(mut self, name: impl Into<String>) -> Self {
+        self.observable = Some(name.into());
+        self
     }
 
     /// Makes a channel with one sender and one receiver.
@@ -222,7 +246,11 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         ring: RingBuilder<'env, E, Q>,
     ) -> RingBuilder<'env, E, Q> {
-        ring.wait_strategy(self.receiver_wait).producer_wait_strategy(self.sender_wait)
+        let ring = ring.wait_strategy(self.receiver_wait).producer_wait_strategy(self.sender_wait);
+        match self.observable {
+            Some(name) => ring.observable(name),
+            None => ring,
+        }
     }
 
     fn with_one_receiver<'env, T: Send + 'env, Q: Sequencer>(

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use lapwing_core::{Control, DETACHED, StageIndex};
+use lapwing_core::{Control, DETACHED, Placed, StageIndex};
 
 use crate::Sequence;
 use crate::error::{AcknowledgeError, HaltCause};
@@ -47,13 +47,13 @@ pub struct Acknowledger {
 
 /// The state that the clones share.
 struct Held {
-    control: Arc<Control>,
+    control: Placed<Control>,
     /// The words that hold the acknowledged sequence.
     words: StageIndex,
 }
 
 impl Acknowledger {
-    pub(crate) fn new(control: Arc<Control>, words: StageIndex) -> Self {
+    pub(crate) fn new(control: Placed<Control>, words: StageIndex) -> Self {
         Self { held: Arc::new(Held { control, words }) }
     }
 

@@ -95,7 +95,7 @@ impl Skipped {
     pub(crate) fn failure(&self, sequence: Sequence) -> Failure<'_> {
         let trouble = self.reason.as_ref().and_then(|reason| Some((reason, reason.trouble()?)));
         let Some((reason, trouble)) = trouble else {
-            let stage = self.shared.description.stage(self.stage);
+            let stage = self.shared.watched.description.stage(self.stage);
             let stage = stage.map_or("", |stage| &stage.name);
             return Failure { stage, sequence, attempt: 0, cause: Cause::Action };
         };

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc as SharedArc;
 use std::time::{Duration, Instant};
 
-use lapwing_core::{Control, Drained, ONLY_GENERATION, StageIndex};
+use lapwing_core::{Control, Drained, ONLY_GENERATION, Placed, StageIndex};
 
 use super::access::Access;
 use super::failing::Failing;
@@ -53,7 +53,7 @@ pub(crate) trait Source<E> {
 
     /// The words of its ring.
     #[inline]
-    fn control(&self) -> &Arc<Control> {
+    fn control(&self) -> &Placed<Control> {
         &self.shared().control
     }
 
@@ -250,6 +250,6 @@ pub(crate) trait Source<E> {
     }
 
     fn stop_handle(&self) -> StopHandle {
-        StopHandle::new(Arc::clone(self.control()), self.stage(), self.generation())
+        StopHandle::new(self.control().clone(), self.stage(), self.generation())
     }
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use lapwing_core::{
-    Awaited, Control, Drained, Padded, Place, Spun, StageIndex, TaskPlace, UNLIMITED,
+    Awaited, Control, Drained, Place, Placed, Spun, StageIndex, TaskPlace, UNLIMITED,
 };
 
 use super::access::Access;
@@ -21,7 +21,6 @@ use crate::deadline::has_passed;
 use crate::description::TakenName;
 use crate::error::PollError;
 use crate::ring::{Ring, Shared};
-use crate::sync::Arc;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Goal, Waiter};
 
@@ -31,7 +30,7 @@ pub(crate) struct StageReader<E> {
     pub(super) reader: Reader<E>,
     shared: SharedArc<Shared>,
     /// What its consumer is doing, for monitors.
-    activity: SharedArc<Padded<Activity>>,
+    activity: Activity,
     failing: Failing,
     /// The name of a consumer that joined, which is freed once it has left.
     name: Option<TakenName>,
@@ -68,7 +67,7 @@ impl<E> StageReader<E> {
         let Ring { core, shared } = ring;
         // SAFETY: I5, by the caller.
         let reader = unsafe { Reader::new(core, place, is_exclusive, max_batch, advice) };
-        let activity = SharedArc::clone(shared.activity(stage));
+        let activity = shared.activity(stage).clone();
         let (failing, waiter) = (Failing::before(stage, &shared), Waiter::new(strategy));
         Self { reader, shared, activity, failing, name, waiter, may_delay_others }
     }
@@ -132,7 +131,7 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     #[inline]
-    fn control(&self) -> &Arc<Control> {
+    fn control(&self) -> &Placed<Control> {
         self.reader.ring().control()
     }
 
@@ -195,7 +194,7 @@ impl<E> Source<E> for StageReader<E> {
         self.activity.set(Doing::Waiting);
         let limit = self.shared.turns.limit_wait(&self.shared.control, deadline);
         let mut next = NextEvent { reader: &mut self.reader, batch: None };
-        self.waiter.wait(&mut next, &self.shared, limit, Some(&**self.activity));
+        self.waiter.wait(&mut next, &self.shared, limit, Some(&self.activity));
         if let Some(batch) = next.batch {
             return Seen::Batch(batch);
         }
@@ -240,7 +239,7 @@ impl<E> Source<E> for StageReader<E> {
             // The next consumer of the dynamic stage uses its words. What this one still records
             // about itself, such as the last call of its handler, goes to words that no thread
             // reads.
-            self.activity = SharedArc::default();
+            self.activity = Activity::unseen();
         }
         self.reader.leave();
         // The dynamic stage is free by now.

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use lapwing_core::{Control, StageIndex};
-
-use crate::sync::Arc;
+use lapwing_core::{Control, Placed, StageIndex};
 
 /// A handle that stops one stage while the other stages of the ring continue.
 ///
@@ -42,13 +40,13 @@ use crate::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct StopHandle {
-    control: Arc<Control>,
+    control: Placed<Control>,
     stage: StageIndex,
     generation: u64,
 }
 
 impl StopHandle {
-    pub(crate) fn new(control: Arc<Control>, stage: StageIndex, generation: u64) -> Self {
+    pub(crate) fn new(control: Placed<Control>, stage: StageIndex, generation: u64) -> Self {
         Self { control, stage, generation }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc as SharedArc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing_core::{Control, Drained, Padded};
+use lapwing_core::{Control, Drained, Placed};
 
 use super::StageReport;
 use super::recovery::Recovery;
@@ -15,7 +15,6 @@ use crate::activity::{Activity, Doing};
 use crate::catch::catch;
 use crate::error::HaltCause;
 use crate::ring::Shared;
-use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
 /// A stage that has not started.
@@ -100,8 +99,8 @@ impl<S> Post<S> {
     {
         // A consumer that joined may be dropped without having run.
         let is_missed = !source.is_guest();
-        let activity = SharedArc::clone(source.shared().activity(source.stage()));
-        let lifeline = (Arc::clone(source.control()), Some(activity));
+        let activity = source.shared().activity(source.stage()).clone();
+        let lifeline = (source.control().clone(), Some(activity));
         let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
         Self { source, timeout, takes_failed: false, recovery, lifeline }
     }
@@ -133,12 +132,12 @@ pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), Str
 pub(super) struct HaltOnDrop(Option<Lifeline>);
 
 /// The ring that is halted, and the activity of a stage of its graph.
-type Lifeline = (Arc<Control>, Option<SharedArc<Padded<Activity>>>);
+type Lifeline = (Placed<Control>, Option<Activity>);
 
 impl HaltOnDrop {
     /// Makes its drop halt the ring, if it does not already. Called for a dynamic consumer.
-    pub(super) fn arm(&mut self, control: &Arc<Control>) {
-        self.0.get_or_insert_with(|| (Arc::clone(control), None));
+    pub(super) fn arm(&mut self, control: &Placed<Control>) {
+        self.0.get_or_insert_with(|| (control.clone(), None));
     }
 
     /// Disarms it: the stage ended by itself.

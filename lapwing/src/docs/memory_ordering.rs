@@ -1,7 +1,7 @@
 //! The pairs of atomic operations, what each one carries, and the model that checks it.
 //!
-//! Failures, groups, keys, taps, monitors and the record of claims (O17, O18, O20 to O28, O36 to
-//! O38) are in this crate. The other rows are in `lapwing-core`, and O13 is in both.
+//! Failures, groups, keys, taps, monitors, names and the record of claims (O17, O18, O20 to O28, O36 to
+//! O39) are in this crate. The other rows are in `lapwing-core`, and O13 is in both.
 //!
 //! | id | release side | acquire side | carries | checked by |
 //! |----|--------------|--------------|---------|------------|
@@ -37,6 +37,7 @@
 //! | O36 | `Moves::has_given`, with O28; `send`; `begin`; `end` | `Moves::have_all_given`; `fetch`; `owes`; `target` | that there is state to take, to the thread that routes next, and with the group's word to the worker whose event is routed; the state, to the worker that takes it; the target, to the workers that give; the resulting team, to a worker that leaves | `loom_what_is_known_of_a_key_comes_before_its_event`, `loom_what_a_worker_knew_is_taken_over_before_its_events`, `loom_a_worker_that_leaves_gives_by_the_team_that_it_is_in`, `loom_a_worker_that_leaves_does_not_delay_a_move`, `loom_keys_move_back`, `loom_a_worker_polls_as_keys_begin_to_move`, `loom_a_worker_that_sleeps_gives_its_state`, `loom_keys_move_as_the_ring_is_drained` |
 //! | O37 | `Group::leave`: claim left behind, fence, load of the end | end of the ring, fence, load of the claims left behind | either a worker that leaves sees that no worker needs what it gave, or a worker that ends sees that there is something to take over | `loom_what_a_worker_knew_is_not_lost_at_the_end`, `loom_what_a_worker_knew_is_with_the_last_one`, `loom_what_a_worker_knew_is_with_the_last_that_leaves`, `loom_what_a_worker_knew_is_with_one_of_two_at_the_end` |
 //! | O38 | `OpenClaim::note`: thread, then the claim | `Record::of_this_thread` | which thread made the claim, to a thread that checks whether it made it | `loom_a_claim_of_another_thread_is_not_ones_own`, `loom_a_claim_whose_slot_is_claimed_again_is_not_open`, `loom_a_claim_is_not_open_when_the_gate_goes_back`, `loom_a_claim_up_to_is_ones_own`, `loom_a_claim_at_the_wrap_point_is_not_in_the_way`, `loom_a_task_does_not_wait_for_a_claim_of_its_own_thread` |
+//! | O39 | `Line::write`: an odd version, fence, name, version | `Line::read`: version, name, fence, version | the name of a consumer in a dynamic stage, whole, to another process; a reader that sees a part of a later name sees that the version has changed | `loom_a_name_is_whole_or_not_read` |
 //!
 //! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` is used where a store must
 //! be visible before a later load of another word (O6, O8, O15, O29, O37), and for O33 also before

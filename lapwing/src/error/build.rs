@@ -1,10 +1,12 @@
 //! Why a ring, a channel or a tap was not made.
 
 use std::error::Error;
-use std::fmt;
+use std::path::PathBuf;
+use std::{fmt, io};
 
 use lapwing_core::error::MemoryError;
 
+use crate::observable_name::MAX_NAME;
 use crate::{MAX_CAPACITY, MAX_DYNAMIC_STAGES, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build), of [`tap`](crate::tap::tap) and of the calls
@@ -173,6 +175,24 @@ pub enum BuildError {
         /// Largest number that was possible.
         max: usize,
     },
+    /// The name of an [observable](crate::Builder::observable) ring is empty, has more than 64 bytes,
+    /// begins with a dot, or has a character that is neither an ASCII letter or digit nor `-`, `_` or
+    /// `.`: it is part of the name of a file.
+    ObservableName {
+        /// The name.
+        name: String,
+    },
+    /// The system refuses the file of an [observable](crate::Builder::observable) ring, or the folder
+    /// of these files.
+    ObservableFile {
+        /// The file or the folder.
+        path: PathBuf,
+        /// The reason: for example [`StorageFull`](io::ErrorKind::StorageFull),
+        /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) if the folder is another user's or
+        /// others may write to it, or [`Unsupported`](io::ErrorKind::Unsupported) on a system other
+        /// than Linux.
+        kind: io::ErrorKind,
+    },
     /// A broadcast has more receivers than [`MAX_RECEIVERS`].
     Receivers {
         /// Receivers that were asked for.
@@ -285,6 +305,14 @@ impl fmt::Display for BuildError {
             ),
             Self::UnknownThread { thread } => {
                 write!(f, "the ring does not have the thread to pin: thread={thread:?}")
+            }
+            Self::ObservableName { name } => write!(
+                f,
+                "the name of an observable ring must have 1..={MAX_NAME} of A-Z, a-z, 0-9, '-', '_' \
+                 and '.', and must not begin with a dot: name={name:?}"
+            ),
+            Self::ObservableFile { path, kind } => {
+                write!(f, "cannot make the file of an observable ring: {kind}: path={path:?}")
             }
             Self::Receivers { requested } => {
                 write!(f, "receivers must be in 1..={MAX_RECEIVERS}: requested={requested}")

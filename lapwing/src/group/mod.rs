@@ -30,10 +30,10 @@ use std::ops::Range;
 
 use lapwing_core::error::Cause;
 use lapwing_core::memory::Reserved;
-use lapwing_core::{Control, IDLE, ONLY_GENERATION, Padded, Sharing, StageIndex};
+use lapwing_core::{Control, IDLE, ONLY_GENERATION, Padded, Placed, Sharing, StageIndex};
 
 use crate::Sequence;
-use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering, yield_now};
+use crate::sync::{AtomicU8, AtomicU64, Ordering, yield_now};
 
 pub(crate) use routes::{Router, Routes};
 pub(crate) use transfer::KeyTransfer;
@@ -50,7 +50,7 @@ fn bits(workers: usize) -> u64 {
 /// The words of one group, and which of its workers are active.
 #[derive(Debug)]
 pub(crate) struct Group {
-    pub(crate) control: Arc<Control>,
+    pub(crate) control: Placed<Control>,
     /// Moves the words, in this module and its children only.
     sharing: Sharing,
     /// The group's word, then one for each worker. Other threads must load them in this order.
@@ -88,7 +88,7 @@ impl Group {
     /// Creates a group with `words`, the group's own first, and `size` active workers. With
     /// `owners`, the group routes events by key.
     pub(crate) fn new(
-        control: Arc<Control>,
+        control: Placed<Control>,
         words: Box<[StageIndex]>,
         size: usize,
         owners: Option<Reserved<AtomicU8>>,
@@ -99,7 +99,7 @@ impl Group {
         let routes = owners.map(Routes::new);
         // SAFETY: I12: a worker moves the words as O25 says, and by key the thread that routes
         // does.
-        let sharing = unsafe { Sharing::of(Arc::clone(&control), words[0]) };
+        let sharing = unsafe { Sharing::of(control.clone(), words[0]) };
         Self { control, sharing, words, roster: Padded(roster), left_behind, routes }
     }
 

@@ -4,10 +4,13 @@
 //! only the last access to a word. If the thread that loads a word also stored it, loom would not
 //! see that a load of another thread races with that store.
 
+use lapwing_core::Words;
+use loom::sync::Arc;
 use loom::thread;
 
 use super::{check, check_without_fences, multi, single, single_ring, take};
 use crate::Stage;
+use crate::dynamic_names::Line;
 use crate::monitor::{Monitor, RingState};
 
 /// Takes a snapshot, and checks that no stage is ahead of the stage that it waits for.
@@ -95,5 +98,22 @@ fn loom_a_look_counts_no_event_that_a_close_does_not() {
         let (seen, end) = (observer.join().unwrap(), closer.join().unwrap());
         assert!(seen <= end, "published={seen:?} end={end:?}");
         drop(poller);
+    });
+}
+
+/// O39: a name is read while another consumer takes the dynamic stage: no mixture of two names.
+#[test]
+fn loom_a_name_is_whole_or_not_read() {
+    check(|| {
+        let line = Arc::new(Line::<3>::place(&mut Words::private()));
+        line.write("aaaaaaaaaaaaaaaa", true);
+        let writer = Arc::clone(&line);
+        let writes = thread::spawn(move || writer.write("bbbbbbbbb", false));
+        if let Some(read) = line.read() {
+            let names = [("aaaaaaaaaaaaaaaa".to_owned(), true), ("bbbbbbbbb".to_owned(), false)];
+            assert!(names.contains(&read), "{read:?}");
+        }
+        writes.join().unwrap();
+        assert_eq!(line.read(), Some(("bbbbbbbbb".to_owned(), false)));
     });
 }

@@ -10,7 +10,8 @@ use std::iter;
 
 use lapwing_core::memory::Reserved;
 use lapwing_core::{
-    Control, Factory, Graph, ONLY_GENERATION, Place, Room, StageIndex, UNLIMITED, Waits,
+    Control, Factory, Graph, ONLY_GENERATION, Place, Placed, Room, StageIndex, UNLIMITED, View,
+    Waits, Words,
 };
 use loom::thread::{self, JoinHandle};
 
@@ -21,8 +22,10 @@ use crate::error::{HaltCause, PollError};
 use crate::group::Group;
 use crate::producer::Producer;
 use crate::ring::{Ring, Shared};
+use crate::ring_file::MonitorWords;
 use crate::sync::{Arc, AtomicU8};
 use crate::wait::{Step, WaitStrategy, Waiting};
+use crate::watched::Watched;
 use crate::{Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are active, and a stage downstream of it. They
@@ -41,11 +44,11 @@ pub(super) fn ring_with(
     capacity: usize,
     workers: usize,
     parks: bool,
-    make: impl FnOnce(Arc<Control>, Box<[usize]>) -> Group,
+    make: impl FnOnce(Placed<Control>, Box<[usize]>) -> Group,
 ) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, StageReader<u64>) {
     let graph = Graph::new(vec![Box::default(), Box::from([0])]);
     let (ring, words) = ring(capacity, graph, workers, parks);
-    let group = Arc::new(make(Arc::clone(ring.control()), words));
+    let group = Arc::new(make(ring.control().clone(), words));
     let after = reader(&ring, Place::Stage(1), PARK);
     (Producer::new(ring.clone(), Box::new(PARK)), ring, group, after)
 }
@@ -59,11 +62,14 @@ fn ring(
 ) -> (Ring<u64>, Box<[StageIndex]>) {
     let words = graph.share(0, workers);
     let waits = Waits { parks, shares_threads: false };
-    let room = Room::reserve(capacity, false).unwrap();
-    let core = room.into_ring(Factory::of(|| 0), graph, 0, waits);
-    let description = Description::new(String::new(), iter::empty());
-    let shared = Shared::new(Arc::clone(core.control()), description, Vec::new());
-    (Ring::new(core, shared), words)
+    let mut place = Words::private();
+    let (of_monitors, names) = MonitorWords::place(&mut place, &graph);
+    let room = Room::reserve(&mut place, capacity, false).unwrap();
+    let core = room.into_ring(&mut place, Factory::of(|| 0), graph, 0, waits);
+    let description = Description::new(String::new(), iter::empty(), names);
+    let control = core.control().clone();
+    let watched = Watched::new(View::of(&control), description, of_monitors, None);
+    (Ring::new(core, Shared::new(control, watched, Vec::new())), words)
 }
 
 /// The reader of a stage, or of a worker, which may change its events.
@@ -99,7 +105,7 @@ fn group_and_stage(
 /// A ring with a group of workers and no other stage.
 fn group(capacity: usize, count: usize) -> (SingleProducer<u64>, Vec<Worker<u64>>) {
     let (ring, words) = ring(capacity, Graph::new(vec![Box::default()]), count, true);
-    let group = Arc::new(Group::new(Arc::clone(ring.control()), words, count, None));
+    let group = Arc::new(Group::new(ring.control().clone(), words, count, None));
     let workers = workers(&ring, &group, None, PARK);
     (Producer::new(ring, Box::new(PARK)), workers)
 }

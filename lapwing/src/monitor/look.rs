@@ -10,13 +10,13 @@
 //! 5. the stamps (multi only)             from the furthest stage to the claims
 //! ```
 
-use lapwing_core::{Control, DETACHED, StageIndex};
+use lapwing_core::{DETACHED, StageIndex, View};
 
 use super::state::RingState;
 use crate::Sequence;
 use crate::activity::Figures;
-use crate::ring::Shared;
 use crate::sync::Ordering;
+use crate::watched::Watched;
 
 /// The values of a ring's words.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ pub(super) struct StageLook {
 }
 
 impl Look {
-    pub(super) fn at(shared: &Shared) -> Self {
-        Self::after(shared, shared.control.claimed())
+    pub(super) fn at(watched: &Watched) -> Self {
+        Self::after(watched, watched.view.claimed())
     }
 
     /// Reads the words, given the number of claims `before`. Every event a lap before that is
@@ -51,29 +51,29 @@ impl Look {
     /// A close that has not fixed the end yet is the exception. The cursor of a single producer may
     /// then count events that the close refuses, and a later call shows fewer. The state of the
     /// ring is [`RingState::Closing`] meanwhile, or [`RingState::Halted`] after a halt.
-    fn after(shared: &Shared, before: Sequence) -> Self {
-        let control = &*shared.control;
+    fn after(watched: &Watched, before: Sequence) -> Self {
+        let view = &watched.view;
         // O13, Relaxed: figures only.
-        let waiting_producers = shared.waiting_producers.load(Ordering::Relaxed);
-        let dropped = shared.dropped.load(Ordering::Relaxed);
-        let mut stages = look_at_stages(shared);
-        let claimed = control.claimed();
+        let waiting_producers = watched.waiting_producers.load(Ordering::Relaxed);
+        let dropped = watched.dropped.load(Ordering::Relaxed);
+        let mut stages = look_at_stages(watched);
+        let claimed = view.claimed();
         // O8: after the load of the cursor.
-        let state = RingState::of(control.state());
+        let state = RingState::of(view.state());
         // A single producer's cursor may be past the end of a closed ring.
-        let claimed = control.end().map_or(claimed, |end| claimed.min(end));
-        let floor = before.saturating_sub(control.capacity());
-        let lap = end_of_lap(&stages, control.capacity()).max(before);
+        let claimed = view.end().map_or(claimed, |end| claimed.min(end));
+        let floor = before.saturating_sub(view.capacity());
+        let lap = end_of_lap(&stages, view.capacity()).max(before);
         let claimed = claimed.min(lap);
         for sequence in stages.iter_mut().filter_map(|stage| stage.sequence.as_mut()) {
             *sequence = (*sequence).clamp(floor, lap);
         }
-        let published = if control.is_multi() {
+        let published = if view.is_multi() {
             // Everything below is settled: a stage has finished it, or its slot was claimed again.
-            let a_lap_ago = claimed.saturating_sub(control.capacity());
-            let finished = (0..stages.len()).filter(|&index| !is_part(control, index));
+            let a_lap_ago = claimed.saturating_sub(view.capacity());
+            let finished = (0..stages.len()).filter(|&index| !is_part(view, index));
             let furthest = finished.filter_map(|index| stages[index].sequence).max();
-            control.settled_prefix(furthest.unwrap_or(0).max(a_lap_ago), claimed)
+            view.settled_prefix(furthest.unwrap_or(0).max(a_lap_ago), claimed)
         } else {
             claimed
         };
@@ -89,18 +89,18 @@ impl Look {
     /// The limit up to which each stage may read. It is the least finished and acknowledged
     /// sequence of the stages that it depends on. A stage that has left is replaced by its own
     /// upstream stages.
-    pub(super) fn limits(&self, control: &Control) -> Vec<Sequence> {
+    pub(super) fn limits(&self, view: &View) -> Vec<Sequence> {
         let mut limits = Vec::with_capacity(self.stages.len());
         // `DETACHED` for the acknowledgements of a stage that has left: they hold back no stage.
         let mut finished = vec![DETACHED; self.stages.len()];
         for (finished, look) in finished.iter_mut().zip(&self.stages) {
             *finished = look.sequence.unwrap_or(DETACHED);
         }
-        for index in 0..control.words() {
-            let upstream = control.upstream_of(index).iter().map(|&upstream| finished[upstream]);
+        for index in 0..view.words() {
+            let upstream = view.upstream_of(index).iter().map(|&upstream| finished[upstream]);
             let limit = upstream.min().unwrap_or(self.published).min(self.published);
             limits.push(limit);
-            if !is_part(control, index) {
+            if !is_part(view, index) {
                 finished[index] = finished[index].min(limit);
             }
         }
@@ -109,8 +109,8 @@ impl Look {
 
     /// The sequence up to which the finished events of a stage are acknowledged. `None` if the
     /// stage asks for no acknowledgements or has left.
-    pub(super) fn acknowledged(&self, control: &Control, stage: StageIndex) -> Option<Sequence> {
-        let words = control.acknowledgement_of(stage)?;
+    pub(super) fn acknowledged(&self, view: &View, stage: StageIndex) -> Option<Sequence> {
+        let words = view.acknowledgement_of(stage)?;
         let finished = self.stages[stage].sequence?;
         Some(self.stages[words].sequence?.min(finished))
     }
@@ -128,40 +128,39 @@ fn end_of_lap(stages: &[StageLook], capacity: u64) -> Sequence {
 }
 
 /// Whether the words at `index` belong to a stage: to its acknowledgement or to one of its workers.
-pub(super) fn is_part(control: &Control, index: StageIndex) -> bool {
-    (0..control.words()).any(|stage| {
-        control.acknowledgement_of(stage) == Some(index)
-            || control.workers_of(stage).contains(&index)
+pub(super) fn is_part(view: &View, index: StageIndex) -> bool {
+    (0..view.words()).any(|stage| {
+        view.acknowledgement_of(stage) == Some(index) || view.workers_of(stage).contains(&index)
     })
 }
 
-/// Reads all words in `Control::stages` and returns their values in index order.
-fn look_at_stages(shared: &Shared) -> Vec<StageLook> {
-    let control = &*shared.control;
-    let downstream_first = (0..control.words()).rev();
+/// Reads all words of the stages and returns their values in index order.
+fn look_at_stages(watched: &Watched) -> Vec<StageLook> {
+    let view = &watched.view;
+    let downstream_first = (0..view.words()).rev();
     let (parts, stages): (Vec<_>, Vec<_>) =
-        downstream_first.partition(|&index| is_part(control, index));
-    let look = |index: StageIndex| (index, StageLook::at(shared, index));
+        downstream_first.partition(|&index| is_part(view, index));
+    let look = |index: StageIndex| (index, StageLook::at(watched, index));
     let mut looks: Vec<_> = stages.into_iter().chain(parts).map(look).collect();
     looks.sort_unstable_by_key(|&(index, _)| index);
     let mut looks: Vec<_> = looks.into_iter().map(|(_, look)| look).collect();
-    for index in 0..control.words() {
-        for &worker in control.workers_of(index) {
+    for index in 0..view.words() {
+        for &worker in view.workers_of(index) {
             let of_worker = looks[worker];
             looks[index].include(of_worker);
         }
     }
-    raise_to_those_after(control, &mut looks);
+    raise_to_those_after(view, &mut looks);
     looks
 }
 
 /// Raises each group to the stages after it, because the bound of a worker may fall for a moment. A
 /// dynamic consumer is exempt: it has read nothing below the sequence at which it joined.
-fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
-    for index in (0..control.dynamic_stages().start).rev() {
+fn raise_to_those_after(view: &View, looks: &mut [StageLook]) {
+    for index in (0..view.dynamic_stages().start).rev() {
         let least = looks[index].sequence;
-        let is_group = |near: &&StageIndex| !control.workers_of(**near).is_empty();
-        for &group in control.upstream_of(index).iter().filter(is_group) {
+        let is_group = |near: &&StageIndex| !view.workers_of(**near).is_empty();
+        for &group in view.upstream_of(index).iter().filter(is_group) {
             let shown = &mut looks[group].sequence;
             *shown = (*shown).max(least);
         }
@@ -169,10 +168,10 @@ fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
 }
 
 impl StageLook {
-    fn at(shared: &Shared, stage: StageIndex) -> Self {
-        let figures = shared.activity(stage).figures();
+    fn at(watched: &Watched, stage: StageIndex) -> Self {
+        let figures = watched.activity(stage).figures();
         // O18: acquires what the stage had waited for, so that it shows at least as far.
-        let sequence = shared.control.sequence_of(stage);
+        let sequence = watched.view.sequence_of(stage);
         Self { sequence: (sequence != DETACHED).then_some(sequence), figures }
     }
 
@@ -213,13 +212,13 @@ mod tests {
             Self { monitor: producer.monitor(), producer, pollers }
         }
 
-        fn shared(&self) -> &Shared {
-            &self.monitor.shared
+        fn watched(&self) -> &Watched {
+            &self.monitor.watched
         }
 
         /// Publishes, and lets the stages finish, everything below these sequences.
         fn go_to(&mut self, published: Sequence, finished: [Sequence; 2]) {
-            while self.shared().control.claimed() < published {
+            while self.watched().view.claimed() < published {
                 let end = self.producer.publish(|_| {}).unwrap() + 1;
                 for (poller, finished) in self.pollers.iter_mut().zip(finished) {
                     let left = finished.min(end).saturating_sub(poller.sequence());
@@ -236,7 +235,7 @@ mod tests {
         let mut ends = Ends::new(true, 0);
         for (cursor, shown) in [(3, 3), (10, 10), (11, 11)] {
             ends.go_to(cursor, [cursor, 3]);
-            let look = Look::after(ends.shared(), 3);
+            let look = Look::after(ends.watched(), 3);
             assert_eq!((look.claimed, look.published, look.gate()), (shown, shown, 3));
             assert_eq!((look.stages[0].sequence, look.stages[1].sequence), (Some(shown), Some(3)));
         }
@@ -247,7 +246,7 @@ mod tests {
         let mut ends = Ends::new(false, 90);
         ends.go_to(95, [95, 92]);
         for (before, shown) in [(95, 92), (100, 92), (101, 93), (103, 95)] {
-            let look = Look::after(ends.shared(), before);
+            let look = Look::after(ends.watched(), before);
             assert_eq!(look.stages[1].sequence, Some(shown), "{before}");
         }
     }

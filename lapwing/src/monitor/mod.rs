@@ -1,7 +1,7 @@
 //! Monitors: the figures of a ring, what holds it up, and its graph as text.
 //!
 //! ```text
-//! Control ── look ──> Snapshot ─┬─ table       for a terminal
+//! Watched ── look ──> Snapshot ─┬─ table       for a terminal
 //!                        ^      ├─ drawing     for Graphviz and Mermaid
 //!            history ────┘      ├─ stall       one line: what holds up the ring, and for how long
 //!                               ├─ bottleneck  what limits a running ring
@@ -47,6 +47,7 @@ use crate::producer::{Producer, Sequencer};
 use crate::ring::Shared;
 use crate::sync::now;
 use crate::sync::threads::{Mutex, MutexGuard};
+use crate::watched::Watched;
 use history::History;
 use look::Look;
 
@@ -96,14 +97,19 @@ use look::Look;
 /// each claimed event that no stage has finished. A few snapshots a second have no measurable
 /// effect.
 pub struct Monitor {
-    shared: Arc<Shared>,
+    watched: Arc<Watched>,
     /// What this monitor remembers.
     history: Mutex<History>,
 }
 
 impl Monitor {
     fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::clone(shared), history: Mutex::default() }
+        Self { watched: Arc::clone(&shared.watched), history: Mutex::default() }
+    }
+
+    /// Creates a monitor of the ring of another process.
+    pub(crate) fn of(watched: Watched) -> Self {
+        Self { watched: Arc::new(watched), history: Mutex::default() }
     }
 
     fn history(&self) -> MutexGuard<'_, History> {
@@ -143,8 +149,8 @@ impl Monitor {
         // snapshot.
         let mut history = self.history();
         let began = now();
-        let look = Look::at(&self.shared);
-        let mut snapshot = Snapshot::new(began, &look, &self.shared);
+        let look = Look::at(&self.watched);
+        let mut snapshot = Snapshot::new(began, &look, &self.watched);
         history.compare(&mut snapshot, began, now());
         snapshot
     }
@@ -253,14 +259,14 @@ impl Monitor {
 
 impl Clone for Monitor {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), history: Mutex::new(self.history().clone()) }
+        Self { watched: Arc::clone(&self.watched), history: Mutex::new(self.history().clone()) }
     }
 }
 
 impl fmt::Debug for Monitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Monitor")
-            .field("ring", &self.shared.description.ring())
+            .field("ring", &self.watched.description.ring())
             .finish_non_exhaustive()
     }
 }

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use lapwing_core::{Control, StageIndex};
+use lapwing_core::{StageIndex, View};
 
 use super::look::{Look, is_part};
 use super::state::RingState;
 use crate::Sequence;
 use crate::activity::{Doing, Figures};
 use crate::description::Description;
-use crate::ring::Shared;
+use crate::watched::Watched;
 
 /// The figures of a ring, read once by a [`Monitor`](crate::monitor::Monitor).
 ///
@@ -220,28 +220,28 @@ pub enum StageState {
 }
 
 impl Snapshot {
-    pub(super) fn new(taken_at: Instant, look: &Look, shared: &Shared) -> Self {
-        let (control, description) = (&*shared.control, &shared.description);
-        let held = look.claimed.saturating_sub(look.gate()).min(control.capacity());
-        let limits = look.limits(control);
+    pub(super) fn new(taken_at: Instant, look: &Look, watched: &Watched) -> Self {
+        let (view, description) = (&watched.view, &watched.description);
+        let held = look.claimed.saturating_sub(look.gate()).min(view.capacity());
+        let limits = look.limits(view);
         // Skips dynamic stages that are free.
         let is_there = |&index: &StageIndex| {
             let is_filled = look.stages[index].sequence.is_some();
-            description.stage(index).is_some() || (is_filled && !is_part(control, index))
+            description.stage(index).is_some() || (is_filled && !is_part(view, index))
         };
         let stages = (0..look.stages.len()).filter(is_there);
         Self {
             taken_at,
             ring: description.ring().to_owned(),
-            capacity: control.capacity() as usize,
+            capacity: view.capacity() as usize,
             state: look.state,
             published: look.published,
             claimed: look.claimed,
-            free_slots: (control.capacity() - held) as usize,
+            free_slots: (view.capacity() - held) as usize,
             waiting_producers: look.waiting_producers,
             dropped: look.dropped,
             stages: stages
-                .map(|index| StageSnapshot::new(index, look, limits[index], control, description))
+                .map(|index| StageSnapshot::new(index, look, limits[index], view, description))
                 .collect(),
             claim_held_for: None,
             idle_for: None,
@@ -285,20 +285,20 @@ impl StageSnapshot {
         index: StageIndex,
         look: &Look,
         limit: Sequence,
-        control: &Control,
+        view: &View,
         description: &Description,
     ) -> Self {
         let (name, threads) = description.consumer(index);
         let stage = &look.stages[index];
         let sequence = stage.sequence.unwrap_or(limit);
-        let upstream = control.upstream_of(index).iter().copied();
-        let upstream: Box<[_]> = upstream.filter(|&index| !is_part(control, index)).collect();
+        let upstream = view.upstream_of(index).iter().copied();
+        let upstream: Box<[_]> = upstream.filter(|&index| !is_part(view, index)).collect();
         let Figures { doing, batches, parks, wakes } = stage.figures;
         Self {
             name,
             upstream: upstream.iter().map(|&index| description.consumer(index).0).collect(),
             sequence,
-            acknowledged: look.acknowledged(control, index),
+            acknowledged: look.acknowledged(view, index),
             lag: look.published.saturating_sub(sequence),
             available: limit.saturating_sub(sequence),
             state: match stage.sequence {

@@ -91,7 +91,44 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.parts.name = name.into();
+        self.parts.name = Some(name.into());
+        self
+    }
+
+    /// Lets other processes of the same user look at the ring: `lapwing top` and
+    /// [`Observer`](crate::observe::Observer). Linux only.
+    ///
+    /// The words that a [`Monitor`](crate::monitor::Monitor) reads then lie in a mapped file instead
+    /// of private memory, so the ring stores nothing twice. The events stay private. The file
+    /// remains readable while the process is stopped or hangs, and after it was killed.
+    /// [`observe`](crate::observe) says where the file is, and how long it stays.
+    ///
+    /// `name` is the name of the file, and also that of the ring, unless [`name`](Self::name) sets
+    /// another. It has at most 64 ASCII letters, digits, and `-`, `_` and `.`, and does not begin
+    /// with a dot. Several rings may have the same name, in one process or in several.
+    ///
+    /// Only the user can open the file. A process of this user that writes to it breaks the ring, as
+    /// it could by writing to the memory of the process.
+    ///
+    #[cfg_attr(target_os = "linux", doc = "```")]
+    #[cfg_attr(not(target_os = "linux"), doc = "```no_run")]
+    /// use lapwing::{Disruptor, observe};
+    ///
+    /// let (mut producer, _consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .observable("example-orders")
+    ///     .stage("all").poller()
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    ///
+    /// // In this or another process:
+    /// let mut files = observe::ring_files()?;
+    /// files.retain(|file| file.name() == "example-orders" && file.pid() == std::process::id());
+    /// let observer = files[0].observe()?;
+    /// assert_eq!(observer.monitor().snapshot().published, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn observable(mut self, name: impl Into<String>) -> Self {
+        self.parts.observable = Some(name.into());
         self
     }
 
@@ -354,12 +391,15 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// # Errors
     ///
-    /// No ring is made, and no event. The variants of [`BuildError`] describe the causes:
+    /// No ring is made, and no event, unless the file of an observable ring cannot be completed: its
+    /// events are then dropped. The variants of [`BuildError`] describe the causes:
     ///
     /// - A setting of the ring is out of range: [`Capacity`](BuildError::Capacity),
     ///   [`DynamicStages`](BuildError::DynamicStages),
     ///   [`FirstSequence`](BuildError::FirstSequence).
     /// - The allocator refuses the memory: [`OutOfMemory`](BuildError::OutOfMemory).
+    /// - The ring cannot be [observable](Self::observable):
+    ///   [`ObservableName`](BuildError::ObservableName), [`ObservableFile`](BuildError::ObservableFile).
     /// - There is no stage: [`NoConsumers`](BuildError::NoConsumers).
     /// - The name of a stage or thread is invalid: [`InvalidName`](BuildError::InvalidName).
     /// - Two stages or workers have one name: [`DuplicateName`](BuildError::DuplicateName).

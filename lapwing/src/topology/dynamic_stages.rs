@@ -172,7 +172,7 @@ impl<E: Send + Sync> DynamicStages<E> {
         if stage.is_acknowledged {
             return Err(DynamicStageError::Acknowledged { stage: name() });
         }
-        let taken = self.ring.shared.description.take_name(&stage.name);
+        let taken = self.ring.shared.watched.description.take_name(&stage.name);
         let taken = taken.ok_or_else(|| DynamicStageError::DuplicateName { stage: name() })?;
         let guest = Guest::join(&self.ring.shared, taken, start)?;
         Ok(DynamicStage::new(self.ring.clone(), Arc::clone(&self.wait), stage, guest))

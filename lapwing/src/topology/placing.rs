@@ -4,6 +4,7 @@
 use super::graph::{Body, Node};
 use super::settings::Settings;
 use crate::description::{Description, StageDescription};
+use crate::dynamic_names::DynamicNames;
 use crate::error::BuildError;
 use crate::placement::{Placement, Plan, ThreadPlace, Wish, WishedConsumer};
 
@@ -53,7 +54,12 @@ impl Settings {
 }
 
 /// What monitors show of the ring, apart from its positions.
-pub(super) fn describe<E>(ring: String, nodes: &[Node<'_, E>], plan: &Plan) -> Description {
+pub(super) fn describe<E>(
+    ring: String,
+    nodes: &[Node<'_, E>],
+    plan: &Plan,
+    names: DynamicNames,
+) -> Description {
     let describe = |(index, node): (usize, &Node<'_, E>)| {
         let workers = node.workers().into_iter().flat_map(|group| group.names(&node.stage.name));
         let mut threads: Vec<String> = Vec::new();
@@ -65,5 +71,5 @@ pub(super) fn describe<E>(ring: String, nodes: &[Node<'_, E>], plan: &Plan) -> D
         let (name, workers) = (node.stage.name.clone(), workers.collect());
         StageDescription { name, threads, workers }
     };
-    Description::new(ring, nodes.iter().enumerate().map(describe))
+    Description::new(ring, nodes.iter().enumerate().map(describe), names)
 }

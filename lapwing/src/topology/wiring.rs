@@ -6,8 +6,10 @@ use std::marker::PhantomData;
 use std::vec;
 
 use lapwing_core::error::MemoryError;
-use lapwing_core::memory::Reserved;
-use lapwing_core::{Claims, Control, Factory, HasPublishedMark, Place, Room, StageIndex, Waits};
+use lapwing_core::memory::{Reserved, check_capacity};
+use lapwing_core::{
+    Claims, Control, Factory, HasPublishedMark, Place, Placed, Room, StageIndex, View, Waits, Words,
+};
 
 use super::batch_length;
 use super::check::check;
@@ -22,9 +24,12 @@ use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::placement::{Placement, Plan};
 use crate::producer::{Producer, Sequencer};
 use crate::ring::{Ring, Shared};
+use crate::ring_file::{Draft, MonitorWords, end_of_words};
+use crate::shape::{offsets, to_file};
 use crate::sync::{Arc, AtomicU8, AtomicU64};
 use crate::wait::spinner::count_cpus;
 use crate::wait::{Adaptive, AnyWaitStrategy};
+use crate::watched::Watched;
 use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
 /// Name of a ring that has no other.
@@ -32,7 +37,10 @@ const DEFAULT_NAME: &str = "ring";
 
 /// What a ring is made from, apart from its graph.
 pub(super) struct Parts<'env, E, S> {
-    pub(super) name: String,
+    /// [`DEFAULT_NAME`] if there is none, or the name under which the ring is observable.
+    pub(super) name: Option<String>,
+    /// The name of its file, if it is observable.
+    pub(super) observable: Option<String>,
     pub(super) capacity: usize,
     pub(super) dynamic_stages: usize,
     pub(super) factory: Factory<'env, E>,
@@ -48,7 +56,8 @@ pub(super) struct Parts<'env, E, S> {
 impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     pub(super) fn new(capacity: usize, factory: Factory<'env, E>) -> Self {
         Self {
-            name: DEFAULT_NAME.to_owned(),
+            name: None,
+            observable: None,
             capacity,
             dynamic_stages: 0,
             factory,
@@ -81,7 +90,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let mut shape = lapwing_core::Graph::new(upstream);
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_dynamic_stages(self.dynamic_stages)?;
-        let plan = place(&self.placement, &self.name, &graph.nodes)?;
+        let name = self.name.as_deref().or(self.observable.as_deref()).unwrap_or(DEFAULT_NAME);
+        let plan = place(&self.placement, name, &graph.nodes)?;
         let acknowledged = add_acknowledgements(&graph.nodes, &mut shape);
         let groups = add_workers(&graph.nodes, &mut shape);
         let last_writer = graph.nodes.iter().rposition(|node| node.part.is_exclusive);
@@ -90,8 +100,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let names_threads = graph.nodes.iter().any(|node| node.stage.thread.is_some());
         let shares_threads = plan.has_shared() || names_threads;
         let waits = Waits { parks: self.parks(&graph.nodes), shares_threads };
-        let Rooms { events, failures, owners } = self.rooms(&graph.nodes)?;
-        let core = events.into_ring(self.factory, shape, first_sequence, waits);
+        let (draft, mut words) = self.place_of_words(&shape)?;
+        let (of_monitors, names) = MonitorWords::place(&mut words, &shape);
+        let description = describe(name.to_owned(), &graph.nodes, &plan, names);
+        let Rooms { events, failures, owners } = self.rooms(&mut words, &graph.nodes)?;
+        let core = events.into_ring(&mut words, self.factory, shape, first_sequence, waits);
         let is_followed = has_followers.into_iter().map(|is_one| is_one || self.dynamic_stages > 0);
         let failures = failures.into_iter().zip(is_followed);
         let failures = failures.map(|(room, is_one)| Some(Failures::new(room?, is_one))).collect();
@@ -100,8 +113,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             graph.nodes.len(),
             S::Claims::IS_MULTI,
         );
-        let description = describe(self.name, &graph.nodes, &plan);
-        let shared = Shared::new(Arc::clone(core.control()), description, failures);
+        let control = core.control().clone();
+        let view = View::of(&control);
+        let file = draft.map(|draft| {
+            let offsets = offsets(&words, &view, &of_monitors, &description);
+            draft.publish(&to_file(&view, &description, offsets))
+        });
+        let watched = Watched::new(view, description, of_monitors, file.transpose()?);
+        let shared = Shared::new(control, watched, failures);
         let ring = Ring::new(core, shared);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
@@ -117,13 +136,28 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         Ok((producer, consumers.with_groups(groups)))
     }
 
+    /// Makes the file of an observable ring, and returns where the words of monitors are placed.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Capacity`], [`BuildError::ObservableName`] or [`BuildError::ObservableFile`].
+    fn place_of_words(
+        &self,
+        shape: &lapwing_core::Graph,
+    ) -> Result<(Option<Draft>, Words), BuildError> {
+        let Some(name) = &self.observable else { return Ok((None, Words::private())) };
+        check_capacity(self.capacity).map_err(BuildError::of)?;
+        let end = end_of_words(shape, self.capacity, S::Claims::IS_MULTI);
+        Draft::new(name, end).map(|(draft, words)| (Some(draft), words))
+    }
+
     /// Reserves the memory of the ring.
     ///
     /// # Errors
     ///
     /// [`BuildError::Capacity`] or [`BuildError::OutOfMemory`].
-    fn rooms(&self, nodes: &[Node<'_, E>]) -> Result<Rooms<E>, BuildError> {
-        let mut rooms = Rooms::reserve(self.capacity, S::Claims::IS_MULTI, nodes);
+    fn rooms(&self, words: &mut Words, nodes: &[Node<'_, E>]) -> Result<Rooms<E>, BuildError> {
+        let mut rooms = Rooms::reserve(words, self.capacity, S::Claims::IS_MULTI, nodes);
         if let (Ok(rooms), Some(with_published_marks)) = (&mut rooms, self.marks) {
             with_published_marks(&mut rooms.events);
         }
@@ -140,12 +174,12 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
 
 /// The acknowledger of each stage that is `acknowledged`, by the name of the stage.
 fn acknowledgers<E>(
-    control: &Arc<Control>,
+    control: &Placed<Control>,
     nodes: &[Node<'_, E>],
     acknowledged: &[(StageIndex, StageIndex)],
 ) -> HashMap<String, Option<Acknowledger>> {
     let acknowledger = |&(stage, words): &(StageIndex, StageIndex)| {
-        let acknowledger = Acknowledger::new(Arc::clone(control), words);
+        let acknowledger = Acknowledger::new(control.clone(), words);
         (nodes[stage].stage.name.clone(), Some(acknowledger))
     };
     acknowledged.iter().map(acknowledger).collect()
@@ -239,7 +273,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         };
         let words = self.groups.next().expect("each group has words");
         let owners = self.owners.next().flatten();
-        let control = Arc::clone(self.ring.control());
+        let control = self.ring.control().clone();
         let group = Group::new(control, words, workers.size, owners);
         let group = Arc::new(if workers.hands_over { group.handing_over() } else { group });
         let stages = workers.stages(&mut node.stage);
@@ -287,6 +321,7 @@ struct Rooms<E> {
 
 impl<E> Rooms<E> {
     fn reserve(
+        words: &mut Words,
         capacity: usize,
         is_multi: bool,
         nodes: &[Node<'_, E>],
@@ -297,7 +332,7 @@ impl<E> Rooms<E> {
         let groups = nodes.iter().filter_map(Node::workers);
         let owners = groups.map(|group| group.keys.as_ref().map(|_| Reserved::reserve(capacity)));
         Ok(Self {
-            events: Room::reserve(capacity, is_multi)?,
+            events: Room::reserve(words, capacity, is_multi)?,
             failures: failures.map(Option::transpose).collect::<Result<_, _>>()?,
             owners: owners.map(Option::transpose).collect::<Result<_, _>>()?,
         })

@@ -11,11 +11,13 @@ use crate::files::{Source, sources};
 fn assembly_and_system_calls_are_in_few_files() {
     let (fence, lines) = ("core/src/parking/asymmetric.rs", "core/src/ring_buffer/lines.rs");
     let (futex, prefetch) = ("core/src/parking/futex.rs", "lapwing/src/tuning/prefetch.rs");
-    let cpu = "lapwing/src/cpu.rs";
+    let mapping = "core/src/mapping/linux.rs";
+    let (cpu, folder) = ("lapwing/src/cpu.rs", "lapwing/src/ring_file/folder.rs");
+    let ring_file = "lapwing/src/ring_file/linux.rs";
     assert_only("asm!", &[lines, prefetch]);
     assert_only("_mm_", &[prefetch]);
     assert_only("compiler_fence", &[fence]);
-    assert_only("rustix", &[fence, futex, cpu]);
+    assert_only("rustix", &[mapping, fence, futex, cpu, folder, ring_file]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc as SharedArc;
 use std::time::Duration;
 
-use lapwing_core::{Control, ONLY_GENERATION, StageIndex};
+use lapwing_core::{Control, ONLY_GENERATION, Placed, StageIndex};
 
 use on_drop::OnDrop;
 pub use shutdown::ShutdownError;
@@ -261,7 +261,7 @@ impl<'scope> Running<'scope> {
     pub fn stop_handle(&self, name: &str) -> Option<StopHandle> {
         let mut consumers = self.stages.iter().flat_map(|stage| &stage.consumers);
         let (_, words) = consumers.find(|(known, _)| known == name)?;
-        Some(StopHandle::new(Arc::clone(self.control()), *words, ONLY_GENERATION))
+        Some(StopHandle::new(self.control().clone(), *words, ONLY_GENERATION))
     }
 
     /// Returns whether every stage that has a thread has ended. Never waits.
@@ -383,7 +383,7 @@ impl<'scope> Running<'scope> {
         stage.group.as_ref().map(|group| WorkerGroup::new(name, Arc::clone(group)))
     }
 
-    fn control(&self) -> &Arc<Control> {
+    fn control(&self) -> &Placed<Control> {
         &self.shared.control
     }
 

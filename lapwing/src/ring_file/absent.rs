@@ -1,0 +1,43 @@
+//! Where rings have no files: on systems other than Linux.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io;
+
+use lapwing_core::Words;
+
+use super::folder::folder;
+use super::format::Description;
+use crate::error::BuildError;
+use crate::observable_name::is_name;
+
+/// The file of a ring, which cannot exist here.
+#[derive(Debug)]
+pub(crate) struct RingFile(#[expect(dead_code, reason = "there is none")] Infallible);
+
+/// The file of a ring that is being made, which cannot exist here.
+pub(crate) struct Draft(Infallible);
+
+impl Draft {
+    /// Refuses.
+    pub(crate) fn new(name: &str, _: usize) -> Result<(Self, Words), BuildError> {
+        if !is_name(name) {
+            return Err(BuildError::ObservableName { name: name.to_owned() });
+        }
+        Err(BuildError::ObservableFile { path: folder(), kind: io::ErrorKind::Unsupported })
+    }
+
+    pub(crate) fn publish(self, _: &Description) -> Result<RingFile, BuildError> {
+        match self.0 {}
+    }
+}
+
+/// Refuses.
+pub(crate) fn holds_lock(_: &File) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Returns nothing about a process.
+pub(crate) fn stat_of(_: u32) -> Option<(char, Option<u64>)> {
+    None
+}

@@ -1,0 +1,26 @@
+//! The file of an observable ring. It holds the words that monitors read, while the ring uses them, and
+//! a description of the ring. Not here: what another process does with it (`observe`).
+//!
+//! ```text
+//! header         64 bytes (format)
+//! words          from byte 4096 on, mapped by both processes (layout); between them lies what only
+//!                the process of the ring uses
+//! description    the names, the graph, and where each word lies (format)
+//! ```
+
+mod folder;
+mod format;
+mod layout;
+
+#[cfg(not(target_os = "linux"))]
+mod absent;
+#[cfg(target_os = "linux")]
+mod linux;
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use absent::{Draft, RingFile, holds_lock, stat_of};
+pub(crate) use folder::{file_names, folder, parts_of};
+pub(crate) use format::{Description, Header, Malformed, Offsets, Stage, VERSION};
+pub(crate) use layout::{MonitorWords, end_of_words};
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Draft, RingFile, holds_lock, stat_of};

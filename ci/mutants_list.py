@@ -557,6 +557,13 @@ MUTANTS = {
          "loom_close_against_a_parked_worker_by_key"),
         ("O36", "|| [[self.has_transfer()]] ||", "false", "loom_a_worker_that_sleeps_gives_its_state"),
     ],
+    "lapwing/src/dynamic_names.rs": [
+        ("O39", "self.0[0].store(version + VERSION, Ordering::Relaxed);", DROP, "loom_a_name_is_whole_or_not_read"),
+        ("O39", "fence(Ordering::Release);", DROP, "loom_a_name_is_whole_or_not_read"),
+        ("O39", "self.0[0].store(head, [[Ordering::Release]]);", RELAXED, "loom_a_name_is_whole_or_not_read"),
+        ("O39", "let head = self.0[0].load([[Ordering::Acquire]]);", RELAXED, "loom_a_name_is_whole_or_not_read"),
+        ("O39", "fence(Ordering::Acquire);", DROP, "loom_a_name_is_whole_or_not_read"),
+    ],
     "lapwing/src/failures/mod.rs": [
         ("O17", "[[self.newest.fetch_max(sequence + 1, Ordering::Relaxed);]]",
          "self.newest.store(sequence + 1, Ordering::Relaxed);",

@@ -67,6 +67,7 @@ chapters! {
     decision_26: "decisions/26-a-strategy-answers.md",
     decision_27: "decisions/27-one-record-of-a-measurement.md",
     decision_28: "decisions/28-tasks-wait-where-threads-park.md",
+    decision_29: "decisions/29-monitors-of-other-processes.md",
     zh_getting_started: "zh/getting-started.md",
     zh_concepts: "zh/concepts.md",
 }

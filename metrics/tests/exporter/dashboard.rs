@@ -7,6 +7,7 @@ use lapwing::Disruptor;
 use lapwing::monitor::StageState;
 use lapwing_metrics::Exporter;
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
 
 use super::recorded::{RING, Recorded};
@@ -104,6 +105,22 @@ fn each_metric_is_described_and_each_described_metric_is_recorded() {
     let mut exporter = Exporter::new(producer.monitor());
     let recorded: BTreeSet<_> = Recorded::by(&mut exporter).names().map(str::to_owned).collect();
     assert_eq!(recorded, described());
+}
+
+#[test]
+fn prometheus_keeps_the_names_and_so_do_its_recommended_ones() {
+    let (producer, _consumers) =
+        Disruptor::single_producer(8, || 0_u64).name(RING).stage("ticks").poller().build().unwrap();
+    let mut exporter = Exporter::new(producer.monitor());
+    for is_recommended in [false, true] {
+        let recorder =
+            PrometheusBuilder::new().with_recommended_naming(is_recommended).build_recorder();
+        metrics::with_local_recorder(&recorder, || {
+            lapwing_metrics::describe();
+            exporter.record();
+        });
+        assert_eq!(names_in(&recorder.handle().render()), described());
+    }
 }
 
 #[test]

@@ -97,12 +97,11 @@ impl Exporter {
     /// Takes a snapshot and records each of its figures with the recorder of this thread, or else
     /// the global one.
     ///
-    /// Never waits for the ring. It takes some microseconds: each metric is looked up in the
-    /// recorder, which may be installed at any time. Without a recorder, nothing is recorded, but
-    /// the counters go on.
+    /// Never waits for the ring. It looks up each metric in the recorder, which may be installed at
+    /// any time. Without a recorder, nothing is recorded, but the counters go on.
     ///
-    /// A duration is known from two records. To see one that the monitor already knows, record
-    /// twice, or more often than the figures are read.
+    /// Durations follow from the records: that of a stall begins with the first record that shows
+    /// its cause. So record more often than the shortest stall that matters.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -14,7 +14,8 @@
 //!
 //! let prometheus = PrometheusBuilder::new().install_recorder()?; // or `install`, for a server
 //! let (mut producer, consumers) =
-//!     Disruptor::single_producer(8, || 0_u64).name("orders").stage("sum").read(|_, _, _| {}).build()?;
+//!     Disruptor::single_producer(8, || 0_u64).name("orders")
+//!         .stage("sum").read(|_, _, _| {}).build()?;
 //! let recording = Exporter::new(producer.monitor()).every(Duration::from_secs(1))?;
 //! let running = consumers.start()?;
 //! for number in [1, 2, 3] {
@@ -32,46 +33,51 @@
 //!
 //! # The metrics
 //!
-//! A name is made of the field of the [`Snapshot`](lapwing::monitor::Snapshot) or, after `stage_`,
-//! of the [`StageSnapshot`](lapwing::monitor::StageSnapshot), whose docs define it. Every metric has
-//! the label `ring`. Those of stages also have the label `stage`.
+//! A name is made of the field of the [`Snapshot`] or, after `stage_`, of the [`StageSnapshot`],
+//! whose docs define it. Every metric has the label `ring`. Those of stages also have the label
+//! `stage`.
 //!
 //! | counter | increases with |
 //! |---|---|
-//! | `lapwing_published_total` | [published](lapwing::monitor::Snapshot::published) events |
-//! | `lapwing_dropped_total` | [dropped](lapwing::monitor::Snapshot::dropped) events |
-//! | `lapwing_limited_intervals_total` | intervals between two records, by the `part` that [limited](lapwing::monitor::Throughput::bottleneck) the ring: `producers`, `stage`, `acknowledgement` or `none`. The label `stage` names the stage |
-//! | `lapwing_stage_finished_total` | [finished](lapwing::monitor::StageThroughput::finished) events |
-//! | `lapwing_stage_batches_total` | finished [batches](lapwing::monitor::StageSnapshot::batches) |
-//! | `lapwing_stage_parks_total` | [parks](lapwing::monitor::StageSnapshot::parks) of its thread |
-//! | `lapwing_stage_wakes_total` | [wake-ups](lapwing::monitor::StageSnapshot::wakes) of its thread |
+//! | `lapwing_published_total` | [published] events |
+//! | `lapwing_dropped_total` | [dropped] events |
+//! | `lapwing_limited_intervals_total` | intervals between two records, by the [limit] |
+//! | `lapwing_stage_finished_total` | [finished] events |
+//! | `lapwing_stage_batches_total` | finished [batches] |
+//! | `lapwing_stage_parks_total` | [parks] of its thread |
+//! | `lapwing_stage_wakes_total` | [wake-ups] of its thread |
 //!
 //! | gauge | value |
 //! |---|---|
 //! | `lapwing_capacity` | slots |
-//! | `lapwing_free_slots` | [free](lapwing::monitor::Snapshot::free_slots) slots |
-//! | `lapwing_waiting_producers` | [producers](lapwing::monitor::Snapshot::waiting_producers) that wait for free slots |
-//! | `lapwing_ring_state` | 1 for the present [`state`](lapwing::monitor::RingState), 0 for each earlier one |
-//! | `lapwing_stalled_seconds` | for how long the ring has been [stalled](lapwing::monitor::Snapshot::stall) |
-//! | `lapwing_claim_held_seconds` | for how long [a claim](lapwing::monitor::Snapshot::claim_held_for) holds up the stages |
-//! | `lapwing_idle_seconds` | for how long the ring has been [idle](lapwing::monitor::Snapshot::idle_for) |
-//! | `lapwing_stage_lag` | published events that the stage has not [finished](lapwing::monitor::StageSnapshot::lag) |
-//! | `lapwing_stage_available` | events that are [ready](lapwing::monitor::StageSnapshot::available) for the stage: its queue |
-//! | `lapwing_stage_unacknowledged` | finished events that are not [acknowledged](lapwing::monitor::StageSnapshot::acknowledged) |
-//! | `lapwing_stage_state` | 1 for the present [`state`](lapwing::monitor::StageState), 0 for each earlier one |
-//! | `lapwing_stage_stuck_seconds` | for how long the stage [could have gone on](lapwing::monitor::StageSnapshot::stuck_for) and has not |
-//! | `lapwing_stage_unacknowledged_seconds` | for how long an event has not been [acknowledged](lapwing::monitor::StageSnapshot::unacknowledged_for) |
+//! | `lapwing_free_slots` | [free] slots |
+//! | `lapwing_waiting_producers` | [producers] that wait for free slots |
+//! | `lapwing_ring_state` | 1 for the present `state` ([`RingState`]), 0 for each earlier one |
+//! | `lapwing_stalled_seconds` | for how long the ring has been [stalled] |
+//! | `lapwing_claim_held_seconds` | for how long [a claim] has held up the stages |
+//! | `lapwing_idle_seconds` | for how long the ring has been [idle] |
+//! | `lapwing_stage_lag` | published events that the stage has [not finished] |
+//! | `lapwing_stage_available` | events that are [ready] for the stage: its queue |
+//! | `lapwing_stage_unacknowledged` | finished events that are not [acknowledged] |
+//! | `lapwing_stage_state` | 1 for the present `state` ([`StageState`]), 0 for each earlier one |
+//! | `lapwing_stage_stuck_seconds` | for how long it could have gone on and [has not] |
+//! | `lapwing_stage_unacknowledged_seconds` | for how long an event is [not acknowledged] |
 //!
-//! A duration that does not apply is 0. Durations are lower bounds, because they are known from
-//! the snapshots of the exporter. The causes of a stall are the three durations in the names of
-//! which a stage or a claim stands, so `lapwing_stalled_seconds` needs no label for the cause.
+//! The label `state` has the words of a monitor's table, such as `in its handler`. The label `part`
+//! of `lapwing_limited_intervals_total` is `producers`, `stage`, `acknowledgement` or `none`, and
+//! the label `stage` then names the stage. It is a counter, so that each interval counts, also
+//! those between two scrapes.
+//!
+//! A duration that does not apply is 0. Durations are lower bounds, because they follow from the
+//! snapshots of the exporter. `lapwing_stalled_seconds` has no label for the cause: it is one of
+//! the stages, acknowledgements and claims with a duration of their own.
 //!
 //! # Counters begin at 0
 //!
 //! A counter counts from the creation of its exporter, or from the first record that shows its
-//! stage. So a ring that [begins](lapwing::Builder::first_sequence) at a high sequence has published
-//! nothing yet. The mean length of a batch is the increase of `lapwing_stage_finished_total`, divided
-//! by that of `lapwing_stage_batches_total`.
+//! stage. So a ring that [begins](lapwing::Builder::first_sequence) at a high sequence has
+//! published nothing yet. The mean length of a batch is the increase of
+//! `lapwing_stage_finished_total`, divided by that of `lapwing_stage_batches_total`.
 //!
 //! # Stages that leave
 //!
@@ -83,6 +89,28 @@
 //!
 //! Each name of a ring, a stage or a consumer makes some twenty time series, which the exporter and
 //! the recorder keep. Use few names: `audit`, not `audit-17341`.
+//!
+//! [`Snapshot`]: lapwing::monitor::Snapshot
+//! [`StageSnapshot`]: lapwing::monitor::StageSnapshot
+//! [`RingState`]: lapwing::monitor::RingState
+//! [`StageState`]: lapwing::monitor::StageState
+//! [published]: lapwing::monitor::Snapshot::published
+//! [dropped]: lapwing::monitor::Snapshot::dropped
+//! [limit]: lapwing::monitor::Throughput::bottleneck
+//! [finished]: lapwing::monitor::StageThroughput::finished
+//! [batches]: lapwing::monitor::StageSnapshot::batches
+//! [parks]: lapwing::monitor::StageSnapshot::parks
+//! [wake-ups]: lapwing::monitor::StageSnapshot::wakes
+//! [free]: lapwing::monitor::Snapshot::free_slots
+//! [producers]: lapwing::monitor::Snapshot::waiting_producers
+//! [stalled]: lapwing::monitor::Snapshot::stall
+//! [a claim]: lapwing::monitor::Snapshot::claim_held_for
+//! [idle]: lapwing::monitor::Snapshot::idle_for
+//! [not finished]: lapwing::monitor::StageSnapshot::lag
+//! [ready]: lapwing::monitor::StageSnapshot::available
+//! [acknowledged]: lapwing::monitor::StageSnapshot::acknowledged
+//! [has not]: lapwing::monitor::StageSnapshot::stuck_for
+//! [not acknowledged]: lapwing::monitor::StageSnapshot::unacknowledged_for
 #![forbid(unsafe_code)]
 
 mod catalogue;

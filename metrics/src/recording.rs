@@ -15,8 +15,8 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 /// A thread that records the figures of a ring at intervals, until this is dropped. Started by
 /// [`Exporter::every`].
 ///
-/// A drop wakes the thread. It records once more, so the last figures are complete, and the drop
-/// waits for its end. That takes as long as a record: some microseconds.
+/// A drop wakes the thread, which records once more, so that the last figures are complete. The
+/// drop waits for the end of the thread, which takes as long as this record.
 ///
 /// ```
 /// use std::time::Duration;

@@ -18,10 +18,8 @@ pub(crate) const FREE_SLOTS: Gauge =
     Gauge::of_count("lapwing_free_slots", "Slots that producers can claim");
 pub(crate) const WAITING_PRODUCERS: Gauge =
     Gauge::of_count("lapwing_waiting_producers", "Producers that wait for free slots");
-pub(crate) const RING_STATE: Gauge = Gauge::of_count(
-    "lapwing_ring_state",
-    "1 for the present state of the ring, 0 for earlier ones",
-);
+pub(crate) const RING_STATE: Gauge =
+    Gauge::of_count("lapwing_ring_state", "1 for the present state of the ring, 0 for the others");
 pub(crate) const STALLED: Gauge = Gauge::of_seconds(
     "lapwing_stalled_seconds",
     "Least time for which a part of the ring could have made progress and has not",
@@ -55,7 +53,7 @@ pub(crate) const UNACKNOWLEDGED: Gauge =
     Gauge::of_count("lapwing_stage_unacknowledged", "Finished events that are not acknowledged");
 pub(crate) const STAGE_STATE: Gauge = Gauge::of_count(
     "lapwing_stage_state",
-    "1 for the present state of the stage, 0 for earlier ones",
+    "1 for the present state of the stage, 0 for the others",
 );
 pub(crate) const STUCK: Gauge = Gauge::of_seconds(
     "lapwing_stage_stuck_seconds",
@@ -132,9 +130,9 @@ impl Counter {
         Self { name, description }
     }
 
-    /// Records the count so far.
-    pub(crate) fn record(&self, labels: &[Label], total: u64) {
-        metrics::counter!(self.name, labels.to_vec()).absolute(total);
+    /// Adds `increase` to the count. Zero shows the recorder that the metric is in use.
+    pub(crate) fn add(&self, labels: &[Label], increase: u64) {
+        metrics::counter!(self.name, labels.to_vec()).increment(increase);
     }
 }
 

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use lapwing::monitor::{Limits, Monitor, Part, Snapshot};
+use lapwing::monitor::{Monitor, Part, Snapshot};
 use metrics::Label;
 
 use crate::catalogue::{
-    CAPACITY, CLAIM_HELD, DROPPED, FREE_SLOTS, Gauge, IDLE, LIMITED_INTERVALS, PUBLISHED,
-    RING_STATE, STALLED, WAITING_PRODUCERS,
+    CAPACITY, CLAIM_HELD, DROPPED, FREE_SLOTS, Gauge, IDLE, LIMITED_INTERVALS, PUBLISHED, STALLED,
+    WAITING_PRODUCERS,
 };
+use crate::growth::Growth;
 use crate::recording::Recording;
 use crate::stage::Stage;
-use crate::states::States;
-use crate::total::Total;
+use crate::states::record_ring_state;
 
 /// Hands the figures of a ring to the recorder of the crate `metrics`.
 ///
-/// Make one exporter for each ring, and give each ring a [name](lapwing::Builder::name) of its own:
-/// two rings of one name overwrite each other's gauges.
+/// Make one exporter for each ring: two would count each event twice. Give each ring a
+/// [name](lapwing::Builder::name) of its own: two of one name overwrite each other's gauges.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -50,10 +50,8 @@ pub struct Exporter {
     ring: Label,
     /// The snapshot of the last record, or of the creation.
     earlier: Snapshot,
-    published: Total,
-    dropped: Total,
-    limits: Limits,
-    states: States,
+    published: Growth,
+    dropped: Growth,
     /// By name, with those that are no longer in the ring.
     stages: BTreeMap<String, Stage>,
 }
@@ -79,26 +77,21 @@ impl Exporter {
     /// ```
     #[must_use]
     pub fn new(monitor: Monitor) -> Self {
-        let snapshot = monitor.snapshot();
-        let mut exporter = Self {
-            monitor,
-            ring: Label::new("ring", snapshot.ring.clone()),
-            earlier: snapshot.clone(),
-            published: Total::default(),
-            dropped: Total::default(),
-            limits: Limits::new(),
-            states: States::default(),
-            stages: BTreeMap::new(),
-        };
-        exporter.add(&snapshot);
-        exporter
+        let earlier = monitor.snapshot();
+        let ring = Label::new("ring", earlier.ring.clone());
+        let (mut published, mut dropped) = (Growth::default(), Growth::default());
+        published.up_to(earlier.published);
+        dropped.up_to(earlier.dropped);
+        let stages = earlier.stages.iter();
+        let stages = stages.map(|stage| (stage.name.clone(), Stage::new(&ring, stage))).collect();
+        Self { monitor, ring, earlier, published, dropped, stages }
     }
 
     /// Takes a snapshot and records each of its figures with the recorder of this thread, or else
     /// the global one.
     ///
     /// Never waits for the ring. It looks up each metric in the recorder, which may be installed at
-    /// any time. Without a recorder, nothing is recorded, but the counters go on.
+    /// any time. Without a recorder, nothing is recorded, and no counter adds it later.
     ///
     /// Durations follow from the records: that of a stall begins with the first record that shows
     /// its cause. So record more often than the shortest stall that matters.
@@ -124,10 +117,8 @@ impl Exporter {
     /// ```
     pub fn record(&mut self) {
         let now = self.monitor.snapshot();
-        self.add(&now);
-        self.limits.add(&now.since(&self.earlier));
         self.record_ring(&now);
-        self.record_limits();
+        self.record_limit(now.since(&self.earlier).bottleneck());
         self.record_stages(&now);
         self.earlier = now;
     }
@@ -162,20 +153,10 @@ impl Exporter {
         Recording::start(self, interval)
     }
 
-    /// Adds what has happened since the last snapshot to the totals.
-    fn add(&mut self, now: &Snapshot) {
-        self.published.add(now.published);
-        self.dropped.add(now.dropped);
-        for stage in &now.stages {
-            let new = || Stage::new(&self.ring, &stage.name);
-            self.stages.entry(stage.name.clone()).or_insert_with(new).add(stage);
-        }
-    }
-
     fn record_ring(&mut self, now: &Snapshot) {
         let labels = [self.ring.clone()];
-        PUBLISHED.record(&labels, self.published.sum());
-        DROPPED.record(&labels, self.dropped.sum());
+        PUBLISHED.add(&labels, self.published.up_to(now.published));
+        DROPPED.add(&labels, self.dropped.up_to(now.dropped));
         let set = |gauge: Gauge, value: f64| gauge.record(&labels, value);
         set(CAPACITY, now.capacity as f64);
         set(FREE_SLOTS, now.free_slots as f64);
@@ -186,24 +167,25 @@ impl Exporter {
         seconds(STALLED, now.stall(Duration::ZERO).map(|stall| stall.at_least));
         seconds(CLAIM_HELD, now.claim_held_for);
         seconds(IDLE, now.idle_for);
-        self.states.record(&RING_STATE, &labels, now.state.to_string());
+        record_ring_state(&labels, now.state);
     }
 
-    fn record_limits(&self) {
-        for share in self.limits.shares() {
-            let (part, stage) = labels_of(share.limit.as_ref());
-            let part = Label::new("part", part);
-            let stage = stage.map(|stage| Label::new("stage", stage.to_owned()));
-            let labels: Vec<_> = [self.ring.clone(), part].into_iter().chain(stage).collect();
-            LIMITED_INTERVALS.record(&labels, share.intervals);
-        }
+    fn record_limit(&self, limit: Option<&Part>) {
+        let (part, stage) = labels_of(limit);
+        let part = Label::new("part", part);
+        let stage = stage.map(|stage| Label::new("stage", stage.to_owned()));
+        let labels: Vec<_> = [self.ring.clone(), part].into_iter().chain(stage).collect();
+        LIMITED_INTERVALS.add(&labels, 1);
     }
 
     fn record_stages(&mut self, now: &Snapshot) {
+        for stage in &now.stages {
+            let new = || Stage::new(&self.ring, stage);
+            self.stages.entry(stage.name.clone()).or_insert_with(new).record(stage);
+        }
         for (name, stage) in &mut self.stages {
-            match now.stages.iter().find(|present| present.name == *name) {
-                Some(present) => stage.record(present),
-                None => stage.record_absence(),
+            if now.stages.iter().all(|present| present.name != *name) {
+                stage.record_absence();
             }
         }
     }

@@ -52,14 +52,14 @@
 //! | `lapwing_capacity` | slots |
 //! | `lapwing_free_slots` | [free] slots |
 //! | `lapwing_waiting_producers` | [producers] that wait for free slots |
-//! | `lapwing_ring_state` | 1 for the present `state` ([`RingState`]), 0 for each earlier one |
+//! | `lapwing_ring_state` | 1 for the present `state` ([`RingState`]), 0 for the others |
 //! | `lapwing_stalled_seconds` | for how long the ring has been [stalled] |
 //! | `lapwing_claim_held_seconds` | for how long [a claim] has held up the stages |
 //! | `lapwing_idle_seconds` | for how long the ring has been [idle] |
 //! | `lapwing_stage_lag` | published events that the stage has [not finished] |
 //! | `lapwing_stage_available` | events that are [ready] for the stage: its queue |
 //! | `lapwing_stage_unacknowledged` | finished events that are not [acknowledged] |
-//! | `lapwing_stage_state` | 1 for the present `state` ([`StageState`]), 0 for each earlier one |
+//! | `lapwing_stage_state` | 1 for the present `state` ([`StageState`]), 0 for the others |
 //! | `lapwing_stage_stuck_seconds` | for how long it could have gone on and [has not] |
 //! | `lapwing_stage_unacknowledged_seconds` | for how long an event is [not acknowledged] |
 //!
@@ -74,10 +74,11 @@
 //!
 //! # Counters begin at 0
 //!
-//! A counter counts from the creation of its exporter, or from the first record that shows its
-//! stage. So a ring that [begins](lapwing::Builder::first_sequence) at a high sequence has
-//! published nothing yet. The mean length of a batch is the increase of
-//! `lapwing_stage_finished_total`, divided by that of `lapwing_stage_batches_total`.
+//! A counter adds what has happened since the exporter was made, or since the first record that
+//! shows the stage. So a ring that [begins](lapwing::Builder::first_sequence) at a high sequence
+//! has published nothing yet, and the counters continue if a program builds a ring of the same name
+//! again. The mean length of a batch is the increase of `lapwing_stage_finished_total`, divided by
+//! that of `lapwing_stage_batches_total`.
 //!
 //! # Stages that leave
 //!
@@ -87,7 +88,7 @@
 //! longer, so a recorder can drop it as idle. If a consumer of the same name joins, the counters
 //! continue. Events that a consumer finishes after the last record that shows it are not counted.
 //!
-//! Each name of a ring, a stage or a consumer makes some twenty time series, which the exporter and
+//! Each name of a ring, a stage or a consumer makes about twenty time series, which the exporter and
 //! the recorder keep. Use few names: `audit`, not `audit-17341`.
 //!
 //! [`Snapshot`]: lapwing::monitor::Snapshot
@@ -114,7 +115,7 @@
 #![forbid(unsafe_code)]
 
 mod catalogue;
-mod total;
+mod growth;
 
 mod states;
 

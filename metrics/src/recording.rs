@@ -16,7 +16,8 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 /// [`Exporter::every`].
 ///
 /// A drop wakes the thread, which records once more, so that the last figures are complete. The
-/// drop waits for the end of the thread, which takes as long as this record.
+/// drop waits for the end of the thread, which takes as long as this record. The recorder keeps the
+/// last values.
 ///
 /// ```
 /// use std::time::Duration;

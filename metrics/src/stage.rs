@@ -4,23 +4,31 @@ use lapwing::monitor::{StageSnapshot, StageState};
 use metrics::Label;
 
 use crate::catalogue::{
-    AVAILABLE, BATCHES, Counter, FINISHED, Gauge, LAG, PARKS, STAGE_STATE, STUCK, UNACKNOWLEDGED,
-    UNACKNOWLEDGED_FOR, WAKES,
+    AVAILABLE, BATCHES, FINISHED, Gauge, LAG, PARKS, STUCK, UNACKNOWLEDGED, UNACKNOWLEDGED_FOR,
+    WAKES,
 };
-use crate::states::States;
-use crate::total::Total;
+use crate::growth::Growth;
+use crate::states::record_stage_state;
 
 /// What the exporter remembers of a stage, or of all consumers that had its name.
 #[derive(Debug)]
 pub(crate) struct Stage {
     labels: Vec<Label>,
-    finished: Total,
-    batches: Total,
-    parks: Total,
-    wakes: Total,
-    states: States,
+    finished: Growth,
+    batches: Growth,
+    parks: Growth,
+    wakes: Growth,
     /// Whether the last snapshot has shown it.
     is_there: bool,
+}
+
+/// What the counters of a stage add.
+#[derive(Default)]
+struct Increases {
+    finished: u64,
+    batches: u64,
+    parks: u64,
+    wakes: u64,
 }
 
 /// The gauges of a stage except its state.
@@ -34,72 +42,76 @@ struct Gauges {
 }
 
 impl Stage {
-    pub(crate) fn new(ring: &Label, name: &str) -> Self {
-        Self {
-            labels: vec![ring.clone(), Label::new("stage", name.to_owned())],
-            finished: Total::default(),
-            batches: Total::default(),
-            parks: Total::default(),
-            wakes: Total::default(),
-            states: States::default(),
-            is_there: false,
-        }
-    }
-
-    /// Adds what has happened since the last snapshot to the totals.
-    pub(crate) fn add(&mut self, stage: &StageSnapshot) {
-        let is_other = self.batches.has_fallen_to(stage.batches);
-        if is_other {
-            // A dynamic stage and a name have passed to a consumer, which counts from 0.
-            self.end_consumer();
-        }
-        if stage.state != StageState::Left {
-            // A stage that has left shows the sequence of its upstream stages.
-            self.finished.add(stage.sequence);
-        }
-        self.batches.add(stage.batches);
-        self.parks.add(stage.parks);
-        self.wakes.add(stage.wakes);
-        self.is_there = true;
+    /// Remembers a stage, whose counters begin here.
+    pub(crate) fn new(ring: &Label, stage: &StageSnapshot) -> Self {
+        let mut new = Self {
+            labels: vec![ring.clone(), Label::new("stage", stage.name.clone())],
+            finished: Growth::default(),
+            batches: Growth::default(),
+            parks: Growth::default(),
+            wakes: Growth::default(),
+            is_there: true,
+        };
+        let _ = new.increases(stage);
+        new
     }
 
     pub(crate) fn record(&mut self, stage: &StageSnapshot) {
+        self.is_there = true;
+        let increases = self.increases(stage);
         let gauges = match stage.state {
             StageState::Left => Gauges::default(),
             _ => Gauges::of(stage),
         };
-        self.record_all(&gauges, stage.state);
+        self.record_all(&increases, &gauges, stage.state);
     }
 
     /// Records that the stage is no longer in the ring, once.
     pub(crate) fn record_absence(&mut self) {
         if self.is_there {
             self.is_there = false;
-            self.end_consumer();
-            self.record_all(&Gauges::default(), StageState::Left);
+            self.begin_again();
+            self.record_all(&Increases::default(), &Gauges::default(), StageState::Left);
         }
     }
 
-    fn end_consumer(&mut self) {
-        for total in [&mut self.finished, &mut self.batches, &mut self.parks, &mut self.wakes] {
-            total.begin_again();
+    fn increases(&mut self, stage: &StageSnapshot) -> Increases {
+        if self.batches.has_fallen_to(stage.batches) {
+            // A dynamic stage and a name have passed to another consumer, which counts from 0.
+            self.begin_again();
+        }
+        let finished = match stage.state {
+            // It shows the sequence of its upstream stages.
+            StageState::Left => 0,
+            _ => self.finished.up_to(stage.sequence),
+        };
+        Increases {
+            finished,
+            batches: self.batches.up_to(stage.batches),
+            parks: self.parks.up_to(stage.parks),
+            wakes: self.wakes.up_to(stage.wakes),
         }
     }
 
-    fn record_all(&mut self, gauges: &Gauges, state: StageState) {
+    fn begin_again(&mut self) {
+        for growth in [&mut self.finished, &mut self.batches, &mut self.parks, &mut self.wakes] {
+            growth.begin_again();
+        }
+    }
+
+    fn record_all(&self, increases: &Increases, gauges: &Gauges, state: StageState) {
         let labels = &self.labels;
-        let count = |counter: Counter, total: &Total| counter.record(labels, total.sum());
-        count(FINISHED, &self.finished);
-        count(BATCHES, &self.batches);
-        count(PARKS, &self.parks);
-        count(WAKES, &self.wakes);
+        FINISHED.add(labels, increases.finished);
+        BATCHES.add(labels, increases.batches);
+        PARKS.add(labels, increases.parks);
+        WAKES.add(labels, increases.wakes);
         let set = |gauge: Gauge, value: f64| gauge.record(labels, value);
         set(LAG, gauges.lag as f64);
         set(AVAILABLE, gauges.available as f64);
         set(UNACKNOWLEDGED, gauges.unacknowledged as f64);
         set(STUCK, gauges.stuck_seconds);
         set(UNACKNOWLEDGED_FOR, gauges.unacknowledged_seconds);
-        self.states.record(&STAGE_STATE, labels, state.to_string());
+        record_stage_state(labels, state);
     }
 }
 

@@ -9,7 +9,7 @@ use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 /// The name of each ring of these tests.
 pub(crate) const RING: &str = "quotes";
 
-/// The values by the name of the metric, followed by the values of the labels except `ring`:
+/// The increases of counters and the values of gauges, by the name of the metric, followed by the values of the labels except `ring`:
 /// `lapwing_stage_state ticks parked`.
 #[derive(Debug)]
 pub(crate) struct Recorded(BTreeMap<String, f64>);
@@ -34,7 +34,7 @@ impl Recorded {
                 }
             }
             let value = match value {
-                DebugValue::Counter(total) => total as f64,
+                DebugValue::Counter(increase) => increase as f64,
                 DebugValue::Gauge(value) => value.into_inner(),
                 DebugValue::Histogram(_) => panic!("no metric is a histogram"),
             };

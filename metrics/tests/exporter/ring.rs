@@ -3,6 +3,7 @@
 use lapwing::Disruptor;
 use lapwing::producer::WhenFull;
 use lapwing_metrics::Exporter;
+use metrics_util::debugging::DebuggingRecorder;
 
 use super::recorded::{RING, Recorded};
 
@@ -30,7 +31,7 @@ fn each_figure_of_a_ring_is_recorded() {
 }
 
 #[test]
-fn a_counter_begins_at_zero_and_does_not_need_a_recorder_to_go_on() {
+fn a_counter_begins_at_zero_and_adds_what_has_happened() {
     let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
         .name(RING)
         .first_sequence(1_000)
@@ -47,26 +48,52 @@ fn a_counter_begins_at_zero_and_does_not_need_a_recorder_to_go_on() {
 
     producer.publish_batch(3, |_| {}).unwrap();
     ticks.poll().unwrap().consume_all();
-    exporter.record(); // without a recorder
-    producer.publish(|_| {}).unwrap();
     let recorded = Recorded::by(&mut exporter);
-    assert_eq!(recorded["lapwing_published_total"], 4.0);
+    assert_eq!(recorded["lapwing_published_total"], 3.0);
     assert_eq!(recorded["lapwing_stage_finished_total ticks"], 5.0);
+    let recorded = Recorded::by(&mut exporter);
+    assert_eq!(recorded["lapwing_published_total"], 0.0);
+    assert_eq!(recorded["lapwing_stage_finished_total ticks"], 0.0);
+}
+
+/// Counters that took the totals of a ring would stand still until the second ring had as many
+/// events, and both states would be present.
+#[test]
+fn a_second_ring_of_the_same_name_continues_the_figures() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    for events in [5, 2] {
+        let ring = Disruptor::single_producer(8, || 0_u64).name(RING).stage("ticks").poller();
+        let (mut producer, consumers) = ring.build().unwrap();
+        let mut exporter = Exporter::new(producer.monitor());
+        producer.publish_batch(events, |_| {}).unwrap();
+        metrics::with_local_recorder(&recorder, || exporter.record());
+        if events == 5 {
+            drop(consumers); // halts the ring
+            metrics::with_local_recorder(&recorder, || exporter.record());
+        }
+    }
+    let recorded = Recorded::of(&snapshotter);
+    assert_eq!(recorded["lapwing_published_total"], 7.0);
+    assert_eq!(recorded["lapwing_ring_state open"], 1.0);
+    assert_eq!(recorded["lapwing_ring_state halted"], 0.0);
+    assert_eq!(recorded["lapwing_stage_state ticks not polled"], 1.0);
+    assert_eq!(recorded["lapwing_stage_state ticks left"], 0.0);
 }
 
 #[test]
-fn an_earlier_state_is_recorded_as_zero() {
+fn one_state_is_present() {
     let (producer, _consumers) =
         Disruptor::single_producer(8, || 0_u64).name(RING).stage("ticks").poller().build().unwrap();
     let mut exporter = Exporter::new(producer.monitor());
-    let recorded = Recorded::by(&mut exporter);
-    assert_eq!(recorded["lapwing_ring_state open"], 1.0);
-    assert_eq!(recorded.get("lapwing_ring_state closed"), None);
-
+    let states = ["open", "closing", "closed", "halted"];
+    let mut present = || {
+        let recorded = Recorded::by(&mut exporter);
+        states.map(|state| recorded[&format!("lapwing_ring_state {state}")])
+    };
+    assert_eq!(present(), [1.0, 0.0, 0.0, 0.0]);
     drop(producer);
-    let recorded = Recorded::by(&mut exporter);
-    assert_eq!(recorded["lapwing_ring_state open"], 0.0);
-    assert_eq!(recorded["lapwing_ring_state closed"], 1.0);
+    assert_eq!(present(), [0.0, 0.0, 1.0, 0.0]);
 }
 
 #[test]
@@ -75,18 +102,17 @@ fn each_interval_counts_for_the_part_that_limited_the_ring() {
         Disruptor::single_producer(4, || 0_u64).name(RING).stage("ticks").poller().build().unwrap();
     let mut ticks = consumers.take_poller("ticks").unwrap();
     let mut exporter = Exporter::new(producer.monitor());
-    exporter.record(); // nothing is published
+    let idle = Recorded::by(&mut exporter);
     producer.publish_batch(2, |_| {}).unwrap();
     ticks.poll().unwrap().consume_all();
-    exporter.record(); // the stage keeps up
-    producer.publish_batch(4, |_| {}).unwrap();
-    exporter.record(); // no slot is free
-    let recorded = Recorded::by(&mut exporter); // as before
+    let keeps_up = Recorded::by(&mut exporter);
+    producer.publish_batch(4, |_| {}).unwrap(); // no slot is free
+    let is_full = Recorded::by(&mut exporter);
 
-    let intervals = |part| recorded[&format!("lapwing_limited_intervals_total {part}")];
-    assert_eq!(intervals("none"), 1.0);
-    assert_eq!(intervals("producers"), 1.0);
-    assert_eq!(intervals("stage ticks"), 2.0);
+    assert_eq!(idle["lapwing_limited_intervals_total none"], 1.0);
+    assert_eq!(keeps_up["lapwing_limited_intervals_total producers"], 1.0);
+    assert_eq!(is_full["lapwing_limited_intervals_total stage ticks"], 1.0);
+    assert_eq!(is_full.get("lapwing_limited_intervals_total producers"), None);
 }
 
 #[test]

@@ -161,3 +161,70 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for Placed<T> {
         (**self).fmt(f)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    /// A value that says when it is dropped.
+    struct Whole {
+        part: Box<AtomicU64>,
+        drops: Arc<AtomicU64>,
+    }
+
+    impl Drop for Whole {
+        fn drop(&mut self) {
+            self.drops.fetch_add(self.part.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn miri_a_part_keeps_the_whole_until_the_last_of_them_goes() {
+        let drops = Arc::new(AtomicU64::new(0));
+        let whole = Placed::alone(Whole { part: Box::default(), drops: Arc::clone(&drops) });
+        assert!((&raw const *whole).addr().is_multiple_of(align_of::<Whole>()));
+        let (part, twin) = (whole.part(|whole| &*whole.part), whole.clone());
+        assert!(twin.ptr_eq(&whole));
+        drop((whole, twin));
+        assert_eq!(drops.load(Ordering::Relaxed), 0);
+        thread::spawn(move || part.store(7, Ordering::Relaxed)).join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 7);
+    }
+
+    /// Two values, and one word for each of three slots, in a file.
+    #[cfg(all(target_os = "linux", not(any(miri, lapwing_shuttle))))]
+    #[test]
+    fn words_follow_each_other_in_a_mapping_and_an_observer_reads_them() {
+        let path = std::env::temp_dir().join(format!("lapwing-words-{}", std::process::id()));
+        let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path);
+        let file = file.unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file.set_len(4096 + 3 * 128).unwrap();
+        let mut words = Words::mapped(Mapping::shared(&file, 4096 + 3 * 128).unwrap(), 4096);
+        let first = words.place(Padded(AtomicU64::new(1)));
+        let slots = words.reserve(4).unwrap().fill(|slot| AtomicU64::new(10 + slot as u64));
+        let last = words.place(Padded([2, 3].map(AtomicU64::new)));
+        assert_eq!(words.offset_of(&*first), Some(4096));
+        assert_eq!(words.offset_of(&slots[3]), Some(4096 + 128 + 24));
+        assert_eq!(words.offset_of(&last[1]), Some(4096 + 256 + 8));
+        assert_eq!(words.offset_of(&7), None);
+
+        let mapping = Arc::new(Mapping::observed(&file, 4096 + 3 * 128).unwrap());
+        let seen = Placed::<AtomicU64>::observed(&mapping, 4096 + 256 + 8).unwrap();
+        let all = Placed::<[AtomicU64]>::all_observed(&mapping, 4096 + 128, 4).unwrap();
+        let values = || (seen.load(Ordering::Acquire), all[3].load(Ordering::Acquire));
+        assert_eq!(values(), (3, 13));
+        last[1].store(4, Ordering::Release);
+        assert_eq!(values(), (4, 13));
+        seen.store(9, Ordering::Relaxed); // to a copy of the page
+        assert_eq!((last[1].load(Ordering::Relaxed), values().0), (4, 9));
+
+        for offset in [4096 + 3 * 128, 4097, usize::MAX] {
+            assert!(Placed::<AtomicU64>::observed(&mapping, offset).is_none(), "{offset}");
+        }
+        assert!(Placed::<[AtomicU64]>::all_observed(&mapping, 4096, usize::MAX).is_none());
+    }
+}

@@ -16,7 +16,7 @@ fn full_ring() -> (Producer<u64, Claims>, Reader<u64, Plain>) {
     let room = Room::reserve(&mut lapwing_core::Words::private(), 2, true).unwrap();
     let graph = Graph::new(vec![Box::default()]);
     let ring = room.into_ring(
-        lapwing_core::Words::private(),
+        &mut lapwing_core::Words::private(),
         Factory::of(|| 0),
         graph,
         0,

@@ -1,4 +1,4 @@
-// The bare exchange of `lapwing ping-pong` as a child process of the laboratory: two words, each on
+// The bare exchange of `lapwing-lab ping-pong` as a child process of the laboratory: two words, each on
 // lines of its own and written by one thread. The request is `ping-pong SLOTS EXCHANGES PLACEMENT`;
 // it has no slots.
 #include <atomic>

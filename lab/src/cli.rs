@@ -30,7 +30,7 @@ use crate::view::ReportArguments;
 /// Each subcommand is a benchmark of Lapwing beside its rivals. Every run checks its answer; a wrong answer is an
 /// error, not a speed. The quick evaluation is another program: `cargo run --release` in the repository.
 #[derive(Debug, Parser)]
-#[command(name = "lapwing", version, arg_required_else_help = true)]
+#[command(name = "lapwing-lab", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// What to measure.
     #[command(subcommand)]
@@ -232,7 +232,7 @@ mod tests {
     use crate::contenders::{ContenderName, WaitName};
     use crate::load::topologies::Topology;
 
-    /// Parses and checks `lapwing throughput` with `flags`.
+    /// Parses and checks `lapwing-lab throughput` with `flags`.
     fn throughput(flags: &[&str]) -> Result<ThroughputArguments, String> {
         let arguments = ["lapwing", "throughput"].iter().chain(flags);
         let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;

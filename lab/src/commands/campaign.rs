@@ -1,4 +1,4 @@
-//! `lapwing all`: every benchmark, one after the other, into one folder, and the report over it.
+//! `lapwing-lab all`: every benchmark, one after the other, into one folder, and the report over it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -28,7 +28,7 @@ const BENCHMARKS: [(&str, &[&str]); 15] = [
     ("perftest", &["perftest"]),
 ];
 
-/// The flags of `lapwing all`.
+/// The flags of `lapwing-lab all`.
 #[derive(Args, Debug)]
 pub(crate) struct CampaignArguments {
     /// Where the results and the report are written; made if it is not there

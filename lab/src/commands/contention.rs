@@ -1,4 +1,4 @@
-//! `lapwing contention`: Table 1 of the paper, the cost of an increment with and without contention.
+//! `lapwing-lab contention`: Table 1 of the paper, the cost of an increment with and without contention.
 
 use clap::Args;
 
@@ -28,7 +28,7 @@ pub(super) const VIEW: View = View {
 /// The fact with the nanoseconds of an increment in Table 1 of the paper.
 const IN_PAPER: Key = Key::new("nanoseconds_in_paper");
 
-/// The flags of `lapwing contention`.
+/// The flags of `lapwing-lab contention`.
 #[derive(Args, Debug)]
 pub(crate) struct ContentionArguments {
     /// Cases to run, separated by commas. Default: all

@@ -1,4 +1,4 @@
-//! `lapwing neighbours`: the paper's five configurations beside busy threads of another process.
+//! `lapwing-lab neighbours`: the paper's five configurations beside busy threads of another process.
 
 use clap::{Args, value_parser};
 
@@ -37,7 +37,7 @@ const IS_PROCESS: &str = "the cost of its threads cannot be measured";
 const CONTENDER_HELP: &str =
     "Contenders to run, separated by commas. Each rival runs with its fastest wait in each cell";
 
-/// The flags of `lapwing neighbours`.
+/// The flags of `lapwing-lab neighbours`.
 #[derive(Args, Debug)]
 #[command(mut_arg("contender", |contender| contender.help(CONTENDER_HELP).default_value("lapwing,disruptor")))]
 #[command(mut_arg("placement", |placement| placement.default_value("own,auto")))]

@@ -1,4 +1,4 @@
-//! `lapwing oversubscribed`: several producers, and several consumers that share the events, on the CPUs of this
+//! `lapwing-lab oversubscribed`: several producers, and several consumers that share the events, on the CPUs of this
 //! machine.
 
 use std::time::Duration;
@@ -45,7 +45,7 @@ const ONE_TO_ONE: Crowd = Crowd { producers: 1, consumers: 1 };
 const WAIT_HELP: &str = "Wait strategies of Lapwing, separated by commas; each adds a column. Each rival runs with the \
                          fastest of its own in each cell";
 
-/// The flags of `lapwing oversubscribed`.
+/// The flags of `lapwing-lab oversubscribed`.
 #[derive(Args, Debug)]
 #[command(mut_arg("contender", |contender| contender.help(contender_help())))]
 #[command(mut_arg("wait", |wait| wait.help(WAIT_HELP)))]

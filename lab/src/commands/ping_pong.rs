@@ -1,4 +1,4 @@
-//! `lapwing ping-pong`: the time of a number to another thread, over bare words and through each contender.
+//! `lapwing-lab ping-pong`: the time of a number to another thread, over bare words and through each contender.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ const EXCHANGE: Key = Key::new("exchange");
 /// The fact with the mean pause of the sender before each number, in nanoseconds.
 const PAUSE_NS: Key = Key::new("pause_ns");
 
-/// The flags of `lapwing ping-pong`.
+/// The flags of `lapwing-lab ping-pong`.
 #[derive(Args, Debug)]
 pub(crate) struct PingPongArguments {
     /// Contenders to run beside the bare exchange, separated by commas. Default: all

@@ -1,4 +1,4 @@
-//! `lapwing sweep`: delays against load, from idle to saturation: the J curve of the paper's conclusion.
+//! `lapwing-lab sweep`: delays against load, from idle to saturation: the J curve of the paper's conclusion.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ const RATES: [u32; 12] = [
 /// Runs that decide whether a load is too high. On a busy machine, one failure is not conclusive.
 const TRIES: usize = 3;
 
-/// The flags of `lapwing sweep`.
+/// The flags of `lapwing-lab sweep`.
 #[derive(Args, Debug)]
 #[command(mut_arg("seconds_per_run", |seconds| seconds.default_value("0.15")))]
 #[command(mut_arg("quick", |quick| quick.help("Runs a twenty-fifth of a second each")))]

@@ -1,4 +1,4 @@
-//! `lapwing throughput`: events per second in the five configurations of the Disruptor paper.
+//! `lapwing-lab throughput`: events per second in the five configurations of the Disruptor paper.
 
 use clap::Args;
 
@@ -33,7 +33,7 @@ const MAX_RING_BYTES: usize = 1 << 30;
 const WAIT_HELP: &str = "Wait strategies of Lapwing's consumers and producers, separated by commas; each adds a row. \
                          Each rival runs with the fastest of its own";
 
-/// The flags of `lapwing throughput`.
+/// The flags of `lapwing-lab throughput`.
 #[derive(Args, Debug)]
 #[command(mut_arg("wait", |wait| wait.help(WAIT_HELP)))]
 pub(crate) struct ThroughputArguments {

@@ -71,6 +71,12 @@ pub(super) static CONTENDERS: &[Registered] = &[
         Kind::Rival(lapwing::channel::entry),
     ),
     Registered::graphs(
+        "lapwing-observable",
+        "Lapwing with the words of the ring in a file, for `lapwing top`. Runs only if it is named",
+        Kind::Own(lapwing::observable),
+    )
+    .with_role(Role::IfNamed),
+    Registered::graphs(
         "lapwing-plain",
         "Lapwing without its tuning, as `--cfg lapwing_plain` builds it. Runs only if it is named",
         Kind::Own(lapwing_plain::contender),

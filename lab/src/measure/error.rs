@@ -66,7 +66,7 @@ pub(crate) enum Error {
         /// The cause.
         source: io::Error,
     },
-    /// `lapwing report` has no data, or cannot use it.
+    /// `lapwing-lab report` has no data, or cannot use it.
     #[error("{0}")]
     Report(String),
     /// Standard output refuses the report. It is no error if the reader of the output has exited.

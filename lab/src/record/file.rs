@@ -1,4 +1,4 @@
-//! The file of `--json`: the machine and every record. `lapwing report` reads it back.
+//! The file of `--json`: the machine and every record. `lapwing-lab report` reads it back.
 
 use std::fs::{self, OpenOptions};
 use std::io;

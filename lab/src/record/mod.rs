@@ -1,5 +1,5 @@
 //! What a measurement leaves behind. Every experiment writes one [`Record`] for each of its rows, the terminal and the
-//! page show records, and `lapwing report` reads the same type back.
+//! page show records, and `lapwing-lab report` reads the same type back.
 //!
 //! A record says which work it did (its `cell`), what carried it, and what each counted run measured. Medians and
 //! ranges are not stored: whoever shows a record computes them from its runs. Only the ratio to a baseline is stored,

@@ -13,7 +13,7 @@
 pub(crate) mod chart; // bars and lines
 pub(crate) mod column; // the columns that experiments share
 pub(crate) mod notes; // sentences below the tables
-mod page; // `lapwing report`
+mod page; // `lapwing-lab report`
 mod table; // rows of texts
 pub(crate) mod terminal; // tables on standard output
 pub(crate) mod text; // numbers as text

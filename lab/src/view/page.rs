@@ -1,4 +1,4 @@
-//! `lapwing report`: one page from the files of `--json`, with its charts beside it.
+//! `lapwing-lab report`: one page from the files of `--json`, with its charts beside it.
 //!
 //! Everything is read and drawn before the first file is written.
 
@@ -18,10 +18,10 @@ use crate::record::{self, File, Missing, Record};
 /// The name of the page, unless the command line has one.
 const PAGE: &str = "report.html";
 
-/// The flags of `lapwing report`.
+/// The flags of `lapwing-lab report`.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArguments {
-    /// Folder with the files that `lapwing throughput --json FOLDER/throughput.json` and the other
+    /// Folder with the files that `lapwing-lab throughput --json FOLDER/throughput.json` and the other
     /// commands have written
     #[arg(value_name = "FOLDER", value_parser = folder)]
     folder: PathBuf,

@@ -1,5 +1,5 @@
-//! The laboratory as a user runs it. To add a command, add a line to `RUNS` in `answers`, and what it must refuse to the
-//! tables in `refusals`.
+//! The laboratory as a user runs it. To add a command, add a line to `RUNS` in `answers`, and what it must refuse to
+//! the tables in `refusals`.
 //!
 //! ```text
 //! answers     each command ends with right answers, writes its file, and has a section on the page
@@ -17,7 +17,7 @@ use std::process::{Command, Output};
 
 /// Returns the command with `arguments`, separated by spaces.
 fn lapwing(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lapwing"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lapwing-lab"));
     command.args(arguments.split_whitespace());
     command
 }

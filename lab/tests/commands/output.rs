@@ -1,4 +1,4 @@
-//! Tables within the terminal, progress, and readers that have left, as in `lapwing throughput 2>&1 | head -1`.
+//! Tables within the terminal, progress, and readers that have left, as in `lapwing-lab throughput 2>&1 | head -1`.
 
 use std::process::Stdio;
 use std::{fs, io};

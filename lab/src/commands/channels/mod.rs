@@ -1,5 +1,5 @@
-//! `lapwing channels`: bounded channels under load, on an idle machine, beside busy threads of another process, and on
-//! one CPU.
+//! `lapwing-lab channels`: bounded channels under load, on an idle machine, beside busy threads of another process, and
+//! on one CPU.
 
 pub(crate) mod one_cpu; // a run in a process that has one CPU
 mod tables; // a line for each cell, or for each contender if each send was timed
@@ -49,7 +49,7 @@ const PAYLOAD: Key = Key::new("payload");
 /// The counted traffic of a cell in which each send is timed.
 const TAILS: &str = "tails";
 
-/// The flags of `lapwing channels`.
+/// The flags of `lapwing-lab channels`.
 #[derive(Args, Debug)]
 pub(crate) struct ChannelsArguments {
     /// Slots of the channel, separated by commas; powers of two

@@ -1,4 +1,4 @@
-//! The tables of `lapwing channels`: a line for each cell, and for each contender of a cell if each send was timed.
+//! The tables of `lapwing-lab channels`: a line for each cell, and for each contender of a cell if each send was timed.
 
 use lapwing_lab_stats::median;
 

@@ -1,4 +1,4 @@
-//! `lapwing dispatch`: the order-dispatch pipeline of `nonblocking-dispatch-bench`, with its keys, segments and
+//! `lapwing-lab dispatch`: the order-dispatch pipeline of `nonblocking-dispatch-bench`, with its keys, segments and
 //! techniques, and two techniques of Lapwing.
 //!
 //! ```text
@@ -64,7 +64,7 @@ use crate::view::text;
 /// scheduler delays a thread.
 const PATIENCE_NS: u64 = 10_000_000_000;
 
-/// The flags of `lapwing dispatch`.
+/// The flags of `lapwing-lab dispatch`.
 #[derive(Args, Debug)]
 pub(crate) struct DispatchArguments {
     /// Settings: `key: value` lines with the keys of the original's `config.yaml`, and `mode`

@@ -1,5 +1,5 @@
-//! How the records of `lapwing dispatch` are shown: each segment, then whether the load was what it should be, then the
-//! headline as the original publishes it.
+//! How the records of `lapwing-lab dispatch` are shown: each segment, then whether the load was what it should be, then
+//! the headline as the original publishes it.
 
 use super::trial::{
     EXPECTED_IN_FLIGHT, FULL, LAYOUT, LONGEST_GAP_NS, LONGEST_WAIT_NS, ORCH_WORK_NS, PEAK,

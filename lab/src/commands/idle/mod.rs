@@ -1,4 +1,4 @@
-//! `lapwing idle`: the cost of waiting. It runs the same graph with each wait strategy and several loads, eight
+//! `lapwing-lab idle`: the cost of waiting. It runs the same graph with each wait strategy and several loads, eight
 //! consumers without events, and single events after an idle period.
 
 mod single; // single events after idle periods
@@ -69,7 +69,7 @@ const LISTENERS: [usize; 2] = [1, 8];
 const LENGTH_HELP: &str =
     "Length of one run, in seconds, after a fifth of a second that does not count";
 
-/// The flags of `lapwing idle`.
+/// The flags of `lapwing-lab idle`.
 #[derive(Args, Debug)]
 #[command(mut_arg("seconds_per_run", |seconds| seconds.help(LENGTH_HELP)))]
 pub(crate) struct IdleArguments {

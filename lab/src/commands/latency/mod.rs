@@ -1,4 +1,4 @@
-//! `lapwing latency`: Table 3 of the paper, the delays of the three-stage pipeline below saturation.
+//! `lapwing-lab latency`: Table 3 of the paper, the delays of the three-stage pipeline below saturation.
 
 mod hgrm; // files of percentiles
 
@@ -38,7 +38,7 @@ const QUICK_RUN: Duration = Duration::from_millis(200);
 /// The mean time of a read of the clock, in nanoseconds, among the facts of a record.
 const CLOCK: Key = Key::new("clock_ns");
 
-/// The flags of `lapwing latency`.
+/// The flags of `lapwing-lab latency`.
 #[derive(Args, Debug)]
 pub(crate) struct LatencyArguments {
     /// Events per second; the paper sends one each microsecond

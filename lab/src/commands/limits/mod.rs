@@ -1,4 +1,4 @@
-//! `lapwing limits`: the limits of this machine. Every other table can be read as a fraction of them.
+//! `lapwing-lab limits`: the limits of this machine. Every other table can be read as a fraction of them.
 
 mod claims; // several threads and one counter
 mod hint; // prefetch hints
@@ -35,7 +35,7 @@ pub(super) const VIEW: View = View {
     notes: explanations,
 };
 
-/// The flags of `lapwing limits`.
+/// The flags of `lapwing-lab limits`.
 #[derive(Args, Debug)]
 pub(crate) struct LimitsArguments {
     /// Limits to measure, separated by commas. Default: all

@@ -1,5 +1,5 @@
-//! `lapwing perftest`: LMAX's own performance tests, by their names and with their parameters, written for Lapwing as
-//! a user of LMAX's Disruptor would write them.
+//! `lapwing-lab perftest`: LMAX's own performance tests, by their names and with their parameters, written for Lapwing
+//! as a user of LMAX's Disruptor would write them.
 //!
 //! The sizes of rings and batches, the wait strategies of consumers, the definition of an operation and the sums are
 //! those of version 4.0. LMAX's tests of queues are missing, because `throughput` has rivals. Its tests of immutable
@@ -48,7 +48,7 @@ const SHAPE: Key = Key::new("shape");
 /// The fact of the events of a run in LMAX's own test.
 const LMAX_EVENTS: Key = Key::new("lmax_events");
 
-/// The flags of `lapwing perftest`.
+/// The flags of `lapwing-lab perftest`.
 #[derive(Args, Debug)]
 pub(crate) struct PerftestArguments {
     /// Tests to run, by the names of LMAX's classes, separated by commas. Default: all

@@ -11,8 +11,8 @@ mod together; // one ring per producer, one thread for the stages of all
 
 use lapwing as library;
 
-pub(super) use self::one_ring::contender;
 pub(crate) use self::one_ring::ping_pong;
+pub(super) use self::one_ring::{contender, observable};
 pub(crate) use self::setting::{PlacementName, Setting, WaitName};
 use crate::rings::crew;
 

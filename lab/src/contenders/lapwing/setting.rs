@@ -20,6 +20,8 @@ pub(crate) struct Setting {
     pub(crate) wait: WaitName,
     /// The consumers that share a thread.
     pub(crate) placement: PlacementName,
+    /// Whether another process can look at the ring.
+    pub(crate) is_observable: bool,
 }
 
 /// A wait strategy on the command line, for Lapwing's consumers and producers.
@@ -82,7 +84,8 @@ impl WaitName {
 impl Setting {
     /// Returns each of `waits` with each of `placements`.
     pub(crate) fn each(waits: &[WaitName], placements: &[PlacementName]) -> Vec<Self> {
-        let with = |&wait| placements.iter().map(move |&placement| Self { wait, placement });
+        let of = move |wait, placement| Self { placement, ..Self::from(wait) };
+        let with = |&wait| placements.iter().map(move |&placement| of(wait, placement));
         waits.iter().flat_map(with).collect()
     }
 
@@ -108,7 +111,7 @@ impl Default for Setting {
 
 impl From<WaitName> for Setting {
     fn from(wait: WaitName) -> Self {
-        Self { wait, placement: PlacementName::Own }
+        Self { wait, placement: PlacementName::Own, is_observable: false }
     }
 }
 

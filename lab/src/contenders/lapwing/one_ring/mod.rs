@@ -22,9 +22,18 @@ use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
+/// The name of the contender at which another process can look.
+const OBSERVABLE: &str = "lapwing-observable";
+
 /// Returns the contender with this `setting`.
 pub(in crate::contenders) fn contender(setting: Setting) -> Box<dyn Contender> {
     Box::new(OneRing { setting })
+}
+
+/// Returns the contender with this `setting` at which another process can look.
+#[allow(dead_code)] // only the library with its tuning is compared so
+pub(in crate::contenders) fn observable(setting: Setting) -> Box<dyn Contender> {
+    Box::new(OneRing { setting: Setting { is_observable: true, ..setting } })
 }
 
 /// Every topology over one ring.
@@ -34,7 +43,7 @@ struct OneRing {
 
 impl Contender for OneRing {
     fn name(&self) -> &'static str {
-        NAME
+        if self.setting.is_observable { OBSERVABLE } else { NAME }
     }
 
     fn wait(&self) -> &'static str {

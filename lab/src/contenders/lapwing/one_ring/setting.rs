@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::super::NAME;
 use super::library::Builder;
 use super::library::graph::Placement;
 use super::library::producer::Sequencer;
@@ -23,6 +24,7 @@ where
     S: Sequencer,
 {
     let builder = wait_applied(setting.wait, builder);
+    let builder = if setting.is_observable { builder.observable(NAME) } else { builder };
     match setting.placement {
         PlacementName::Own => builder, // the default, whatever the builder starts with
         PlacementName::Auto => builder.placement(Placement::automatic().producers(producers)),

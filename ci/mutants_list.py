@@ -233,15 +233,11 @@ MUTANTS = {
     "core/src/control/sharing.rs": [
         ("O6", "self.control.notify_released(word);", DROP, "loom_park_on_full_ring_of_a_group"),
     ],
-    "core/src/control/state.rs": [
-        ("O8", "[[self.fence().light();]]\n        if self.life.is_halted()", DROP,
-         "loom_a_look_counts_no_event_that_a_close_does_not"),
-    ],
     "core/src/life.rs": [
-        ("O9", "self.end.load(Ordering::Acquire)", RELAXED, "loom_what_came_before_a_close_is_seen_at_its_end"),
+        ("O9", "words[END].load(Ordering::Acquire)", RELAXED, "loom_what_came_before_a_close_is_seen_at_its_end"),
         ("O9", "(Ordering::Release, Ordering::Relaxed)", "(Ordering::Relaxed, Ordering::Relaxed)",
          "loom_what_came_before_a_close_is_seen_at_its_end"),
-        ("O8 O9", "let (success, failure) =", "if $M { self.end.store(end, Ordering::Release); return end; } $T",
+        ("O8 O9", "let (success, failure) =", "if $M { self.0[END].store(end, Ordering::Release); return end; } $T",
          "loom_a_second_closer_counts_no_refused_event loom_a_second_halt_accepts_no_refused_event"),
         ("O8 O9", "Err(fixed) => [[fixed]]", "end", "loom_close_against_publish"),
         ("O10", "[[(state & HALTED == 0).then_some(state | halted)]]", "Some(state | halted)",
@@ -475,7 +471,7 @@ MUTANTS = {
          "loom_a_grant_never_goes_back"),
     ],
     "core/src/stages/words.rs": [
-        ("O2 O3 O17 O18 O25 O28", "sequence.load(Ordering::Acquire)", RELAXED,
+        ("O2 O3 O17 O18 O25 O28", "word.load(Ordering::Acquire)", RELAXED,
          "loom_wrap_waits_for_reader loom_lines_are_taken_by_the_last_of_stages_side_by_side loom_dependent_stage "
          "loom_failed_event_is_seen_downstream loom_stage_after_a_group "
          "loom_a_key_is_read_before_its_event_is_handled "
@@ -494,6 +490,9 @@ MUTANTS = {
          "loom_no_event_is_overwritten_while_a_worker_has_it"),
         ("O25", "[[self.sequence.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()]]",
          "{ self.sequence.swap(to, Ordering::Release); true }", "loom_two_workers_never_get_one_event"),
+    ],
+    "core/src/view.rs": [
+        ("O8", "self.fence.light();", DROP, "loom_a_look_counts_no_event_that_a_close_does_not"),
     ],
     "lapwing/src/channel/send_batch.rs": [
         ("O30", "if [[sequence == first]] {", "false", "loom_marks_of_a_batch_come_with_its_first"),
@@ -680,8 +679,8 @@ MUTANTS = {
          "loom_what_a_worker_knew_is_with_one_of_two_at_the_end"),
     ],
     "lapwing/src/monitor/look.rs": [
-        ("O18", "let downstream_first = [[(0..control.words()).rev()]];",
-         "(if $M { Box::new(0..control.words()) as Box<dyn Iterator<Item = StageIndex>> } else { Box::new($T) })",
+        ("O18", "let downstream_first = [[(0..view.words()).rev()]];",
+         "(if $M { Box::new(0..view.words()) as Box<dyn Iterator<Item = StageIndex>> } else { Box::new($T) })",
          "loom_no_stage_shows_ahead"),
         ("O18", "[[stages.into_iter().chain(parts).map(look).collect()]]",
          "parts.into_iter().chain(stages).map(look).collect()", "loom_no_stage_shows_ahead_of_an_acknowledgement"),
@@ -745,7 +744,7 @@ SURVIVORS = {
          "The last consumer to leave halts the ring next, which makes it passable: only a delay."),
     ],
     "core/src/control/ending.rs": [
-        ("O8 O9 O12", "self.life.begin_close();", "if $M && self.life.is_closing() { return; } $T",
+        ("O8 O9 O12", "self.life.begin_close();", "if $M && !self.life.is_open() { return; } $T",
          "Loom remembers the last access of the state only, which is the caller's own read-modify-write, so it tries no "
          "close that begins before this load. The test `a_second_close_waited_for_the_first` sees it."),
     ],

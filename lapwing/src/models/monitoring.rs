@@ -107,13 +107,13 @@ fn loom_a_name_is_whole_or_not_read() {
     check(|| {
         let line = Arc::new(Line::<3>::place(&mut Words::private()));
         line.write("aaaaaaaaaaaaaaaa", true);
-        let writer = Arc::clone(&line);
-        let writes = thread::spawn(move || writer.write("bbbbbbbbb", false));
-        if let Some(read) = line.read() {
+        let reader = Arc::clone(&line);
+        let reads = thread::spawn(move || reader.read());
+        line.write("bbbbbbbbb", false);
+        if let Some(read) = reads.join().unwrap() {
             let names = [("aaaaaaaaaaaaaaaa".to_owned(), true), ("bbbbbbbbb".to_owned(), false)];
             assert!(names.contains(&read), "{read:?}");
         }
-        writes.join().unwrap();
         assert_eq!(line.read(), Some(("bbbbbbbbb".to_owned(), false)));
     });
 }

@@ -13,7 +13,7 @@ use crate::observable_name::is_name;
 
 /// The file of a ring, which cannot exist here.
 #[derive(Debug)]
-pub(crate) struct RingFile(#[expect(dead_code, reason = "there is none")] Infallible);
+pub(crate) struct RingFile(Infallible);
 
 /// The file of a ring that is being made, which cannot exist here.
 pub(crate) struct Draft(Infallible);

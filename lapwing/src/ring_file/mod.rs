@@ -8,7 +8,10 @@
 //! description    the names, the graph, and where each word lies (format)
 //! ```
 
+// Other systems read no such files, and write none.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 mod folder;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 mod format;
 mod layout;
 

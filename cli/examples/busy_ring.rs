@@ -10,11 +10,13 @@
 
 use std::error::Error;
 use std::io::{self, Read, Write};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
+use lapwing::consumer::Acknowledger;
+use lapwing::error::PollError;
 use lapwing::graph::{DynamicStages, StartAt};
 use lapwing::wait::Blocking;
 use lapwing::{Disruptor, MultiProducer};
@@ -103,17 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     let acknowledger = consumers.take_acknowledger("journal")?;
-    thread::spawn(move || {
-        for end in writes {
-            if trouble == Trouble::Unacknowledged && end > TROUBLE_AT {
-                say("in trouble");
-                loop {
-                    thread::park(); // keeps the acknowledger
-                }
-            }
-            let _ = acknowledger.acknowledge(end);
-        }
-    });
+    thread::spawn(move || acknowledge(&acknowledger, &writes, trouble));
     if arguments.dynamic {
         let dynamic = consumers.dynamic_stages();
         thread::spawn(move || visit(&dynamic));
@@ -155,6 +147,19 @@ fn journal_event(trouble: Trouble, sequence: u64) {
     }
 }
 
+/// Acknowledges what the journal has handed over.
+fn acknowledge(acknowledger: &Acknowledger, writes: &Receiver<u64>, trouble: Trouble) {
+    for end in writes {
+        if trouble == Trouble::Unacknowledged && end > TROUBLE_AT {
+            say("in trouble");
+            loop {
+                thread::park(); // keeps the acknowledger
+            }
+        }
+        let _ = acknowledger.acknowledge(end);
+    }
+}
+
 /// Publishes at a rate, until the ring is closed.
 fn produce(producer: &mut MultiProducer<u64>, arguments: &Arguments, is_first: bool) {
     let pause = Duration::from_secs(1) / u32::try_from(arguments.rate.max(1)).unwrap_or(u32::MAX);
@@ -181,9 +186,11 @@ fn visit(dynamic: &DynamicStages<u64>) {
         let mut poller = stage.poller();
         let end = Instant::now() + VISIT;
         while Instant::now() < end {
-            let Ok(mut batch) = poller.poll() else { return };
-            batch.consume_all();
-            thread::sleep(SLOW);
+            match poller.poll() {
+                Ok(mut batch) => batch.consume_all(),
+                Err(PollError::Empty) => thread::sleep(SLOW),
+                Err(_) => return,
+            }
         }
         drop(poller);
         thread::sleep(VISIT);

@@ -287,7 +287,7 @@ mod tests {
         keys(&value, "", &mut found);
         found.sort();
         found.dedup();
-        let golden = include_str!("../tests/keys_of_format_1.txt");
+        let golden = include_str!("../tests/golden/keys_of_format_1.txt");
         assert_eq!(found.join("\n"), golden.trim_end());
         assert_eq!(value["format"], 1);
     }

@@ -74,6 +74,6 @@ mod tests {
         let report = report(&figures());
         assert!(!report.contains('\u{1b}'));
         assert!(report.lines().all(|line| line.trim_end() == line), "{report}");
-        assert_eq!(report, include_str!("../tests/report.txt"));
+        assert_eq!(report, include_str!("../tests/golden/report.txt"));
     }
 }

@@ -12,38 +12,13 @@ use crate::figures::stage::Rates;
 /// Longer than any test waits.
 const NEVER: Duration = Duration::from_secs(3600);
 
+/// The stage that limits [`figures`].
+fn limit() -> Part {
+    Part::Stage { name: "journal".to_owned() }
+}
+
 /// Figures that have everything: a full ring that the stage "journal" limits.
 pub(crate) fn figures() -> Figures {
-    let stage = |name: &str, after: &[&str], depth, state, sequence: u64| StageFigures {
-        name: name.to_owned(),
-        after: after.iter().map(|name| (*name).to_owned()).collect(),
-        depth,
-        thread: Some(name.to_owned()),
-        state,
-        state_for: Some(Duration::from_millis(1_250)),
-        waits_for: Vec::new(),
-        sequence,
-        acknowledged: None,
-        lag: 10_064 - sequence,
-        available: 0,
-        batches: 700,
-        parks: 30,
-        wake_ups: 20,
-        rates: Some(Rates {
-            events_per_second: 12_345.6,
-            events_per_batch: Some(14.2),
-            batches_per_second: 869.4,
-            parks_per_second: 42.0,
-            wake_ups_per_second: 40.5,
-        }),
-        stuck_for: None,
-        unacknowledged_for: None,
-        is_culprit: false,
-    };
-    let decode = stage("decode", &[], 0, StageState::Parked, 10_064);
-    let journal = stage("journal", &["decode"], 1, StageState::InHandler, 10_016);
-    let reply = stage("reply", &["journal"], 2, StageState::Parked, 10_000);
-    let limit = || Part::Stage { name: "journal".to_owned() };
     Figures {
         identity: Identity {
             name: "orders".to_owned(),
@@ -79,14 +54,54 @@ pub(crate) fn figures() -> Figures {
             Share { part: Some(Part::Producers), share: 0.25 },
         ],
         shares_over: Duration::from_secs(60),
-        stages: vec![
-            StageFigures { waits_for: vec![Awaited::Publication], ..decode },
-            StageFigures { is_culprit: true, acknowledged: Some(10_000), available: 48, ..journal },
-            StageFigures {
-                waits_for: vec![Awaited::Acknowledgement("journal".to_owned())],
-                ..reply
-            },
-        ],
+        stages: stages(),
+    }
+}
+
+fn stages() -> Vec<StageFigures> {
+    let decode = stage("decode", &[], 0, StageState::Parked, 10_064);
+    let journal = stage("journal", &["decode"], 1, StageState::InHandler, 10_016);
+    let reply = stage("reply", &["journal"], 2, StageState::Parked, 10_000);
+    let acknowledgement = Awaited::Acknowledgement("journal".to_owned());
+    vec![
+        StageFigures { waits_for: vec![Awaited::Publication], ..decode },
+        StageFigures { is_culprit: true, acknowledged: Some(10_000), available: 48, ..journal },
+        StageFigures { waits_for: vec![acknowledgement], ..reply },
+    ]
+}
+
+fn stage(
+    name: &str,
+    after: &[&str],
+    depth: usize,
+    state: StageState,
+    sequence: u64,
+) -> StageFigures {
+    StageFigures {
+        name: name.to_owned(),
+        after: after.iter().map(|name| (*name).to_owned()).collect(),
+        depth,
+        thread: Some(name.to_owned()),
+        state,
+        state_for: Some(Duration::from_millis(1_250)),
+        waits_for: Vec::new(),
+        sequence,
+        acknowledged: None,
+        lag: 10_064 - sequence,
+        available: 0,
+        batches: 700,
+        parks: 30,
+        wake_ups: 20,
+        rates: Some(Rates {
+            events_per_second: 12_345.6,
+            events_per_batch: Some(14.2),
+            batches_per_second: 869.4,
+            parks_per_second: 42.0,
+            wake_ups_per_second: 40.5,
+        }),
+        stuck_for: None,
+        unacknowledged_for: None,
+        is_culprit: false,
     }
 }
 

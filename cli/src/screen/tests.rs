@@ -33,7 +33,7 @@ fn ring(figures: &Figures) -> RingScreen<'_> {
 fn a_wide_screen_has_everything() {
     let figures = figures();
     let shown = lines(&drawn(ring(&figures), 150, 20));
-    let expected = include_str!("../../tests/screen_150.txt");
+    let expected = include_str!("../../tests/golden/screen_150.txt");
     assert_eq!(shown.join("\n").trim_end(), expected.trim_end());
 }
 

@@ -56,11 +56,11 @@ const COLUMNS: [Column; 13] = [
 
 /// The columns that a narrow terminal lacks, the first one first. The others are always there.
 const LEAVE: [Column; 9] = [
-    Column::WakeUps,
     Column::Bar,
-    Column::Parks,
+    Column::WakeUps,
     Column::After,
     Column::For,
+    Column::Parks,
     Column::PerBatch,
     Column::Sequence,
     Column::Unacknowledged,
@@ -95,14 +95,14 @@ impl Column {
             Self::Stage => "stage",
             Self::After => "after",
             Self::State => "state",
-            Self::For => "for at least",
+            Self::For => "for ≥",
             Self::WaitsFor => "waits for",
             Self::Sequence => "sequence",
             Self::Unacknowledged => "unacked",
             Self::Lag => "lag",
             Self::Bar => "",
             Self::EventsPerSecond => "events/s",
-            Self::PerBatch => "per batch",
+            Self::PerBatch => "batch",
             Self::Parks => "parks/s",
             Self::WakeUps => "wakes/s",
         }

@@ -9,7 +9,7 @@ use crate::words::visible;
 /// What is awaited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Awaited {
-    /// An event.
+    /// That producers publish events.
     Publication,
     /// That a claim of one of several producers is published or given up.
     Claim,
@@ -32,7 +32,7 @@ pub(crate) enum Awaited {
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Publication => f.write_str("a publication"),
+            Self::Publication => f.write_str("events"),
             Self::Claim => f.write_str("an open claim"),
             Self::Stage(name) => f.write_str(&visible(name)),
             Self::Acknowledgement(name) => write!(f, "acks of {}", visible(name)),

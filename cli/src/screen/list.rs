@@ -92,6 +92,8 @@ fn row(entry: &Entry<'_>, width: u16, is_selected: bool) -> Line<'static> {
     let mut spans = Vec::new();
     for (at, cell) in cells.into_iter().enumerate() {
         let style = match at {
+            // The mark has one colour.
+            _ if is_selected => Style::new(),
             2 => process,
             _ if at == last => verdict,
             _ => Style::new(),

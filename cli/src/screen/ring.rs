@@ -101,7 +101,11 @@ impl RingScreen<'_> {
         if width >= WIDE {
             let full = bar(*held_slots as u64, *capacity as u64, BAR);
             let empty = "░".repeat(BAR - full.chars().count());
-            let colour = if held_slots == capacity { Color::Red } else { Color::Green };
+            let colour = match () {
+                () if figures.waiting_producers > 0 || held_slots == capacity => Color::Red,
+                () if *held_slots > capacity / 4 * 3 => Color::Yellow,
+                () => Color::Green,
+            };
             spans.extend([Span::from(full).fg(colour), Span::from(empty).dark_gray(), " ".into()]);
         }
         spans.push(format!("{held_slots} of {capacity} slots held").into());

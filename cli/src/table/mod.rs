@@ -11,7 +11,7 @@ use crate::words::{columns, cut, optional_rate, rounded_down, visible};
 /// The space between two columns.
 pub(crate) const GAP: &str = "  ";
 /// The columns of a bar.
-const BAR: usize = 8;
+const BAR: usize = 6;
 /// The columns that a name, and a list of names, has at most, and the least that a cut one has.
 const NAME: usize = 24;
 const SHORTEST_NAME: usize = 12;

@@ -10,7 +10,7 @@
 
 use std::error::Error;
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,17 +105,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     let acknowledger = consumers.take_acknowledger("journal")?;
-    thread::spawn(move || acknowledge(&acknowledger, &writes, trouble));
+    let mut threads = vec![thread::spawn(move || acknowledge(&acknowledger, &writes, trouble))];
+    let (running_on, is_over) = mpsc::channel();
     if arguments.dynamic {
         let dynamic = consumers.dynamic_stages();
-        thread::spawn(move || visit(&dynamic));
+        threads.push(thread::spawn(move || visit(&dynamic, &is_over)));
     }
     let running = consumers.start()?;
-    let producers = (0..PRODUCERS).map(|number| {
+    threads.extend((0..PRODUCERS).map(|number| {
         let (mut producer, arguments) = (producer.clone(), arguments.clone());
         thread::spawn(move || produce(&mut producer, &arguments, number == 0))
-    });
-    let producers: Vec<_> = producers.collect();
+    }));
     say("ready");
     wait_for_end(&arguments);
     if !matches!(trouble, Trouble::None | Trouble::Slow) {
@@ -123,8 +123,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::process::exit(1);
     }
     producer.close();
-    drop(producers);
-    running.join()?;
+    drop((producer, running_on));
+    drop(running.join()?);
+    // A thread that has an end of the ring when the process ends would leave the ring's file behind.
+    threads.into_iter().try_for_each(|thread| thread.join()).map_err(|_| "a thread panicked")?;
     Ok(())
 }
 
@@ -180,8 +182,8 @@ fn produce(producer: &mut MultiProducer<u64>, arguments: &Arguments, is_first: b
     }
 }
 
-/// Joins the ring, reads for a while, and leaves, over and over.
-fn visit(dynamic: &DynamicStages<u64>) {
+/// Joins the ring, reads for a while, and leaves, over and over until `is_over` is disconnected.
+fn visit(dynamic: &DynamicStages<u64>, is_over: &Receiver<()>) {
     while let Ok(stage) = dynamic.join("screen", StartAt::Now) {
         let mut poller = stage.poller();
         let end = Instant::now() + VISIT;
@@ -193,7 +195,9 @@ fn visit(dynamic: &DynamicStages<u64>) {
             }
         }
         drop(poller);
-        thread::sleep(VISIT);
+        if is_over.recv_timeout(VISIT) == Err(RecvTimeoutError::Disconnected) {
+            return;
+        }
     }
 }
 

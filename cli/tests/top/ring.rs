@@ -136,7 +136,7 @@ pub(crate) fn complaint(output: &Output, status: i32) -> String {
     complaint
 }
 
-/// Returns the path of the example, which `cargo test` builds.
+/// Returns the path of the example. `cargo test` builds it, and `cargo test --test top` does not.
 fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let example = test.ancestors().nth(2).unwrap().join("examples/busy_ring");

@@ -36,6 +36,8 @@ pub(crate) enum Error {
         /// Why.
         error: ObserveError,
     },
+    /// The rings that were found have been dropped meanwhile.
+    Dropped,
     /// The terminal, or the output.
     Terminal(io::Error),
 }
@@ -53,6 +55,7 @@ impl fmt::Display for Error {
             Self::Ring { name, pid, error } => {
                 write!(f, "cannot read ring {name:?} of process {pid}: {error}")
             }
+            Self::Dropped => f.write_str("the ring was dropped at this moment"),
             Self::Terminal(error) => write!(f, "cannot use the terminal or the output: {error}"),
         }
     }

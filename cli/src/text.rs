@@ -16,7 +16,7 @@ pub(crate) fn report(figures: &Figures) -> String {
     ended.collect()
 }
 
-/// "ring orders of process 4711, which is running; made 3 min ago; open"
+/// "ring orders, open, made 3 min ago by process 4711 (running)"
 fn head(figures: &Figures) -> String {
     let identity = &figures.identity;
     let age = figures.at.duration_since(identity.made_at).unwrap_or_default();
@@ -53,7 +53,7 @@ fn slots(figures: &Figures) -> String {
     format!("{line}; {waiting}")
 }
 
-/// "limits in the last 60 s: 75 % stage "journal", 25 % the producers"; nothing if nothing is known.
+/// "limits of the last 60 s: 75 % stage "journal", 25 % the producers"; `None` if nothing is known.
 pub(crate) fn shares(figures: &Figures) -> Option<String> {
     let percent = |share: &Share| {
         let part = share.part.as_ref().map_or_else(|| "not seen".to_owned(), ToString::to_string);

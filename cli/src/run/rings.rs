@@ -40,15 +40,11 @@ impl Rings {
         let mut rings = Self { wanted, stall_after, rings: Vec::new() };
         rings.update(files);
         rings.look();
-        if rings.rings.is_empty() {
-            // Each one was dropped since its file was found.
-            rings.wanted.some_files()?;
-        }
         if rings.rings.iter().any(|ring| ring.figures.is_some()) {
             return Ok(rings);
         }
         let first = rings.rings.into_iter().next();
-        Err(first.map_or_else(no_longer_there, Ring::into_error))
+        Err(first.map_or(Error::Dropped, Ring::into_error))
     }
 
     /// Finds rings that are new, and looks at all.
@@ -158,13 +154,9 @@ impl Ring {
         let (name, pid) = (self.file.name().to_owned(), self.file.pid());
         match self.watched {
             Err(error) => Error::Ring { name, pid, error },
-            Ok(_) => no_longer_there(),
+            Ok(_) => Error::Dropped,
         }
     }
-}
-
-fn no_longer_there() -> Error {
-    Error::Terminal(io::Error::other("the ring was dropped at this moment"))
 }
 
 fn is_not_found(watched: &std::result::Result<Watched, ObserveError>) -> bool {

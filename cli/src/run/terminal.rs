@@ -268,3 +268,23 @@ impl App {
 fn process_of(ring: &Ring) -> Option<ProcessState> {
     ring.figures().map(|figures| figures.process)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_their_meanings() {
+        let of = |code| wish(KeyEvent::new(code, KeyModifiers::NONE));
+        assert_eq!(of(KeyCode::Char('q')), Some(Wish::Quit));
+        assert_eq!(of(KeyCode::Esc), Some(Wish::Back));
+        assert_eq!(of(KeyCode::Enter), Some(Wish::Open));
+        assert_eq!(
+            (of(KeyCode::Up), of(KeyCode::Char('j'))),
+            (Some(Wish::Up(1)), Some(Wish::Down(1)))
+        );
+        assert_eq!(of(KeyCode::Char('c')), None);
+        let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(wish(interrupt), Some(Wish::Quit));
+    }
+}

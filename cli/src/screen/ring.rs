@@ -23,7 +23,7 @@ const MOST_VERDICT_LINES: usize = 4;
 /// Lines that the table has at least: the headings, the producers and two stages.
 const LEAST_TABLE_LINES: usize = 4;
 
-/// The first stage that is shown, and how many are not.
+/// Where a table begins that does not fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Scroll {
     /// Number of rows that are above the first one that is shown.
@@ -101,10 +101,13 @@ impl RingScreen<'_> {
         if width >= WIDE {
             let full = bar(*held_slots as u64, *capacity as u64, BAR);
             let empty = "░".repeat(BAR - full.chars().count());
-            let colour = match () {
-                () if figures.waiting_producers > 0 || held_slots == capacity => Color::Red,
-                () if *held_slots > capacity / 4 * 3 => Color::Yellow,
-                () => Color::Green,
+            let nearly_full = capacity / 4 * 3;
+            let colour = if figures.waiting_producers > 0 || held_slots == capacity {
+                Color::Red
+            } else if *held_slots > nearly_full {
+                Color::Yellow
+            } else {
+                Color::Green
             };
             spans.extend([Span::from(full).fg(colour), Span::from(empty).dark_gray(), " ".into()]);
         }

@@ -28,7 +28,8 @@ pub(crate) struct Top {
 
 impl Top {
     pub(crate) fn start(folder: &Folder, arguments: &[&str]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         tcsetwinsize(&master, winsize(SIZE)).unwrap();

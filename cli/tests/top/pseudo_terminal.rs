@@ -1,13 +1,13 @@
 //! The program in a pseudo-terminal, and what a terminal would show.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -17,6 +17,12 @@ use crate::ring::{Folder, PATIENCE};
 
 /// Lines and columns at the beginning.
 const SIZE: [NonZeroU16; 2] = [NonZeroU16::new(30).unwrap(), NonZeroU16::new(120).unwrap()];
+
+/// Runs the program, says how it ended, and waits for the end of the test.
+const SCRIPT: &str = r#""$@"; echo "status $?"; read -r _"#;
+
+/// The time after which a key is pressed again.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// The program in a terminal.
 pub(crate) struct Top {
@@ -39,9 +45,11 @@ impl Top {
             Stdio::from(OwnedFd::from(file))
         };
         // `setsid` makes it the controlling terminal: the size of that is asked for, and changes of it
-        // are signalled.
+        // are signalled. The shell leads the session. If the program did, the system would discard
+        // its last output when it ends.
         let mut process = Command::new("setsid");
-        process.args(["-c", env!("CARGO_BIN_EXE_lapwing"), "top", "--interval", "50ms"]);
+        process.args(["-c", "sh", "-c", SCRIPT, "sh", env!("CARGO_BIN_EXE_lapwing"), "top"]);
+        process.args(["--interval", "50ms"]);
         process.args(arguments).env("TERM", "xterm").env("LAPWING_DIR", folder.path());
         let process = process.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         let terminal = File::from(master);
@@ -59,8 +67,12 @@ impl Top {
         self.shown.screen_mut().set_size(size[0], size[1]);
     }
 
+    /// Sends a signal to the program, which is the only child of the shell.
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.process), signal).unwrap();
+        let shell = self.process.id();
+        let children = format!("/proc/{shell}/task/{shell}/children");
+        let program = fs::read_to_string(children).unwrap().trim().parse().unwrap();
+        kill_process(Pid::from_raw(program).unwrap(), signal).unwrap();
     }
 
     /// Waits until the screen has each of `parts`.
@@ -74,30 +86,40 @@ impl Top {
     }
 
     fn wait_until(&mut self, what: &str, is_true: impl Fn(&vt100::Screen) -> bool) {
+        let is_there = self.is_true_within(PATIENCE, is_true);
+        assert!(is_there, "no {what}:\n{}", self.shown.screen().contents());
+    }
+
+    fn is_true_within(&mut self, time: Duration, is_true: impl Fn(&vt100::Screen) -> bool) -> bool {
         let begun = Instant::now();
         while !is_true(self.shown.screen()) {
-            let left = PATIENCE.saturating_sub(begun.elapsed());
+            let left = time.saturating_sub(begun.elapsed());
             match self.output.recv_timeout(left) {
                 Ok(bytes) => self.shown.process(&bytes),
-                Err(error) => panic!("{error}: no {what}:\n{}", self.shown.screen().contents()),
+                Err(_) => return false,
             }
         }
+        true
+    }
+
+    /// Presses a key that ends the program. Crossterm may overlook a key at the moment of a new size,
+    /// until the next key.
+    pub(crate) fn quit(mut self, key: &str) {
+        let begun = Instant::now();
+        let mut has_ended = false;
+        while !has_ended && begun.elapsed() < PATIENCE {
+            self.press(key);
+            has_ended = self.is_true_within(AGAIN, |screen| !screen.alternate_screen());
+        }
+        self.end();
     }
 
     /// Waits for the end. The terminal is as it was before.
     pub(crate) fn end(mut self) {
-        self.wait_until("usual screen", |screen| {
-            !screen.alternate_screen() && !screen.hide_cursor()
+        self.wait_until("usual screen with a success", |screen| {
+            let is_usual = !screen.alternate_screen() && !screen.hide_cursor();
+            is_usual && screen.contents().contains("status 0")
         });
-        let begun = Instant::now();
-        let status: ExitStatus = loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                break status;
-            }
-            assert!(begun.elapsed() < PATIENCE, "the program does not end");
-            thread::yield_now();
-        };
-        assert!(status.success(), "{status}");
         // The terminal hands over whole lines and shows what is typed.
         let modes = tcgetattr(&self.terminal).unwrap().local_modes;
         assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO));
@@ -105,6 +127,7 @@ impl Top {
 }
 
 impl Drop for Top {
+    /// Ends the shell. The end of a session hangs up the program.
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

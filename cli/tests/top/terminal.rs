@@ -26,8 +26,7 @@ fn the_screen_follows_a_process_until_after_its_death() {
     top.wait_for(&["The terminal has 40 columns and 30 lines. At least 52 and 10 are needed."]);
     top.resize(12, 60);
     top.wait_for(&["in its handler", "q quit"]);
-    top.press("q");
-    top.end();
+    top.quit("q");
 }
 
 #[test]
@@ -47,8 +46,7 @@ fn a_ring_is_chosen_from_the_list() {
     let _third = folder.ring(&["none", "--name", "mids"]);
     top.press("\x1b");
     top.wait_for(&["3 rings", "mids"]);
-    top.press("\x1b");
-    top.end();
+    top.quit("\x1b");
 }
 
 #[test]
@@ -73,8 +71,7 @@ fn a_ring_that_is_dropped_is_followed_to_the_next_of_its_name() {
     top.wait_for(&[&newer, &format!("process {to} has ended")]);
     top.press("n");
     top.wait_for(&[&format!("process {} running", third.pid())]);
-    top.press("\x03"); // Ctrl-C
-    top.end();
+    top.quit("\x03"); // Ctrl-C
 }
 
 #[test]

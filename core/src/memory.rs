@@ -187,7 +187,8 @@ impl Memory {
 
     /// Returns the memory for `count` values at `offset` of `mapping`.
     fn mapped<T>(mapping: &Arc<Mapping>, offset: usize, count: usize) -> Self {
-        let first = mapping.at(offset, size_of::<T>() * count);
+        let bytes = size_of::<T>().checked_mul(count);
+        let first = bytes.and_then(|bytes| mapping.at(offset, bytes));
         let first = first.filter(|first| first.cast::<T>().is_aligned());
         let first = first.expect("the mapping has space for the values");
         Self { first, source: Source::Mapped { _keeper: Arc::clone(mapping) } }

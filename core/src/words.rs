@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::{self, NonNull};
 // The standard library's in a model too: no model depends on how long memory lives.
 use std::sync::Arc;
@@ -37,9 +38,10 @@ impl Words {
     }
 
     /// Returns the number of bytes that `count` values of `T`, placed together, take in a mapping.
+    /// `None` if no memory has as many.
     #[must_use]
-    pub const fn bytes_of<T>(count: usize) -> usize {
-        (size_of::<T>() * count).next_multiple_of(align_of::<Padded<()>>())
+    pub fn bytes_of<T>(count: usize) -> Option<usize> {
+        size_of::<T>().checked_mul(count)?.checked_next_multiple_of(align_of::<Padded<()>>())
     }
 
     /// Returns the offset of `word` in the mapping. `None` if it lies elsewhere.
@@ -73,9 +75,9 @@ impl Words {
         let Some(Mapped { mapping, next }) = &mut self.0 else {
             return Reserved::reserve(capacity);
         };
-        let reserved = Reserved::mapped(mapping, *next, capacity);
-        *next += Self::bytes_of::<T>(capacity);
-        reserved
+        let reserved = Reserved::mapped(mapping, *next, capacity)?;
+        *next += Self::bytes_of::<T>(capacity).expect("the mapping has space for the values");
+        Ok(reserved)
     }
 }
 
@@ -96,6 +98,9 @@ pub struct Placed<T: ?Sized> {
 unsafe impl<T: Send + Sync + ?Sized> Send for Placed<T> {}
 // SAFETY: I19: as above.
 unsafe impl<T: Send + Sync + ?Sized> Sync for Placed<T> {}
+
+impl<T: RefUnwindSafe + ?Sized> UnwindSafe for Placed<T> {}
+impl<T: RefUnwindSafe + ?Sized> RefUnwindSafe for Placed<T> {}
 
 impl<T: Send + Sync + 'static> Placed<T> {
     /// Places a value in private memory.
@@ -203,7 +208,9 @@ mod tests {
         let file = file.unwrap();
         std::fs::remove_file(&path).unwrap();
         file.set_len(4096 + 3 * 128).unwrap();
-        let mut words = Words::mapped(Mapping::shared(&file, 4096 + 3 * 128).unwrap(), 4096);
+        // SAFETY: I19: the file has as many bytes, and only this test has it.
+        let mapping = unsafe { Mapping::shared(&file, 4096 + 3 * 128) };
+        let mut words = Words::mapped(mapping.unwrap(), 4096);
         let first = words.place(Padded(AtomicU64::new(1)));
         let slots = words.reserve(4).unwrap().fill(|slot| AtomicU64::new(10 + slot as u64));
         let last = words.place(Padded([2, 3].map(AtomicU64::new)));

@@ -172,7 +172,11 @@ impl TakenName {
 impl Drop for TakenName {
     fn drop(&mut self) {
         let mut guests = self.description.guests();
+        let left = guests.remove(&self.name).and_then(|guest| guest.dynamic_stage);
+        let is_taken = |stage| guests.values().any(|guest| guest.dynamic_stage == Some(stage));
         // The next consumer of the dynamic stage may have recorded its name.
-        guests.remove(&self.name);
+        if let Some(stage) = left.filter(|&stage| !is_taken(stage)) {
+            self.description.0.names.set(stage, "", false);
+        }
     }
 }

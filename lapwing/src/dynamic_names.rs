@@ -88,7 +88,7 @@ impl<const N: usize> Line<N> {
             let mut padded = [0; WORD];
             padded[..bytes.len()].copy_from_slice(bytes);
             // O39, Relaxed: ordered by the fence before, and by the Release after it.
-            word.store(u64::from_le_bytes(padded), Ordering::Relaxed);
+            word.store(u64::from_ne_bytes(padded), Ordering::Relaxed);
         }
         let head = version + 2 * VERSION + handler + name.len() as u64;
         // O39, Release: pairs with the Acquire in `read`; carries the name.
@@ -104,7 +104,7 @@ impl<const N: usize> Line<N> {
         }
         let bytes = self.0[1..].iter().flat_map(|word| {
             // O39, Relaxed: the fence orders it before the second load of the version.
-            word.load(Ordering::Relaxed).to_le_bytes()
+            word.load(Ordering::Relaxed).to_ne_bytes()
         });
         let bytes: Vec<u8> = bytes.take((head & (HAS_HANDLER - 1)) as usize).collect();
         // O39: between the name and the second load. Pairs with the fence in `write`.

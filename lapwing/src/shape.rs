@@ -77,7 +77,11 @@ pub(crate) fn graph_of(file: &ring_file::Description) -> Option<Graph> {
     let is_possible = last_writer.is_none_or(|stage| stage < count)
         && dynamic_stages <= MAX_DYNAMIC_STAGES
         && file.stages.iter().all(|stage| stage.workers as usize <= MAX_WORKERS);
-    if count == 0 || !is_possible {
+    // Checked here too, because a large graph takes time and memory.
+    let parts =
+        file.stages.iter().map(|stage| stage.workers as usize + usize::from(stage.is_acknowledged));
+    let words = count + parts.sum::<usize>() + dynamic_stages;
+    if count == 0 || !is_possible || file.offsets.sequences.len() != words {
         return None;
     }
     let mut graph = Graph::new(upstream);

@@ -8,6 +8,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::slice;
 use std::sync::{Mutex, OnceLock};
 use std::thread;
@@ -22,6 +23,7 @@ use lapwing::graph::{
 };
 use lapwing::lifecycle::{Backlog, RunError, ShutdownError, WorkerGroup};
 use lapwing::monitor::{Monitor, Part, Snapshot, StageSnapshot, Stall};
+use lapwing::observe::{Observer, RingFile};
 use lapwing::producer::{Claim, ClaimBatch, Multi, Single, Slots, SlotsIter};
 use lapwing::{
     Action, Builder, Consumers, Disruptor, MultiProducer, Poller, Report, Running, SingleProducer,
@@ -65,7 +67,15 @@ assert_auto_traits! { send: true, sync: true:
     Consumer<'static>, Consumers<'static, u64>, Consumers<'static, Unshared>,
     Running<'static>, Report, StageReport, RunError, ShutdownError, Backlog, Outcome,
     StopHandle, Acknowledger, WorkerGroup, DynamicStages<u64>, DynamicStage<u64>,
-    Monitor, Snapshot, StageSnapshot, Stall, Part,
+    Monitor, Snapshot, StageSnapshot, Stall, Part, Observer, RingFile,
+}
+
+/// A program may observe a ring in code whose panics it catches.
+#[test]
+fn monitors_cross_a_boundary_at_which_panics_are_caught() {
+    fn is_unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
+    is_unwind_safe::<Monitor>();
+    is_unwind_safe::<Observer>();
 }
 
 // Builders.

@@ -96,12 +96,13 @@ impl Control {
         control
     }
 
-    /// Returns the number of bytes in a mapping of the words of such a ring.
+    /// Returns the number of bytes in a mapping of the words of such a ring. `None` if no memory has as
+    /// many.
     #[must_use]
-    pub fn bytes(graph: &Graph, capacity: usize, is_multi: bool) -> usize {
-        let stamps = if is_multi { Words::bytes_of::<AtomicU32>(capacity) } else { 0 };
-        let stages = graph.words() * Words::bytes_of::<StageWords>(1);
-        stamps + stages + Words::bytes_of::<Self>(1)
+    pub fn bytes(graph: &Graph, capacity: usize, is_multi: bool) -> Option<usize> {
+        let stamps = if is_multi { Words::bytes_of::<AtomicU32>(capacity)? } else { 0 };
+        let stages = Words::bytes_of::<StageWords>(1)?.checked_mul(graph.words())?;
+        stamps.checked_add(stages)?.checked_add(Words::bytes_of::<Self>(1)?)
     }
 
     /// Creates the words of a ring with this graph, for a test. `upstream` lists, for each stage,

@@ -20,7 +20,11 @@ impl Mapping {
     /// # Errors
     ///
     /// [`io::ErrorKind::Unsupported`].
-    pub fn shared(_: &File, _: usize) -> io::Result<Self> {
+    ///
+    /// # Safety
+    ///
+    /// Always safe. Where there is a mapping, I19 has conditions.
+    pub unsafe fn shared(_: &File, _: usize) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

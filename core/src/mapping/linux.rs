@@ -44,12 +44,18 @@ impl Mapping {
     /// # Errors
     ///
     /// What the system says.
-    pub fn shared(file: &File, bytes: usize) -> io::Result<Self> {
+    ///
+    /// # Safety
+    ///
+    /// The file has as many bytes, and nobody shortens it. It is mapped once in this way, and nobody
+    /// writes to the mapped bytes but through this mapping (I19).
+    pub unsafe fn shared(file: &File, bytes: usize) -> io::Result<Self> {
         Self::new(file, bytes, MapFlags::SHARED | MapFlags::POPULATE)
     }
 
     /// Maps `bytes` of a file whose words another process keeps. No store of this process reaches the
-    /// file: it would change a copy of the page. The file may be open for reading only.
+    /// file: it would change a copy of the page. The file may be open for reading only. A load from it
+    /// ends the process by SIGBUS once the file is shorter.
     ///
     /// POSIX leaves open whether such a mapping shows later stores of the other process. On Linux it
     /// does, for each page that this process has not stored to. Memory that cannot be written would be

@@ -1,7 +1,7 @@
 //! Why a ring, a channel or a tap was not made.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use lapwing_core::error::MemoryError;
@@ -188,10 +188,12 @@ pub enum BuildError {
         /// The file or the folder.
         path: PathBuf,
         /// The reason: for example [`StorageFull`](io::ErrorKind::StorageFull),
-        /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) if the folder is another user's or
-        /// others may write to it, or [`Unsupported`](io::ErrorKind::Unsupported) on a system other
-        /// than Linux.
+        /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) if the folder is another user's, is a
+        /// link, or others may write to it, or [`Unsupported`](io::ErrorKind::Unsupported) on a system
+        /// other than Linux.
         kind: io::ErrorKind,
+        /// The number of the system's error, if it is one.
+        os_error: Option<i32>,
     },
     /// A broadcast has more receivers than [`MAX_RECEIVERS`].
     Receivers {
@@ -201,6 +203,12 @@ pub enum BuildError {
 }
 
 impl BuildError {
+    /// Why the system refuses the file of an observable ring, or its folder.
+    pub(crate) fn of_file(path: &Path, error: &io::Error) -> Self {
+        let (kind, os_error) = (error.kind(), error.raw_os_error());
+        Self::ObservableFile { path: path.to_owned(), kind, os_error }
+    }
+
     /// Why the core has no memory for a ring.
     pub(crate) fn of(error: MemoryError) -> Self {
         match error {
@@ -311,8 +319,9 @@ impl fmt::Display for BuildError {
                 "the name of an observable ring must have 1..={MAX_NAME} of A-Z, a-z, 0-9, '-', '_' \
                  and '.', and must not begin with a dot: name={name:?}"
             ),
-            Self::ObservableFile { path, kind } => {
-                write!(f, "cannot make the file of an observable ring: {kind}: path={path:?}")
+            Self::ObservableFile { path, kind, os_error } => {
+                let error = os_error.map_or_else(|| (*kind).into(), io::Error::from_raw_os_error);
+                write!(f, "cannot make the file of an observable ring: {error}: path={path:?}")
             }
             Self::Receivers { requested } => {
                 write!(f, "receivers must be in 1..={MAX_RECEIVERS}: requested={requested}")

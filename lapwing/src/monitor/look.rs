@@ -180,9 +180,10 @@ impl StageLook {
         self.sequence = self.sequence.min(worker.sequence);
         let Figures { doing, batches, parks, wakes } = &mut self.figures;
         *doing = (*doing).busier(worker.figures.doing);
-        *batches += worker.figures.batches;
-        *parks += worker.figures.parks;
-        *wakes += worker.figures.wakes;
+        // The words of another process may have any value.
+        *batches = batches.wrapping_add(worker.figures.batches);
+        *parks = parks.wrapping_add(worker.figures.parks);
+        *wakes = wakes.wrapping_add(worker.figures.wakes);
     }
 }
 

@@ -38,18 +38,24 @@
 //! # Files
 //!
 //! A file is named `NAME.PID.NUMBER`. It lies in the folder that the environment variable
-//! `LAPWING_DIR` names, or else in `/dev/shm/lapwing-UID`, with the number of the user. Only the user
-//! can read it. [`folder`] returns that folder. Its memory is reserved when the ring is built, so a
+//! `LAPWING_DIR` names, or else in `/dev/shm/lapwing-UID`, with the number of the user; where there is
+//! no `/dev/shm`, the folder for temporary files replaces it. Only the user can read the file.
+//! [`folder`] returns that folder. It should be in memory (tmpfs): a file system that writes its files
+//! to a disk makes stores to the words fault now and then. Its memory is reserved when the ring is built, so a
 //! file system that is full is an error of `build`. The file takes 6 KiB, 512 bytes for each stage,
 //! acknowledgement and worker, 640 for each dynamic stage, 4 for each slot if several producers
 //! publish, and the names. The events are not in it.
 //!
-//! The file is removed when the last end and the last monitor of the ring are dropped. If the process
-//! is killed, or ends without dropping them, the file stays. It shows the last state of the ring until
+//! The file is removed when the last producer, consumer and monitor of the ring are dropped. Until then
+//! it takes a file descriptor. If the process is killed, or ends without dropping them, the file stays. It shows the last state of the ring until
 //! the same user builds the next ring of this name, which removes it.
 //!
 //! Whether the process lives is decided by a lock on the file, which the kernel releases when the
-//! process ends. A child that was forked and has not called `exec` holds the lock too.
+//! process ends.
+//!
+//! Build a ring after the last `fork`. A child that was forked shares the words and the lock: it must not
+//! use or drop the ring, and as long as it has not called `exec`, the ring counts as one of a process
+//! that lives.
 //!
 //! # Layout
 //!

@@ -13,7 +13,7 @@ use super::ObserveError;
 use crate::activity::Activity;
 use crate::dynamic_names::DynamicNames;
 use crate::monitor::Monitor;
-use crate::ring_file::{self, Description, Header, Malformed, MonitorWords};
+use crate::ring_file::{self, Description, Header, MAX_DESCRIPTION, Malformed, MonitorWords};
 use crate::shape::{description_of, graph_of};
 use crate::watched::Watched;
 
@@ -33,7 +33,8 @@ pub fn folder() -> PathBuf {
 ///
 /// # Errors
 ///
-/// What the system says. A folder that does not exist has no files.
+/// What the system says. A folder that does not exist has no files. The default folder is refused if it
+/// is another user's.
 ///
 /// ```
 /// for file in lapwing::observe::ring_files()? {
@@ -43,6 +44,9 @@ pub fn folder() -> PathBuf {
 /// ```
 pub fn ring_files() -> io::Result<Vec<RingFile>> {
     let folder = ring_file::folder();
+    if !ring_file::is_set() {
+        ring_file::check_owner(&folder)?;
+    }
     let files = ring_file::file_names(&folder)?.into_iter().filter_map(|file| {
         let (name, pid, _) = ring_file::parts_of(&file)?;
         Some(RingFile { name: name.to_owned(), pid, path: folder.join(&file) })
@@ -112,8 +116,8 @@ impl RingFile {
 pub enum ProcessState {
     /// It lives, and has the ring.
     Running,
-    /// It has the ring, and is stopped: by SIGSTOP, by a terminal or by a debugger. None of its
-    /// threads runs.
+    /// It has the ring, and its main thread is stopped. By SIGSTOP and by a terminal, all its threads
+    /// are. A debugger may have stopped the main thread alone.
     Stopped,
     /// It has ended without dropping the ring: it was killed, for example.
     Ended,
@@ -145,11 +149,19 @@ pub struct Observer {
 impl Observer {
     /// Opens the file of a ring, which may lie in any folder.
     ///
+    /// The owner of the file is trusted: a load from a file that has been shortened ends this process by
+    /// SIGBUS. A process that has a ring never shortens its file.
+    ///
     /// # Errors
     ///
     /// [`ObserveError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ObserveError> {
-        let mut file = File::open(path)?;
+        let mut file = match ring_file::open(path.as_ref()) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(ObserveError::NotARing);
+            }
+            file => file?,
+        };
         let header = read_header(&mut file)?;
         let watched = read_ring(&mut file, &header)?;
         Ok(Self { file, header, monitor: Monitor::of(watched) })
@@ -184,15 +196,13 @@ impl Observer {
     ///
     /// What the system says about the lock of the file.
     pub fn process(&self) -> io::Result<ProcessState> {
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(Header::CLOSED_AT))?;
-        let mut closed = [0];
-        file.read_exact(&mut closed)?;
-        if closed != [0] {
+        if ring_file::is_closed(&self.file)? {
             return Ok(ProcessState::Closed);
         }
         if !ring_file::holds_lock(&self.file)? {
-            return Ok(ProcessState::Ended);
+            // The process may have dropped the ring in between: it says so before it unlocks the file.
+            let is_closed = ring_file::is_closed(&self.file)?;
+            return Ok(if is_closed { ProcessState::Closed } else { ProcessState::Ended });
         }
         let is_it = |began: Option<u64>| began == Some(self.header.began);
         let is_stopped = ring_file::stat_of(self.header.pid)
@@ -212,7 +222,9 @@ impl fmt::Debug for Observer {
 
 fn read_header(file: &mut File) -> Result<Header, ObserveError> {
     let mut bytes = Vec::new();
-    file.take(Header::BYTES as u64).read_to_end(&mut bytes)?;
+    // The process writes the magic last, so the rest is read after it.
+    file.take(Header::MAGIC_BYTES as u64).read_to_end(&mut bytes)?;
+    file.take((Header::BYTES - Header::MAGIC_BYTES) as u64).read_to_end(&mut bytes)?;
     Header::decode(&bytes).map_err(|fault| match fault {
         Malformed::NoRing => ObserveError::NotARing,
         Malformed::NotReady => ObserveError::NotReady,
@@ -223,6 +235,9 @@ fn read_header(file: &mut File) -> Result<Header, ObserveError> {
 
 /// Reads the description, and finds the words.
 fn read_ring(file: &mut File, header: &Header) -> Result<Watched, ObserveError> {
+    if header.description_bytes as usize > MAX_DESCRIPTION {
+        return Err(ObserveError::Damaged);
+    }
     file.seek(SeekFrom::Start(header.description))?;
     let mut bytes = Vec::new();
     file.take(u64::from(header.description_bytes)).read_to_end(&mut bytes)?;

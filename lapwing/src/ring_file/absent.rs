@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use lapwing_core::Words;
 
@@ -24,7 +25,7 @@ impl Draft {
         if !is_name(name) {
             return Err(BuildError::ObservableName { name: name.to_owned() });
         }
-        Err(BuildError::ObservableFile { path: folder(), kind: io::ErrorKind::Unsupported })
+        Err(BuildError::of_file(&folder(), &io::ErrorKind::Unsupported.into()))
     }
 
     pub(crate) fn publish(self, _: &Description) -> Result<RingFile, BuildError> {
@@ -40,4 +41,19 @@ pub(crate) fn holds_lock(_: &File) -> io::Result<bool> {
 /// Returns nothing about a process.
 pub(crate) fn stat_of(_: u32) -> Option<(char, Option<u64>)> {
     None
+}
+
+/// Refuses.
+pub(crate) fn open(_: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Refuses.
+pub(crate) fn is_closed(_: &File) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Refuses nothing.
+pub(crate) fn check_owner(_: &Path) -> io::Result<()> {
+    Ok(())
 }

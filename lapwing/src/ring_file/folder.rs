@@ -8,9 +8,14 @@ use crate::observable_name::is_name;
 /// The variable that names another folder.
 const VARIABLE: &str = "LAPWING_DIR";
 
+/// Whether the environment names a folder.
+pub(crate) fn is_set() -> bool {
+    env::var_os(VARIABLE).is_some_and(|folder| !folder.is_empty())
+}
+
 /// Returns the folder of the files of this user.
 pub(crate) fn folder() -> PathBuf {
-    if let Some(folder) = env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
+    if let Some(folder) = env::var_os(VARIABLE).filter(|_| is_set()) {
         return folder.into();
     }
     let in_memory = Path::new("/dev/shm");

@@ -9,6 +9,9 @@ const MAGIC: [u8; 8] = *b"LAPWRING";
 /// The version of the file. It changes with the order of the words, their meaning, and the description.
 pub(crate) const VERSION: u32 = 1;
 
+/// Most bytes of a description: enough for thousands of stages.
+pub(crate) const MAX_DESCRIPTION: usize = 1 << 20;
+
 /// What a file says about its ring before its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -70,11 +73,12 @@ impl Header {
     ///
     /// [`Malformed`], of any kind.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.iter().take(MAGIC.len()).all(|&byte| byte == 0) {
+            return Err(Malformed::NotReady);
+        }
         let mut bytes = Bytes(bytes);
-        match bytes.array().ok_or(Malformed::NoRing)? {
-            MAGIC => {}
-            [0, 0, 0, 0, 0, 0, 0, 0] => return Err(Malformed::NotReady),
-            _ => return Err(Malformed::NoRing),
+        if bytes.array() != Some(MAGIC) {
+            return Err(Malformed::NoRing);
         }
         let version = bytes.number().ok_or(Malformed::Damaged)?;
         if version != VERSION {

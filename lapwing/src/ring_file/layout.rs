@@ -34,9 +34,10 @@ impl MonitorWords {
     }
 }
 
-/// Returns where the words of such a ring end.
-pub(crate) fn end_of_words(graph: &Graph, capacity: usize, is_multi: bool) -> usize {
+/// Returns where the words of such a ring end. `None` if no file has as many bytes.
+pub(crate) fn end_of_words(graph: &Graph, capacity: usize, is_multi: bool) -> Option<usize> {
     // The two counts, the activities, and the names.
     let lines = 2 + graph.words() + graph.dynamic_stages();
-    WORDS + lines * align_of::<Padded<()>>() + Control::bytes(graph, capacity, is_multi)
+    let of_monitors = lines.checked_mul(align_of::<Padded<()>>())?.checked_add(WORDS)?;
+    of_monitors.checked_add(Control::bytes(graph, capacity, is_multi)?)
 }

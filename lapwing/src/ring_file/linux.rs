@@ -5,19 +5,18 @@
 //! the lock is never that of another one. A child that was forked and has not called `exec` shares it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+use std::{io, path, process};
 
 use lapwing_core::{Mapping, Words};
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
 use rustix::io::Errno;
 
 use super::folder::{file_name, file_names, folder, parts_of};
-use super::format::{Description, Header, VERSION};
+use super::format::{Description, Header, MAX_DESCRIPTION, VERSION};
 use super::layout::WORDS;
 use crate::error::BuildError;
 use crate::observable_name::is_name;
@@ -54,19 +53,18 @@ impl Draft {
         if !is_name(name) {
             return Err(BuildError::ObservableName { name: name.to_owned() });
         }
-        let folder = folder();
-        let refused = |path: &Path, error: &io::Error| BuildError::ObservableFile {
-            path: path.to_owned(),
-            kind: error.kind(),
-        };
+        let folder = absolute(&folder());
         let file = make_folder(&folder).and_then(|()| {
             remove_remnants(&folder, name)?;
             RingFile::create(&folder, name)
         });
-        let file = file.map_err(|error| refused(&folder, &error))?;
-        let mapping =
-            file.reserve(end_of_words).and_then(|()| Mapping::shared(&file.file, end_of_words));
-        let mapping = mapping.map_err(|error| refused(&file.path, &error))?;
+        let file = file.map_err(|error| BuildError::of_file(&folder, &error))?;
+        let mapping = file.reserve(end_of_words).and_then(|()| {
+            // SAFETY: I19: the file is new, has as many bytes, and is mapped here only. What is written
+            // to it later lies beside the words.
+            unsafe { Mapping::shared(&file.file, end_of_words) }
+        });
+        let mapping = mapping.map_err(|error| BuildError::of_file(&file.path, &error))?;
         Ok((Self { file, end_of_words }, Words::mapped(mapping, WORDS)))
     }
 
@@ -86,11 +84,9 @@ impl Draft {
             description_bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             is_closed: false,
         };
-        let written = self.file.write(&header.encode(), &bytes, self.end_of_words as u64);
-        let (path, refused) = (self.file.path.clone(), written.err());
-        match refused {
-            Some(error) => Err(BuildError::ObservableFile { path, kind: error.kind() }),
-            None => Ok(self.file),
+        match self.file.write(&header.encode(), &bytes, self.end_of_words as u64) {
+            Err(error) => Err(BuildError::of_file(&self.file.path, &error)),
+            Ok(()) => Ok(self.file),
         }
     }
 }
@@ -134,6 +130,9 @@ impl RingFile {
 
     /// Writes the description, then the header, and its magic last.
     fn write(&self, header: &[u8], description: &[u8], at: u64) -> io::Result<()> {
+        if description.len() > MAX_DESCRIPTION {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         self.file.write_all_at(description, at)?;
         let (magic, rest) = header.split_at(Header::MAGIC_BYTES);
         self.file.write_all_at(rest, magic.len() as u64)?;
@@ -166,6 +165,12 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns the folder as the program finds it later too, from any working directory.
+fn absolute(folder: &Path) -> PathBuf {
+    let folder = path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    folder.components().collect() // without a slash at the end, which would follow a link
+}
+
 /// Removes the files of this name whose processes have ended.
 fn remove_remnants(folder: &Path, name: &str) -> io::Result<()> {
     for file in file_names(folder)? {
@@ -173,13 +178,50 @@ fn remove_remnants(folder: &Path, name: &str) -> io::Result<()> {
         let path = folder.join(&file);
         // A file that another process has just removed is no error.
         if is_of_name
-            && let Ok(opened) = File::open(&path)
+            && let Ok(opened) = open(&path)
             && flock(&opened, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && opened.metadata()?.nlink() > 0
         {
             let _ = fs::remove_file(&path);
         }
     }
     Ok(())
+}
+
+/// Opens a file for reading. Does not wait for the other end of a pipe.
+///
+/// # Errors
+///
+/// What the system says. [`io::ErrorKind::InvalidInput`] if it is no regular file.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+/// Whether the process has let go of the ring.
+///
+/// # Errors
+///
+/// What the system says.
+pub(crate) fn is_closed(file: &File) -> io::Result<bool> {
+    let mut closed = [0];
+    file.read_exact_at(&mut closed, Header::CLOSED_AT)?;
+    Ok(closed != [0])
+}
+
+/// Refuses a folder of another user.
+///
+/// # Errors
+///
+/// What the system says, and [`io::ErrorKind::PermissionDenied`].
+pub(crate) fn check_owner(folder: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(metadata) if metadata.uid() != rustix::process::geteuid().as_raw() => {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Locks a new file. Another process may hold the lock for a moment, to find out whether it is free.

@@ -17,13 +17,15 @@ mod layout;
 
 #[cfg(not(target_os = "linux"))]
 mod absent;
+// I19: maps the file.
 #[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use absent::{Draft, RingFile, holds_lock, stat_of};
-pub(crate) use folder::{file_names, folder, parts_of};
-pub(crate) use format::{Description, Header, Malformed, Offsets, Stage, VERSION};
+pub(crate) use absent::{Draft, RingFile, check_owner, holds_lock, is_closed, open, stat_of};
+pub(crate) use folder::{file_names, folder, is_set, parts_of};
+pub(crate) use format::{Description, Header, MAX_DESCRIPTION, Malformed, Offsets, Stage, VERSION};
 pub(crate) use layout::{MonitorWords, end_of_words};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Draft, RingFile, holds_lock, stat_of};
+pub(crate) use linux::{Draft, RingFile, check_owner, holds_lock, is_closed, open, stat_of};

@@ -26,7 +26,7 @@ use crate::producer::{Producer, Sequencer};
 use crate::ring::{Ring, Shared};
 use crate::ring_file::{Draft, MonitorWords, end_of_words};
 use crate::shape::{offsets, to_file};
-use crate::sync::{Arc, AtomicU8, AtomicU64};
+use crate::sync::{Arc, AtomicU8, AtomicU32, AtomicU64};
 use crate::wait::spinner::count_cpus;
 use crate::wait::{Adaptive, AnyWaitStrategy};
 use crate::watched::Watched;
@@ -140,14 +140,17 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Capacity`], [`BuildError::ObservableName`] or [`BuildError::ObservableFile`].
+    /// [`BuildError::Capacity`], [`BuildError::OutOfMemory`], [`BuildError::ObservableName`] or
+    /// [`BuildError::ObservableFile`].
     fn place_of_words(
         &self,
         shape: &lapwing_core::Graph,
     ) -> Result<(Option<Draft>, Words), BuildError> {
         let Some(name) = &self.observable else { return Ok((None, Words::private())) };
         check_capacity(self.capacity).map_err(BuildError::of)?;
-        let end = end_of_words(shape, self.capacity, S::Claims::IS_MULTI);
+        let (capacity, bytes_per_slot) = (self.capacity, size_of::<AtomicU32>());
+        let end = end_of_words(shape, capacity, S::Claims::IS_MULTI);
+        let end = end.ok_or(BuildError::OutOfMemory { capacity, bytes_per_slot })?;
         Draft::new(name, end).map(|(draft, words)| (Some(draft), words))
     }
 

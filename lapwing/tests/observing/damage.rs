@@ -56,9 +56,32 @@ fn a_file_that_is_cut_anywhere_is_refused() {
     let cuts = (0..64).chain((64..bytes.len()).step_by(97)).chain([bytes.len() - 1]);
     for end in cuts {
         let error = Copy::of(&bytes[..end]).open().unwrap_err();
-        let is_right = matches!(error, ObserveError::NotARing | ObserveError::Damaged);
+        let is_right = match end {
+            0 => matches!(error, ObserveError::NotReady),
+            _ => matches!(error, ObserveError::NotARing | ObserveError::Damaged),
+        };
         assert!(is_right, "{end}: {error:?}");
     }
+}
+
+/// Counts of workers added up to more than a number can be.
+#[test]
+fn words_that_are_all_as_large_as_possible_make_no_panic() {
+    let bytes = file_of_ring();
+    let description = u64::from_le_bytes(bytes[32..40].try_into().unwrap()) as usize;
+    for byte in [u8::MAX, 0x7f, 1] {
+        let mut changed = bytes.clone();
+        changed[4096..description].fill(byte);
+        look(&Copy::of(&changed).open().unwrap());
+    }
+}
+
+/// A description of four billion bytes took as much memory.
+#[test]
+fn a_description_that_is_too_long_is_refused() {
+    let mut bytes = file_of_ring();
+    bytes[40..44].fill(u8::MAX);
+    assert!(matches!(Copy::of(&bytes).open(), Err(ObserveError::Damaged)));
 }
 
 #[test]

@@ -180,5 +180,40 @@ fn a_file_that_is_no_ring_is_an_error_of_its_own() {
     let observe::ObserveError::Io(missing) = missing else { panic!("{missing:?}") };
     assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     let folder = observe::Observer::open("/").unwrap_err();
-    assert!(matches!(folder, observe::ObserveError::Io(_)), "{folder:?}");
+    assert!(matches!(folder, observe::ObserveError::NotARing), "{folder:?}");
+}
+
+/// The observer waited for a process at the other end of the pipe.
+#[test]
+fn a_pipe_with_the_name_of_a_ring_is_refused() {
+    crate::common::watched(|| {
+        let path = std::env::temp_dir().join(format!("{}.1.0", unique_name()));
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let error = observe::Observer::open(&path).unwrap_err();
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(error, observe::ObserveError::NotARing), "{error:?}");
+    });
+}
+
+/// Two threads with one observer moved the same position in the file, and a ring that was dropped
+/// between two looks at the file counted as one of a process that died.
+#[test]
+fn a_ring_that_is_dropped_is_closed_for_each_thread_and_never_ended() {
+    for _ in 0..crate::common::repeats(200) {
+        let name = unique_name();
+        let ends = ring(&name).unwrap();
+        let observer = observer_of(&name);
+        let sees = || loop {
+            match observer.process().unwrap() {
+                ProcessState::Running => {}
+                other => return other,
+            }
+        };
+        std::thread::scope(|scope| {
+            let seen = [scope.spawn(sees), scope.spawn(sees)];
+            drop(ends);
+            let seen = seen.map(|thread| thread.join().unwrap());
+            assert_eq!(seen, [ProcessState::Closed; 2]);
+        });
+    }
 }

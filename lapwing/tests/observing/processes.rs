@@ -46,6 +46,11 @@ fn role_of_a_child() {
             Err(BuildError::ObservableFile { kind, .. }) => println!("said: {kind:?}"),
             Err(error) => println!("said: {error}"),
         },
+        "move" => {
+            let ends = build(&name).unwrap();
+            env::set_current_dir("/").unwrap();
+            drop(ends);
+        }
         other => panic!("no such role: {other}"),
     }
 }
@@ -169,9 +174,22 @@ fn a_folder_of_others_is_refused() {
     assert_ne!(build_in(&file), "built");
     std::os::unix::fs::symlink(&parent, parent.join("link")).unwrap();
     assert_eq!(build_in(&parent.join("link")), "PermissionDenied");
+    assert_eq!(build_in(&parent.join("link").join("")), "PermissionDenied");
 
     assert_eq!(build_in(&parent.join("new").join("er")), "built");
     assert_eq!(fs::read_dir(parent.join("new").join("er")).unwrap().count(), 0);
+    fs::remove_dir_all(&parent).unwrap();
+}
+
+/// The program looked for the file in its new working directory.
+#[test]
+fn a_program_that_changes_its_working_directory_left_its_file() {
+    let parent = env::temp_dir().join(unique_name());
+    fs::create_dir(&parent).unwrap();
+    let mut child = command("move", &unique_name());
+    let status = child.current_dir(&parent).env("LAPWING_DIR", "rings").status().unwrap();
+    assert!(status.success());
+    assert_eq!(fs::read_dir(parent.join("rings")).unwrap().count(), 0);
     fs::remove_dir_all(&parent).unwrap();
 }
 

@@ -24,9 +24,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Show a ring of another process: its graph, its rates, and what limits it or has stopped it.
     ///
-    /// The ring must be built with `.observable("name")`. It is opened for reading only, and its
-    /// process does not notice. This works also if the process is stopped, hangs in a handler, or was
-    /// killed. Without a name, one ring is shown, and several as a list to choose from.
+    /// The ring must be built with `.observable("name")`. It is opened for reading only. Each snapshot
+    /// costs its threads a few cache misses. This works also if the process is stopped, hangs in a
+    /// handler, or was killed. Without a name, the only ring is shown, or a list if there are several.
     ///
     /// The environment variable LAPWING_DIR names the folder of the rings' files, for this program as
     /// for the ring's. Without it, the folder is /dev/shm/lapwing-UID.
@@ -43,18 +43,19 @@ pub(crate) enum Command {
 /// What to show, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Top {
-    /// The name of a ring or the number of a process. Digits are a process, unless a ring has that
-    /// name.
+    /// The name of a ring, or a process id. A number is taken as a process id unless a ring has it as
+    /// its name.
     #[arg(value_name = "NAME|PID")]
     pub(crate) wanted: Option<String>,
-    /// The time from one look to the next: 50ms to 1h, with ms, s, m or h.
+    /// The time between two snapshots: 50ms to 1h, with ms, s, m or h.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub(crate) interval: Duration,
-    /// Look twice, one interval apart, print text and end. The default if the output is no terminal.
+    /// Take two snapshots one interval apart, print the result and exit. This is the default if the
+    /// output is not a terminal and --json is not given.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Print a JSON object a line for each ring and interval, until all processes have ended; with
-    /// --once, one for each ring.
+    /// Print a line for each ring and interval, each a JSON object, until each ring was dropped or its
+    /// process has ended; with --once, one object for each ring.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -49,13 +49,20 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoRing { wanted, others, folder } => no_ring(f, wanted, others, folder),
+            Self::Folder { folder, error } if error.kind() == io::ErrorKind::PermissionDenied => {
+                let folder = folder.display();
+                write!(
+                    f,
+                    "the folder of rings belongs to another user, or is closed: folder={folder}"
+                )
+            }
             Self::Folder { folder, error } => {
                 write!(f, "cannot read the folder of rings: {error}: folder={}", folder.display())
             }
             Self::Ring { name, pid, error } => {
                 write!(f, "cannot read ring {name:?} of process {pid}: {error}")
             }
-            Self::Dropped => f.write_str("the ring was dropped at this moment"),
+            Self::Dropped => f.write_str("the ring was dropped while lapwing opened it"),
             Self::Terminal(error) => write!(f, "cannot use the terminal or the output: {error}"),
         }
     }
@@ -76,17 +83,16 @@ fn no_ring(
     folder: &std::path::Path,
 ) -> fmt::Result {
     match wanted {
-        Wanted::All => f.write_str("no ring is observable")?,
+        Wanted::All => f.write_str("no observable ring found")?,
         Wanted::Text(text) if text.parse::<u32>().is_ok() => {
             write!(f, "process {text} has no observable ring, and no ring has this name")?;
         }
         Wanted::Text(text) => write!(f, "no observable ring has the name {text:?}")?,
     }
     if others.is_empty() {
-        write!(f, ": a program makes its ring observable with `.observable(\"name\")`")?;
-        write!(f, " on the builder, and the same user has to look")?;
+        write!(f, "; build the ring with .observable(\"name\"), and run lapwing as the same user")?;
     } else {
         write!(f, "; the rings are {}", others.join(", "))?;
     }
-    write!(f, ": folder={} (LAPWING_DIR names another)", folder.display())
+    write!(f, ": folder={} (set LAPWING_DIR to read another)", folder.display())
 }

@@ -215,7 +215,7 @@ fn process_state(state: ProcessState) -> &'static str {
         ProcessState::Running => "running",
         ProcessState::Stopped => "stopped",
         ProcessState::Ended => "ended",
-        ProcessState::Closed => "closed",
+        ProcessState::Dropped => "dropped",
         _ => "other",
     }
 }

@@ -53,15 +53,16 @@ fn slots(figures: &Figures) -> String {
     format!("{line}; {waiting}")
 }
 
-/// "limits of the last 60 s: 75 % stage "journal", 25 % the producers"; `None` if nothing is known.
+/// "limited in the last 60 s by: stage "journal" 75 %, the producers 25 %"; `None` if nothing is known.
 pub(crate) fn shares(figures: &Figures) -> Option<String> {
     let percent = |share: &Share| {
-        let part = share.part.as_ref().map_or_else(|| "not seen".to_owned(), ToString::to_string);
-        format!("{:.0} % {part}", 100.0 * share.share)
+        let part =
+            share.part.as_ref().map_or_else(|| "no limit seen".to_owned(), ToString::to_string);
+        format!("{part} {:.0} %", 100.0 * share.share)
     };
     let parts: Vec<_> = figures.shares.iter().map(percent).collect();
     let over = rounded_down(figures.shares_over);
-    (!parts.is_empty()).then(|| format!("limits of the last {over}: {}", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("limited in the last {over} by: {}", parts.join(", ")))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl Watched {
     /// Whether the figures change no more.
     pub(crate) fn has_ended(&self) -> bool {
         self.figures.as_ref().is_some_and(|figures| {
-            matches!(figures.process, ProcessState::Ended | ProcessState::Closed)
+            matches!(figures.process, ProcessState::Ended | ProcessState::Dropped)
         })
     }
 

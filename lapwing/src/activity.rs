@@ -14,7 +14,7 @@ use lapwing_core::{Padded, Placed, Sleeper, Words};
 
 use crate::sync::{Figure, Ordering};
 
-/// What a consumer is doing.
+/// What a consumer is doing. The order is a part of the layout of a ring's file (`ring_file::VERSION`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// Nothing yet: its code has not begun, or its poller has not been polled.

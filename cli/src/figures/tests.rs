@@ -236,7 +236,7 @@ fn a_process_that_does_not_run_names_what_was_at_work() {
     let first = monitor.snapshot();
     let figures = of(ProcessState::Stopped, Some(&first), &first, NEVER);
     assert_eq!(figures.verdict.kind, Kind::Stopped);
-    let sentence = "process 4711 is stopped: none of its threads runs; no stage was in its handler, \
+    let sentence = "process 4711 is stopped, by SIGSTOP, a terminal or a debugger; no stage was in its handler, \
                     and stage \"sum\" was the furthest behind: not polled, at sequence 0, 6 events behind";
     assert_eq!(figures.verdict.sentence, sentence);
     assert!(figures.published_per_second.is_some());
@@ -282,6 +282,6 @@ fn a_ring_that_is_closed_or_dropped_or_idle_says_so() {
     let snapshot = monitor.snapshot();
     let drained = of(ProcessState::Running, Some(&first), &snapshot, NEVER);
     assert_eq!(drained.verdict.kind, Kind::Drained);
-    let closed = of(ProcessState::Closed, Some(&first), &snapshot, NEVER);
-    assert_eq!(closed.verdict.kind, Kind::Closed);
+    let closed = of(ProcessState::Dropped, Some(&first), &snapshot, NEVER);
+    assert_eq!(closed.verdict.kind, Kind::Dropped);
 }

@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     /// The process has ended without dropping the ring.
     Ended,
     /// The process has dropped the ring.
-    Closed,
+    Dropped,
     /// The process is stopped.
     Stopped,
     /// A part has stopped that could go on.
@@ -43,7 +43,7 @@ impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ended => "ended",
-            Self::Closed => "closed",
+            Self::Dropped => "dropped",
             Self::Stopped => "stopped",
             Self::Stalled => "stalled",
             Self::Halted => "halted",
@@ -84,13 +84,14 @@ impl Verdict {
             Self { kind, sentence, short, culprit: then.culprit, at_least: None }
         };
         match seen.process {
-            ProcessState::Closed => {
+            ProcessState::Dropped => {
                 let sentence =
                     format!("process {pid} has dropped the ring: the figures are its last ones");
-                Self::plain(Kind::Closed, sentence, "dropped")
+                Self::plain(Kind::Dropped, sentence, "dropped")
             }
             ProcessState::Stopped => {
-                let what = format!("process {pid} is stopped: none of its threads runs");
+                let what =
+                    format!("process {pid} is stopped, by SIGSTOP, a terminal or a debugger");
                 stopped(Kind::Stopped, "stopped", what)
             }
             ProcessState::Running => Self::of_running(seen, throughput),
@@ -131,7 +132,7 @@ impl Verdict {
             return Self { at_least, ..Self::plain(Kind::Idle, idle.to_string(), "idle") };
         }
         if throughput.is_none() {
-            let sentence = "the first look: rates and verdicts need a second one".to_owned();
+            let sentence = "the first snapshot: rates and verdicts need a second one".to_owned();
             return Self::plain(Kind::FirstLook, sentence, "first look");
         }
         let sentence = "nothing has stopped, and the two snapshots show no limit".to_owned();
@@ -211,11 +212,7 @@ impl Then {
         let mut parts: Vec<_> = busy.iter().take(NAMED).map(|stage| was_busy(stage)).collect();
         if busy.len() > NAMED {
             let more = (busy.len() - NAMED) as u64;
-            parts.push(counted(
-                more,
-                "more stage was in its handler",
-                "more stages were in theirs",
-            ));
+            parts.push(counted(more, "more stage was busy", "more stages were busy"));
         }
         if busy.is_empty() {
             parts.push(match behind {

@@ -1,4 +1,4 @@
-//! `--json`: a line for each ring and interval, until all processes have ended.
+//! `--json`: a line for each ring and interval, until each ring was dropped or its process has ended.
 
 use std::collections::HashSet;
 use std::io::{self, Write};

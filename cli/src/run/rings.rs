@@ -138,7 +138,7 @@ impl Ring {
     /// Whether its process has dropped it or its file was removed.
     fn is_gone(&self) -> bool {
         let process = self.figures.as_ref().map(|figures| figures.process);
-        process == Some(ProcessState::Closed) || !self.is_there
+        process == Some(ProcessState::Dropped) || !self.is_there
     }
 
     fn look(&mut self) {

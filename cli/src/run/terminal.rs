@@ -143,7 +143,7 @@ impl App {
         self.rings.refresh()?;
         let newer = self.newer().map(|ring| (ring.path_buf(), ring.pid()));
         if let (Some(ring), Some((path, pid))) = (self.ring(), newer)
-            && process_of(ring) == Some(ProcessState::Closed)
+            && process_of(ring) == Some(ProcessState::Dropped)
         {
             // It was shut down, and its last figures say nothing more.
             let from = ring.pid();

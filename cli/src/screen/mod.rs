@@ -47,7 +47,7 @@ fn process_style(state: ProcessState) -> Style {
     let style = Style::new().bold();
     match state {
         ProcessState::Running => style.fg(Color::Green),
-        ProcessState::Closed => style.fg(Color::Yellow),
+        ProcessState::Dropped => style.fg(Color::Yellow),
         _ => style.fg(Color::Red),
     }
 }
@@ -59,6 +59,6 @@ fn verdict_style(kind: Kind) -> Style {
         }
         Kind::Limited => Style::new().fg(Color::Yellow).bold(),
         Kind::KeepsUp | Kind::Idle | Kind::Drained => Style::new().fg(Color::Green),
-        Kind::Closed | Kind::Unclear | Kind::FirstLook => Style::new(),
+        Kind::Dropped | Kind::Unclear | Kind::FirstLook => Style::new(),
     }
 }

@@ -111,7 +111,7 @@ fn a_note_is_shown() {
 #[test]
 fn a_list_marks_a_ring_and_says_why_another_is_not_read() {
     let figures = figures();
-    let reason = "the file is damaged: it is cut, or describes no ring".to_owned();
+    let reason = "the file is truncated, or describes no valid ring".to_owned();
     let entries = [
         Entry { name: "orders", pid: 4711, figures: Ok(&figures) },
         Entry { name: "quotes", pid: 4712, figures: Err(reason) },

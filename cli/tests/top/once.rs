@@ -59,7 +59,7 @@ fn a_running_ring_is_shown_with_its_rates() {
 fn a_slow_stage_limits_the_ring() {
     let folder = Folder::new();
     let _ring = folder.ring(&["slow", "--capacity", "64"]);
-    let parts = ["stage \"journal\" limits the ring", "100 % stage \"journal\"", "waiting"];
+    let parts = ["stage \"journal\" limits the ring", "stage \"journal\" 100 %", "waiting"];
     folder.top_until(&with(&["orders"], &SHORT), &parts);
 }
 
@@ -84,7 +84,7 @@ fn a_handler_that_hangs_is_named_while_running_stopped_and_dead() {
     ring.stop();
     let text = shown(&folder.top(&once));
     let stopped = format!(
-        "process {pid} is stopped: none of its threads runs; stage \"journal\" was in its handler, at sequence "
+        "process {pid} is stopped, by SIGSTOP, a terminal or a debugger; stage \"journal\" was in its handler, at sequence "
     );
     assert!(text.contains(&stopped), "{text}");
     assert!(text.contains(&format!("by process {pid} (stopped)")), "{text}");
@@ -137,16 +137,16 @@ fn a_file_that_is_no_ring_of_this_version_has_a_sentence() {
         complaint(&other.top(&["--once"]), 1)
     };
     let version = attempt(&|file| file.write_all_at(&[9], 8).unwrap());
-    let sentence = "another version of lapwing has made the ring: the file has version 9, and this \
-                    program reads version 1\n";
+    let sentence = "the file has layout version 9, but this program reads version 1: use the version \
+                    of lapwing with which the ring was built\n";
     assert!(version.starts_with("lapwing: cannot read ring \"orders\" of process "), "{version}");
     assert!(version.ends_with(sentence), "{version}");
     for length in [32, 5_000] {
         let cut = attempt(&|file| file.set_len(length).unwrap());
-        assert!(cut.ends_with(": the file is damaged: it is cut, or describes no ring\n"), "{cut}");
+        assert!(cut.ends_with(": the file is truncated, or describes no valid ring\n"), "{cut}");
     }
     let foreign = attempt(&|mut file| file.write_all(b"ANYTHING").unwrap());
-    assert!(foreign.ends_with(": the file is not that of a ring\n"), "{foreign}");
+    assert!(foreign.ends_with(": not the file of a ring\n"), "{foreign}");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         complaint,
-        "lapwing: cannot read ring \"quotes\" of process 1: the file is not that of a ring\n"
+        "lapwing: cannot read ring \"quotes\" of process 1: not the file of a ring\n"
     );
 }
 
@@ -167,7 +167,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
 fn what_is_not_there_has_a_sentence() {
     let folder = Folder::new();
     let none = complaint(&folder.top(&[]), 1);
-    assert!(none.starts_with("lapwing: no ring is observable: "), "{none}");
+    assert!(none.starts_with("lapwing: no observable ring found; "), "{none}");
     for part in [".observable(\"name\")", "LAPWING_DIR", folder.path().to_str().unwrap()] {
         assert!(none.contains(part), "no {part}: {none}");
     }

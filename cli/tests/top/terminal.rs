@@ -15,7 +15,10 @@ fn the_screen_follows_a_process_until_after_its_death() {
     ring.wait_for("in trouble");
     top.wait_for(&["running", "full: stage \"journal\" is in its handler", "2 producers wait"]);
     ring.stop();
-    top.wait_for(&["stopped", "is stopped: none of its threads runs; stage \"journal\" was in"]);
+    top.wait_for(&[
+        "stopped",
+        "is stopped, by SIGSTOP, a terminal or a debugger; stage \"journal\" was in",
+    ]);
     ring.kill();
     let ended =
         "has ended without dropping the ring: the figures are its last ones; stage \"journal\"";

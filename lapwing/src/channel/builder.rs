@@ -98,12 +98,13 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         Builder { capacity, receiver_wait, sender_wait: strategy, observable }
     }
 
-    /// Lets other processes of the same user look at the channel, as
-    /// [`observable`](crate::Builder::observable) does for a ring. It is the only monitor of a channel.
-    /// Linux only.
+    /// Lets other processes of the same user monitor the channel, as
+    /// [`observable`](crate::Builder::observable) does for a ring. Linux only.
     ///
-    /// The call that makes the channel returns [`BuildError::ObservableName`] if this is no name of a
-    /// file, and [`BuildError::ObservableFile`] if the system refuses the file.
+    /// A channel has no `monitor` method, so this is the only way to monitor one. Its receiver shows as
+    /// the stage "receiver". The receivers of a broadcast show as the stages "0", "1" and so on. The
+    /// call that makes the channel returns [`BuildError::ObservableName`] if `name` breaks the rules for
+    /// the name of a ring, and [`BuildError::ObservableFile`] if the file cannot be made.
     ///
     #[cfg_attr(target_os = "linux", doc = "```")]
     #[cfg_attr(not(target_os = "linux"), doc = "```no_run")]
@@ -138,6 +139,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    /// - [`BuildError::ObservableName`] or [`BuildError::ObservableFile`] if the channel is to be
+    ///   [`observable`](Self::observable) and its file cannot be made.
     ///
     /// # Panics
     ///
@@ -166,6 +169,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    /// - [`BuildError::ObservableName`] or [`BuildError::ObservableFile`] if the channel is to be
+    ///   [`observable`](Self::observable) and its file cannot be made.
     ///
     /// # Panics
     ///
@@ -191,6 +196,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    /// - [`BuildError::ObservableName`] or [`BuildError::ObservableFile`] if the channel is to be
+    ///   [`observable`](Self::observable) and its file cannot be made.
     /// - [`BuildError::NoConsumers`] if `receivers` is 0.
     /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
     ///
@@ -226,6 +233,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    /// - [`BuildError::ObservableName`] or [`BuildError::ObservableFile`] if the channel is to be
+    ///   [`observable`](Self::observable) and its file cannot be made.
     /// - [`BuildError::NoConsumers`] if `receivers` is 0.
     /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
     ///

@@ -14,7 +14,7 @@ use crate::ring_file::VERSION;
 ///
 /// let error = Observer::open("/dev/null").unwrap_err();
 /// assert!(matches!(error, ObserveError::NotARing));
-/// assert_eq!(error.to_string(), "the file is not that of a ring");
+/// assert_eq!(error.to_string(), "not the file of a ring");
 /// # }
 /// ```
 #[derive(Debug)]
@@ -38,14 +38,16 @@ pub enum ObserveError {
 impl fmt::Display for ObserveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotARing => f.write_str("the file is not that of a ring"),
-            Self::NotReady => f.write_str("the ring is not built yet"),
+            Self::NotARing => f.write_str("not the file of a ring"),
+            Self::NotReady => {
+                f.write_str("the ring is still being built, or its process ended while building it")
+            }
             Self::Version { found } => write!(
                 f,
-                "another version of lapwing has made the ring: the file has version {found}, \
-                 and this program reads version {VERSION}"
+                "the file has layout version {found}, but this program reads version {VERSION}: \
+                 use the version of lapwing with which the ring was built"
             ),
-            Self::Damaged => f.write_str("the file is damaged: it is cut, or describes no ring"),
+            Self::Damaged => f.write_str("the file is truncated, or describes no valid ring"),
             Self::Io(error) => error.fmt(f),
         }
     }

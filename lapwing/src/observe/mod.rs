@@ -1,9 +1,9 @@
 //! Observes the rings of other processes, from outside: their figures, and what holds them up.
 //!
-//! A ring that is built with [`observable`](crate::Builder::observable) keeps the words that monitors
-//! read in a mapped file. [`ring_files`] lists these files, and an [`Observer`] opens one. Its
+//! A ring that is built with [`observable`](crate::Builder::observable) keeps the atomic variables that
+//! monitors read (its words: sequences, counters and states) in a mapped file. [`ring_files`] lists these files, and an [`Observer`] opens one. Its
 //! [`Monitor`](crate::monitor::Monitor) has all calls that the monitors inside the process have, with the same results. The
-//! observer cannot change the ring, and the process does not notice it. This works also if the process
+//! observer cannot change the ring. Each snapshot costs the threads of the ring a few cache misses. This works also if the process
 //! is stopped, hangs in a handler, or was killed; [`Observer::process`] says which.
 //!
 //! The command `lapwing top`, from the crate `lapwing-cli`, shows the same in a terminal.
@@ -29,7 +29,7 @@
 //! assert_eq!(observer.process()?, ProcessState::Running);
 //!
 //! drop((producer, _consumers)); // the ring is gone, and so is its file
-//! assert_eq!(observer.process()?, ProcessState::Closed);
+//! assert_eq!(observer.process()?, ProcessState::Dropped);
 //! assert_eq!(observer.monitor().snapshot().published, 3); // as it was at the end
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -39,9 +39,9 @@
 //!
 //! A file is named `NAME.PID.NUMBER`. It lies in the folder that the environment variable
 //! `LAPWING_DIR` names, or else in `/dev/shm/lapwing-UID`, with the number of the user; where there is
-//! no `/dev/shm`, the folder for temporary files replaces it. Only the user can read the file.
-//! [`folder`] returns that folder. It should be in memory (tmpfs): a file system that writes its files
-//! to a disk makes stores to the words fault now and then. Its memory is reserved when the ring is built, so a
+//! no `/dev/shm`, the folder for temporary files replaces it. The file has mode 0600.
+//! [`folder`] returns that folder. It should be in memory (tmpfs): on a disk, a store may cause a
+//! page fault while the kernel writes the page back. Its memory is reserved when the ring is built, so a
 //! file system that is full is an error of `build`. The file takes 6 KiB, 512 bytes for each stage,
 //! acknowledgement and worker, 640 for each dynamic stage, 4 for each slot if several producers
 //! publish, and the names. The events are not in it.
@@ -50,8 +50,8 @@
 //! it takes a file descriptor. If the process is killed, or ends without dropping them, the file stays. It shows the last state of the ring until
 //! the same user builds the next ring of this name, which removes it.
 //!
-//! Whether the process lives is decided by a lock on the file, which the kernel releases when the
-//! process ends.
+//! Whether the process lives is decided by an exclusive lock on the file (`flock`), which the kernel
+//! releases when the process ends.
 //!
 //! Build a ring after the last `fork`. A child that was forked shares the words and the lock: it must not
 //! use or drop the ring, and as long as it has not called `exec`, the ring counts as one of a process
@@ -94,13 +94,17 @@
 //! | stamps | `u32` each slot | (lap + 1) × 2 once published, and 1 more if the claim was given up |
 //! | waiting producers, dropped events | `u64` | |
 //! | sequence | `u64` | the first sequence that is not finished; 2⁶⁴ − 1 if it has left, 2⁶⁴ − 2 for a worker without an event |
-//! | activity | 3 `u64` | batches × 16 + what it does; parks; wake-ups |
+//! | activity | 3 `u64` | batches × 16 + what it does, below; parks; wake-ups |
 //! | name | 16 `u64` | version × 65536 + 256 if it has a handler + length, odd while it changes; then 120 bytes of UTF-8 |
 //!
+//! What a stage does: 0 nothing yet, 1 is between two batches, 2 waits, 3 is parked, 4 pauses before it
+//! retries an event, 5 handles a batch, 6 has drained the ring, 7 is halted, 8 has failed. A group has
+//! the least sequence of its own and of its workers' words.
+//!
 //! Numbers in the header and the description are little-endian, words have the byte order of the
-//! machine. Each word is stored at once, but not all of them together: a
-//! [`Monitor`](crate::monitor::Monitor) knows an order of
-//! reading in which no stage appears ahead of its upstream stages.
+//! machine. Each word is stored atomically, but there is no atomic view of several words. Load the
+//! sequences of downstream stages before those of their upstream stages, and the cursor last: then no
+//! stage appears ahead of what it depends on.
 
 mod error;
 

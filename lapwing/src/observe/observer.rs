@@ -104,7 +104,7 @@ impl RingFile {
     }
 }
 
-/// What has become of the process that made a ring.
+/// Whether the process that made a ring still has it.
 ///
 /// ```
 /// use lapwing::observe::ProcessState;
@@ -121,8 +121,8 @@ pub enum ProcessState {
     Stopped,
     /// It has ended without dropping the ring: it was killed, for example.
     Ended,
-    /// It has dropped the ring.
-    Closed,
+    /// It has dropped the ring. The process itself may live.
+    Dropped,
 }
 
 impl fmt::Display for ProcessState {
@@ -131,7 +131,7 @@ impl fmt::Display for ProcessState {
             Self::Running => "running",
             Self::Stopped => "stopped",
             Self::Ended => "ended",
-            Self::Closed => "closed",
+            Self::Dropped => "dropped",
         })
     }
 }
@@ -197,12 +197,12 @@ impl Observer {
     /// What the system says about the lock of the file.
     pub fn process(&self) -> io::Result<ProcessState> {
         if ring_file::is_closed(&self.file)? {
-            return Ok(ProcessState::Closed);
+            return Ok(ProcessState::Dropped);
         }
         if !ring_file::holds_lock(&self.file)? {
             // The process may have dropped the ring in between: it says so before it unlocks the file.
             let is_closed = ring_file::is_closed(&self.file)?;
-            return Ok(if is_closed { ProcessState::Closed } else { ProcessState::Ended });
+            return Ok(if is_closed { ProcessState::Dropped } else { ProcessState::Ended });
         }
         let is_it = |began: Option<u64>| began == Some(self.header.began);
         let is_stopped = ring_file::stat_of(self.header.pid)

@@ -95,20 +95,23 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Lets other processes of the same user look at the ring: `lapwing top` and
+    /// Lets other processes of the same user monitor the ring, by `lapwing top` or by an
     /// [`Observer`](crate::observe::Observer). Linux only.
     ///
-    /// The words that a [`Monitor`](crate::monitor::Monitor) reads then lie in a mapped file instead
-    /// of private memory, so the ring stores nothing twice. The events stay private. The file
-    /// remains readable while the process is stopped or hangs, and after it was killed.
-    /// [`observe`](crate::observe) says where the file is, and how long it stays.
+    /// The atomic variables that a [`Monitor`](crate::monitor::Monitor) reads (sequences, counters and
+    /// states) then lie in a mapped file instead of private memory, so the ring stores nothing twice.
+    /// The events stay private. The file remains readable while the process is stopped or hangs, and
+    /// after it was killed. [`observe`](crate::observe) says where the file is, and how long it stays.
     ///
-    /// `name` is the name of the file, and also that of the ring, unless [`name`](Self::name) sets
-    /// another. It has at most 64 ASCII letters, digits, and `-`, `_` and `.`, and does not begin
-    /// with a dot. Several rings may have the same name, in one process or in several.
+    /// The file is named after `name`, the process and a number, so several rings may share a name. A
+    /// name has 1 to 64 of `A-Z`, `a-z`, `0-9`, `-`, `_` and `.`, and does not begin with a dot. The
+    /// ring has this name too, unless [`name`](Self::name) sets another. [`build`](Self::build) returns
+    /// [`ObservableName`](BuildError::ObservableName) for any other name, and
+    /// [`ObservableFile`](BuildError::ObservableFile) if the file cannot be made, as on systems other
+    /// than Linux.
     ///
-    /// Only the user can open the file. A process of this user that writes to it breaks the ring, as
-    /// it could by writing to the memory of the process.
+    /// Any process of this user can write to the file, and thereby corrupt the ring, even where the
+    /// kernel forbids it to debug this process.
     ///
     #[cfg_attr(target_os = "linux", doc = "```")]
     #[cfg_attr(not(target_os = "linux"), doc = "```no_run")]
@@ -391,8 +394,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// # Errors
     ///
-    /// No ring is made, and no event, unless the file of an observable ring cannot be completed: its
-    /// events are then dropped. The variants of [`BuildError`] describe the causes:
+    /// On an error no ring exists. The factory has not run, unless writing the file of an observable
+    /// ring failed at the end; the events that it made are then dropped. The variants of [`BuildError`] describe the causes:
     ///
     /// - A setting of the ring is out of range: [`Capacity`](BuildError::Capacity),
     ///   [`DynamicStages`](BuildError::DynamicStages),

@@ -90,8 +90,8 @@ fn a_file_of_another_version_says_which() {
     bytes[8] = 9;
     let error = Copy::of(&bytes).open().unwrap_err();
     assert!(matches!(error, ObserveError::Version { found: 9 }));
-    let text = "another version of lapwing has made the ring: the file has version 9, and this \
-                program reads version 1";
+    let text = "the file has layout version 9, but this program reads version 1: use the version of \
+                lapwing with which the ring was built";
     assert_eq!(error.to_string(), text);
     bytes[..8].fill(0);
     assert!(matches!(Copy::of(&bytes).open(), Err(ObserveError::NotReady)));

@@ -77,7 +77,7 @@ fn a_monitor_keeps_the_file_as_long_as_it_shows_the_ring() {
     drop((producer, consumers));
     assert_eq!(outside.process().unwrap(), ProcessState::Running);
     drop(monitor);
-    assert_eq!(outside.process().unwrap(), ProcessState::Closed);
+    assert_eq!(outside.process().unwrap(), ProcessState::Dropped);
 }
 
 /// The bytes of a file, and what is still to be read of its description.
@@ -213,7 +213,7 @@ fn a_ring_that_is_dropped_is_closed_for_each_thread_and_never_ended() {
             let seen = [scope.spawn(sees), scope.spawn(sees)];
             drop(ends);
             let seen = seen.map(|thread| thread.join().unwrap());
-            assert_eq!(seen, [ProcessState::Closed; 2]);
+            assert_eq!(seen, [ProcessState::Dropped; 2]);
         });
     }
 }

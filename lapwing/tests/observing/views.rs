@@ -124,7 +124,7 @@ fn a_ring_keeps_its_last_figures_after_it_is_dropped<K: Kind>() {
     let outside = observer_of(&name);
     assert_eq!(outside.process().unwrap(), ProcessState::Running);
     drop((producer, consumers, poller));
-    assert_eq!(outside.process().unwrap(), ProcessState::Closed);
+    assert_eq!(outside.process().unwrap(), ProcessState::Dropped);
     assert_eq!(files_of(&name), []);
     let snapshot = outside.monitor().snapshot();
     assert_eq!((snapshot.published, snapshot.state), (3, RingState::Halted));

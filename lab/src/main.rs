@@ -1,4 +1,4 @@
-//! `lapwing`, the performance laboratory: wiring only.
+//! `lapwing-lab`, the performance laboratory: wiring only.
 //!
 //! ```text
 //! cli --> commands --> flags --> contenders --> foreign   (rivals in Java and C++, as processes)

@@ -6,7 +6,7 @@ use crate::{complaint, lapwing, output};
 
 /// Bad values, and what the complaint says.
 const BAD_VALUES: &[(&str, &str)] = &[
-    ("", "Usage: lapwing <COMMAND>"),
+    ("", "Usage: lapwing-lab <COMMAND>"),
     ("throughput --ring=3", "power of two"),
     ("limits --case=pipe", "pipe"),
     ("limits --event-bytes=9", "9"),

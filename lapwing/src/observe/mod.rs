@@ -1,10 +1,11 @@
 //! Observes the rings of other processes, from outside: their figures, and what holds them up.
 //!
 //! A ring that is built with [`observable`](crate::Builder::observable) keeps the atomic variables that
-//! monitors read (its words: sequences, counters and states) in a mapped file. [`ring_files`] lists these files, and an [`Observer`] opens one. Its
-//! [`Monitor`](crate::monitor::Monitor) has all calls that the monitors inside the process have, with the same results. The
-//! observer cannot change the ring. Each snapshot costs the threads of the ring a few cache misses. This works also if the process
-//! is stopped, hangs in a handler, or was killed; [`Observer::process`] says which.
+//! monitors read (its words: sequences, counters and states) in a mapped file. [`ring_files`] lists
+//! these files, and an [`Observer`] opens one. Its [`Monitor`](crate::monitor::Monitor) has all calls
+//! that the monitors inside the process have, with the same results. The observer cannot change the
+//! ring. Each snapshot costs the threads of the ring a few cache misses. This works also if the
+//! process is stopped, hangs in a handler, or was killed; [`Observer::process`] says which.
 //!
 //! The command `lapwing top`, from the crate `lapwing-cli`, shows the same in a terminal.
 //!
@@ -47,8 +48,9 @@
 //! publish, and the names. The events are not in it.
 //!
 //! The file is removed when the last producer, consumer and monitor of the ring are dropped. Until then
-//! it takes a file descriptor. If the process is killed, or ends without dropping them, the file stays. It shows the last state of the ring until
-//! the same user builds the next ring of this name, which removes it.
+//! it takes a file descriptor. If the process is killed, or ends without dropping them, the file stays.
+//! It shows the last state of the ring until the same user builds the next ring of this name, which
+//! removes it.
 //!
 //! Whether the process lives is decided by an exclusive lock on the file (`flock`), which the kernel
 //! releases when the process ends.

@@ -395,7 +395,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # Errors
     ///
     /// On an error no ring exists. The factory has not run, unless writing the file of an observable
-    /// ring failed at the end; the events that it made are then dropped. The variants of [`BuildError`] describe the causes:
+    /// ring failed at the end; the events that it made are then dropped. The variants of [`BuildError`]
+    /// describe the causes:
     ///
     /// - A setting of the ring is out of range: [`Capacity`](BuildError::Capacity),
     ///   [`DynamicStages`](BuildError::DynamicStages),

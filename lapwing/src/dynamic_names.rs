@@ -9,7 +9,8 @@
 
 use lapwing_core::{Padded, Placed, StageIndex, Words};
 
-use crate::sync::{AtomicU64, Ordering, fence};
+use crate::sync::Ordering;
+use crate::sync::under_lock::{AtomicU64, fence};
 
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();

@@ -10,6 +10,15 @@ pub(crate) use lapwing_core::sync::{
 /// shuttle too: nothing depends on it, so it would only multiply the schedules.
 pub(crate) use std::sync::atomic::AtomicU64 as Figure;
 
+/// The atomics of words that change while a lock of the standard library is held. Shuttle must not run
+/// another thread there, which may wait for that lock.
+pub(crate) mod under_lock {
+    #[cfg(loom)]
+    pub(crate) use super::{AtomicU64, fence};
+    #[cfg(not(loom))]
+    pub(crate) use std::sync::atomic::{AtomicU64, fence};
+}
+
 /// The threads that the library starts, and the locks of code that no model runs. The standard
 /// library's in a model too.
 pub(crate) mod threads {

@@ -90,8 +90,10 @@
 compile_error!("Lapwing needs 64-bit atomics: sequences are 64-bit numbers that threads share");
 
 mod catch;
-mod dynamic_names;
 mod observable_name;
+mod sync;
+
+mod dynamic_names;
 
 mod activity;
 mod awaiting;
@@ -103,7 +105,6 @@ mod failures;
 // I12: moves the words of a group.
 #[allow(unsafe_code)]
 mod group;
-mod sync;
 mod unshared;
 
 mod on_this_thread;

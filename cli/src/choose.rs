@@ -6,20 +6,10 @@ use lapwing::observe::{self, RingFile};
 
 use crate::error::{Error, Result};
 
-/// The rings that the user asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// All of this user.
-    All,
-    /// Those with this name; if there are none and it is a number, those of this process.
-    Text(String),
-}
-
-impl From<&str> for Wanted {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
+/// The rings that the user asks for: all of this user, or those with this name. If there are none and
+/// it is a number, those of this process.
+#[derive(Debug)]
+pub(crate) struct Wanted(pub(crate) Option<String>);
 
 impl Wanted {
     /// Returns the files of the rings, which may be none.
@@ -41,14 +31,14 @@ impl Wanted {
         let chosen = self.of(&all);
         if chosen.is_empty() {
             let others: BTreeSet<_> = all.iter().map(|file| file.name().to_owned()).collect();
-            let (wanted, others) = (self.clone(), others.into_iter().collect());
+            let (wanted, others) = (self.0.clone(), others.into_iter().collect());
             return Err(Error::NoRing { wanted, others, folder: observe::folder() });
         }
         Ok(chosen)
     }
 
     fn of(&self, all: &[RingFile]) -> Vec<RingFile> {
-        let Self::Text(text) = self else { return all.to_vec() };
+        let Some(text) = &self.0 else { return all.to_vec() };
         let of = |is_it: &dyn Fn(&RingFile) -> bool| -> Vec<RingFile> {
             all.iter().filter(|file| is_it(file)).cloned().collect()
         };

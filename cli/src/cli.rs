@@ -62,7 +62,7 @@ pub(crate) struct Top {
 
 impl Top {
     pub(crate) fn wanted(&self) -> Wanted {
-        self.wanted.as_deref().map_or(Wanted::All, Wanted::from)
+        Wanted(self.wanted.clone())
     }
 }
 

@@ -6,15 +6,13 @@ use std::path::PathBuf;
 
 use lapwing::observe::ObserveError;
 
-use crate::choose::Wanted;
-
 /// Error of the program.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// No file is there for what is wanted.
     NoRing {
-        /// What is wanted.
-        wanted: Wanted,
+        /// The name or the process that is wanted; `None` for any ring.
+        wanted: Option<String>,
         /// Names of the rings that are there.
         others: Vec<String>,
         /// The folder that was read.
@@ -48,7 +46,9 @@ pub(crate) type Result<T> = std::result::Result<T, Error>;
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRing { wanted, others, folder } => no_ring(f, wanted, others, folder),
+            Self::NoRing { wanted, others, folder } => {
+                no_ring(f, wanted.as_deref(), others, folder)
+            }
             Self::Folder { folder, error } if error.kind() == io::ErrorKind::PermissionDenied => {
                 let folder = folder.display();
                 write!(
@@ -78,16 +78,16 @@ impl From<io::Error> for Error {
 
 fn no_ring(
     f: &mut fmt::Formatter<'_>,
-    wanted: &Wanted,
+    wanted: Option<&str>,
     others: &[String],
     folder: &std::path::Path,
 ) -> fmt::Result {
     match wanted {
-        Wanted::All => f.write_str("no observable ring found")?,
-        Wanted::Text(text) if text.parse::<u32>().is_ok() => {
+        None => f.write_str("no observable ring found")?,
+        Some(text) if text.parse::<u32>().is_ok() => {
             write!(f, "process {text} has no observable ring, and no ring has this name")?;
         }
-        Wanted::Text(text) => write!(f, "no observable ring has the name {text:?}")?,
+        Some(text) => write!(f, "no observable ring has the name {text:?}")?,
     }
     if others.is_empty() {
         write!(f, "; build the ring with .observable(\"name\"), and run lapwing as the same user")?;

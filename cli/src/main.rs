@@ -12,6 +12,7 @@ mod words;
 mod error;
 
 mod choose;
+
 mod cli;
 mod figures;
 
@@ -19,8 +20,9 @@ mod json;
 mod table;
 mod watch;
 
-mod screen;
 mod text;
+
+mod screen;
 
 mod run;
 

@@ -1,8 +1,9 @@
-//! Checks the imports between the files of a crate: no circles, and none against the maps in `lib.rs` and each `mod.rs`.
+//! Checks the imports between the files of a crate: no circles, and none against the maps in `lib.rs`, or in the `main.rs`
+//! of a program, and in each `mod.rs`.
 //!
 //! A map is the list of modules. Blank lines divide it into layers, the lowest first. The sources of `core/` and
 //! `lapwing/` are checked here, because this test needs a parser and they have no such dependency, and so are those of
-//! `stream/`. Those of `aeron/` are checked here too, because its crates do not build on each machine.
+//! `stream/`, `metrics/` and `cli/`. Those of `aeron/` are checked here too, because its crates do not build on each machine.
 //!
 //! An import is each path that leads to another file, also inside of a function. What a file exports leads to the
 //! file that defines it. Tests do not count.
@@ -16,11 +17,13 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ItemMod, ItemUse, Macro, Meta, MetaList, Token, UseTree, Visibility};
 
 /// The folders with the sources of the crates. A package has only the first.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 8] = [
     "src",
     "../core/src",
     "../lapwing/src",
     "../stream/src",
+    "../metrics/src",
+    "../cli/src",
     "../aeron/src",
     "../aeron/replica/src",
 ];
@@ -136,13 +139,14 @@ fn layers(map: &str) -> BTreeMap<String, usize> {
     layers
 }
 
-/// Reads the files of a crate, except programs and tests.
+/// Reads the files of a crate, except tests, and the programs of a library.
 fn modules(folder: &Path) -> Modules {
+    let root = if folder.join("lib.rs").is_file() { "lib" } else { "main" };
     let mut modules = Modules::new();
     for file in files(folder) {
         let path = file.strip_prefix(folder).unwrap().with_extension("");
         let mut path: Names = path.iter().map(|name| name.to_str().unwrap().into()).collect();
-        path.pop_if(|name| name == "mod" || name == "lib");
+        path.pop_if(|name| name == "mod" || name == root);
         if path.last().is_none_or(|name| name != "main" && name != "tests") {
             modules.insert(path, module(&fs::read_to_string(&file).unwrap()));
         }

@@ -2,7 +2,6 @@
 //! stages (`stage`), the thread that records at intervals (`recording`).
 
 use std::collections::BTreeMap;
-use std::io;
 use std::time::Duration;
 
 use lapwing::monitor::{Monitor, Part, Snapshot};
@@ -13,7 +12,6 @@ use crate::catalogue::{
     WAITING_PRODUCERS,
 };
 use crate::growth::Growth;
-use crate::recording::Recording;
 use crate::stage::Stage;
 use crate::states::record_ring_state;
 
@@ -121,36 +119,6 @@ impl Exporter {
         self.record_limit(now.since(&self.earlier).bottleneck());
         self.record_stages(&now);
         self.earlier = now;
-    }
-
-    /// Starts a thread that [records](Self::record) at once, then at each `interval`, and once more
-    /// when the [`Recording`] is dropped.
-    ///
-    /// The thread uses the global recorder. It has the name `lapwing-metrics`, and calls
-    /// [`describe`](crate::describe) first. An interval of less than a millisecond counts as one.
-    /// Choose one that is no longer than the interval at which Prometheus scrapes.
-    ///
-    /// # Errors
-    ///
-    /// The system cannot start a thread.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use lapwing::Disruptor;
-    /// use lapwing_metrics::Exporter;
-    /// use metrics_exporter_prometheus::PrometheusBuilder;
-    ///
-    /// let prometheus = PrometheusBuilder::new().install_recorder()?;
-    /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
-    /// let recording = Exporter::new(producer.monitor()).every(Duration::from_secs(1))?;
-    /// producer.publish(|event| *event = 7)?;
-    /// drop(recording);
-    /// assert!(prometheus.render().contains("lapwing_published_total{ring=\"quotes\"} 1\n"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn every(self, interval: Duration) -> io::Result<Recording> {
-        Recording::start(self, interval)
     }
 
     fn record_ring(&mut self, now: &Snapshot) {

@@ -122,6 +122,7 @@ mod states;
 mod stage;
 
 mod exporter;
+
 mod recording;
 
 pub use catalogue::describe;

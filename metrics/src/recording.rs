@@ -43,8 +43,40 @@ pub struct Recording {
     thread: Option<JoinHandle<()>>,
 }
 
+impl Exporter {
+    /// Starts a thread that [records](Self::record) at once, then at each `interval`, and once more
+    /// when the [`Recording`] is dropped.
+    ///
+    /// The thread uses the global recorder. It has the name `lapwing-metrics`, and calls
+    /// [`describe`] first. An interval of less than a millisecond counts as one.
+    /// Choose one that is no longer than the interval at which Prometheus scrapes.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lapwing::Disruptor;
+    /// use lapwing_metrics::Exporter;
+    /// use metrics_exporter_prometheus::PrometheusBuilder;
+    ///
+    /// let prometheus = PrometheusBuilder::new().install_recorder()?;
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
+    /// let recording = Exporter::new(producer.monitor()).every(Duration::from_secs(1))?;
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(recording);
+    /// assert!(prometheus.render().contains("lapwing_published_total{ring=\"quotes\"} 1\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn every(self, interval: Duration) -> io::Result<Recording> {
+        Recording::start(self, interval)
+    }
+}
+
 impl Recording {
-    pub(crate) fn start(exporter: Exporter, interval: Duration) -> io::Result<Self> {
+    fn start(exporter: Exporter, interval: Duration) -> io::Result<Self> {
         let (end, ended) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("lapwing-metrics".to_owned())

@@ -1,9 +1,10 @@
 //! What is shown of a ring, as plain data made from two snapshots. Not here: when they are taken
 //! (`watch`), how they are shown (`json`, `table`, `screen`, `text`).
 
-mod stage;
 mod verdict;
 mod waits;
+
+mod stage;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -14,6 +15,7 @@ use lapwing::monitor::{Limits, Part, RingState, Snapshot, Throughput};
 use lapwing::observe::ProcessState;
 
 pub(crate) use stage::StageFigures;
+use stage::per_second;
 pub(crate) use verdict::{Kind, Verdict};
 pub(crate) use waits::Awaited;
 
@@ -125,9 +127,4 @@ impl Figures {
             stages: stage::all(snapshot, earlier, culprit.as_ref(), lives),
         }
     }
-}
-
-/// Returns `events` per second of `elapsed`; zero if no time has passed.
-fn per_second(events: u64, elapsed: Duration) -> f64 {
-    if elapsed.is_zero() { 0.0 } else { events as f64 / elapsed.as_secs_f64() }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use lapwing::monitor::{Part, Snapshot, StageSnapshot, StageState, Throughput};
 
-use super::per_second;
 use super::waits::{self, Awaited};
 
 /// The figures of a stage.
@@ -114,4 +113,9 @@ fn depths(stages: &[StageSnapshot]) -> HashMap<&str, usize> {
         depths.insert(&stage.name, depth);
     }
     depths
+}
+
+/// Returns `events` per second of `elapsed`; zero if no time has passed.
+pub(super) fn per_second(events: u64, elapsed: Duration) -> f64 {
+    if elapsed.is_zero() { 0.0 } else { events as f64 / elapsed.as_secs_f64() }
 }

@@ -1,8 +1,10 @@
 //! What the command does: text once, JSON, or the terminal.
 
-mod lines;
-mod once;
 mod rings;
+
+mod once;
+
+mod lines;
 mod terminal;
 
 use std::io::{self, IsTerminal};

@@ -3,7 +3,7 @@
 use std::thread;
 
 use lapwing::Disruptor;
-use lapwing::graph::StartAt;
+use lapwing::graph::{DynamicStages, StartAt};
 use lapwing_metrics::Exporter;
 
 use super::recorded::{RING, Recorded};
@@ -163,8 +163,9 @@ fn a_stage_that_has_left_lags_behind_nothing() {
     assert_eq!(recorded["lapwing_stage_state leaves left"], 1.0);
 }
 
-#[test]
-fn a_consumer_that_joins_and_leaves_is_recorded_as_left_once() {
+/// Returns a call that lets as many events pass the stage "all", the dynamic stage beside it, and an
+/// exporter.
+fn ring_with_a_dynamic_stage() -> (impl FnMut(usize), DynamicStages<u64>, Exporter) {
     let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
         .name(RING)
         .dynamic_stages(1)
@@ -174,11 +175,17 @@ fn a_consumer_that_joins_and_leaves_is_recorded_as_left_once() {
         .unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let dynamic_stages = consumers.dynamic_stages();
-    let mut exporter = Exporter::new(producer.monitor());
-    let mut pass = |count| {
+    let exporter = Exporter::new(producer.monitor());
+    let pass = move |count| {
         producer.publish_batch(count, |_| {}).unwrap();
         all.poll().unwrap().consume_all();
     };
+    (pass, dynamic_stages, exporter)
+}
+
+#[test]
+fn a_consumer_that_joins_and_leaves_is_recorded_as_left_once() {
+    let (mut pass, dynamic_stages, mut exporter) = ring_with_a_dynamic_stage();
     pass(3);
     assert_eq!(Recorded::by(&mut exporter).get("lapwing_stage_lag audit"), None);
 
@@ -219,20 +226,7 @@ fn a_consumer_that_joins_and_leaves_is_recorded_as_left_once() {
 
 #[test]
 fn a_name_that_passes_on_between_two_records_adds_no_missed_events() {
-    let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-        .name(RING)
-        .dynamic_stages(1)
-        .stage("all")
-        .poller()
-        .build()
-        .unwrap();
-    let mut all = consumers.take_poller("all").unwrap();
-    let dynamic_stages = consumers.dynamic_stages();
-    let mut exporter = Exporter::new(producer.monitor());
-    let mut pass = |count| {
-        producer.publish_batch(count, |_| {}).unwrap();
-        all.poll().unwrap().consume_all();
-    };
+    let (mut pass, dynamic_stages, mut exporter) = ring_with_a_dynamic_stage();
     let mut audit = dynamic_stages.join("audit", StartAt::Now).unwrap().poller();
     exporter.record();
     pass(1);

@@ -9,10 +9,9 @@ use crate::Sequence;
 use crate::control::Control;
 use crate::life::{LifeWords, State, end_of, state_of};
 use crate::mapping::Mapping;
-use crate::parking::Waits;
 use crate::parking::asymmetric::AsymmetricFence;
 use crate::publication::{Stamps, claimed_by, settled_prefix};
-use crate::stages::{Graph, StageIndex, sequence_of};
+use crate::stages::{Graph, StageIndex, Stages, sequence_of};
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::words::{Placed, Words};
 
@@ -52,17 +51,14 @@ pub struct Offsets {
 }
 
 impl Shape {
-    fn of(control: &Control) -> Self {
-        let words = 0..control.words();
+    fn of(stages: &Stages, capacity: u64) -> Self {
+        let words = || stages.all().iter();
         Self {
-            capacity: control.capacity(),
-            upstream: words.clone().map(|index| control.upstream_of(index).into()).collect(),
-            acknowledgements: words
-                .clone()
-                .map(|index| control.acknowledgement_of(index))
-                .collect(),
-            workers: words.map(|index| control.workers_of(index).into()).collect(),
-            dynamic_stages: control.dynamic_stages(),
+            capacity,
+            upstream: words().map(|words| words.upstream().into()).collect(),
+            acknowledgements: words().map(|words| words.acknowledgement()).collect(),
+            workers: words().map(|words| words.workers().into()).collect(),
+            dynamic_stages: stages.dynamic().indices(),
         }
     }
 }
@@ -74,7 +70,7 @@ impl View {
         let stamps = control.publication().stamps().is_some();
         let sequence = |stage| control.part(|control| control.stages().of(stage).word());
         Self {
-            shape: Shape::of(control),
+            shape: Shape::of(control.stages(), control.capacity()),
             cursor: control.part(|control| control.publication().word()),
             life: control.part(|control| control.life().words()),
             stamps: stamps.then(|| control.part(stamps_of)),
@@ -92,8 +88,7 @@ impl View {
         graph: Graph,
         capacity: usize,
     ) -> Option<Self> {
-        let slots = (capacity as u64, None);
-        let like = Control::new(&mut Words::private(), slots, graph, 0, Waits::default());
+        let like = Stages::new(&mut Words::private(), graph, 0);
         let at = |offset: u64| usize::try_from(offset).ok();
         let sequence = |&offset: &u64| Placed::observed(mapping, at(offset)?);
         let sequences = offsets.sequences.iter().map(sequence).collect::<Option<Box<[_]>>>()?;
@@ -101,9 +96,9 @@ impl View {
             Some(offset) => Some(Placed::all_observed(mapping, at(offset)?, capacity)?),
             None => None,
         };
-        let is_complete = sequences.len() == like.words() && capacity.is_power_of_two();
+        let is_complete = sequences.len() == like.all().len() && capacity.is_power_of_two();
         let view = Self {
-            shape: Shape::of(&like),
+            shape: Shape::of(&like, capacity as u64),
             cursor: Placed::observed(mapping, at(offsets.cursor)?)?,
             life: Placed::observed(mapping, at(offsets.life)?)?,
             stamps,

@@ -16,16 +16,12 @@ pub(crate) fn offsets(
     of_monitors: &MonitorWords,
     description: &Description,
 ) -> Offsets {
-    let placed = view.offsets(words).expect("the words lie in the file");
     let at = |offset: Option<usize>| offset.expect("the words lie in the file") as u64;
     let MonitorWords { waiting_producers, dropped, activities } = of_monitors;
     Offsets {
-        cursor: placed.cursor,
-        life: placed.life,
-        stamps: placed.stamps.unwrap_or(0),
+        protocol: view.offsets(words).expect("the words lie in the file"),
         waiting_producers: at(words.offset_of(&**waiting_producers)),
         dropped: at(words.offset_of(&**dropped)),
-        sequences: placed.sequences,
         activities: activities.iter().map(|one| at(words.offset_of(one.words()))).collect(),
         names: description.names().words().map(|line| at(words.offset_of(line))).collect(),
     }
@@ -81,7 +77,7 @@ pub(crate) fn graph_of(file: &ring_file::Description) -> Option<Graph> {
     let parts =
         file.stages.iter().map(|stage| stage.workers as usize + usize::from(stage.is_acknowledged));
     let words = count + parts.sum::<usize>() + dynamic_stages;
-    if count == 0 || !is_possible || file.offsets.sequences.len() != words {
+    if count == 0 || !is_possible || file.offsets.protocol.sequences.len() != words {
         return None;
     }
     let mut graph = Graph::new(upstream);

@@ -185,8 +185,7 @@ mod tests {
     use crate::advice::Plain;
     use crate::claims::SingleClaims;
     use crate::claims::steps::Steps;
-    use crate::parking::Turn;
-    use crate::parking::Waits;
+    use crate::parking::{Turn, Waits};
     use crate::stages::Graph;
 
     const LONG: Duration = Duration::from_secs(5);

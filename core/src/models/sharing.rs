@@ -7,8 +7,7 @@ use loom::thread;
 use super::rings::Upstream;
 use super::{Advice, Publisher, Single, Taker, check, check_less, graph, ring_of};
 use crate::error::PollError;
-use crate::words::Placed;
-use crate::words::Words;
+use crate::words::{Placed, Words};
 use crate::{
     Awaited, Control, EventCount, Factory, Graph, ONLY_GENERATION, Ring, Room, Sharing, StageIndex,
     Turn, Wait, Waits,

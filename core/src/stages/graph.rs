@@ -22,18 +22,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Returns the number of words: those of stages, acknowledgements, workers and dynamic stages.
-    #[must_use]
-    pub fn words(&self) -> usize {
-        self.upstream.len()
-    }
-
-    /// Returns the number of dynamic stages.
-    #[must_use]
-    pub fn dynamic_stages(&self) -> usize {
-        self.dynamic_stages
-    }
-
     /// Creates a graph of stages. `upstream` lists, for each stage, the stages directly upstream,
     /// all with lower indices.
     ///
@@ -133,6 +121,18 @@ impl Graph {
         self.upstream.resize(first + count, near);
         self.dynamic_stages = count;
         self
+    }
+
+    /// Returns the number of words: those of stages, acknowledgements, workers and dynamic stages.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.upstream.len()
+    }
+
+    /// Returns the number of dynamic stages.
+    #[must_use]
+    pub fn dynamic_stages(&self) -> usize {
+        self.dynamic_stages
     }
 
     /// Returns the stages that no other stage follows. Dynamic stages gate producers only while

@@ -54,8 +54,8 @@ impl Look {
     fn after(watched: &Watched, before: Sequence) -> Self {
         let view = &watched.view;
         // O13, Relaxed: figures only.
-        let waiting_producers = watched.waiting_producers.load(Ordering::Relaxed);
-        let dropped = watched.dropped.load(Ordering::Relaxed);
+        let waiting_producers = watched.words.waiting_producers.load(Ordering::Relaxed);
+        let dropped = watched.words.dropped.load(Ordering::Relaxed);
         let mut stages = look_at_stages(watched);
         let claimed = view.claimed();
         // O8: after the load of the cursor.

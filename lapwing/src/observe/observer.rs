@@ -44,7 +44,7 @@ pub fn folder() -> PathBuf {
 /// ```
 pub fn ring_files() -> io::Result<Vec<RingFile>> {
     let folder = ring_file::folder();
-    if !ring_file::is_set() {
+    if ring_file::named_folder().is_none() {
         ring_file::check_owner(&folder)?;
     }
     let files = ring_file::file_names(&folder)?.into_iter().filter_map(|file| {
@@ -265,14 +265,10 @@ fn find_words(
 ) -> Option<Watched> {
     let (stages, dynamic_stages) = (graph.words(), graph.dynamic_stages());
     let offsets = &described.offsets;
-    let is_complete = offsets.activities.len() == stages && offsets.names.len() == dynamic_stages;
-    let words = lapwing_core::Offsets {
-        cursor: offsets.cursor,
-        life: offsets.life,
-        stamps: described.is_multi.then_some(offsets.stamps),
-        sequences: offsets.sequences.clone(),
-    };
-    let view = View::observed(mapping, &words, graph, capacity)?;
+    let is_complete = offsets.activities.len() == stages
+        && offsets.names.len() == dynamic_stages
+        && offsets.protocol.stamps.is_some() == described.is_multi;
+    let view = View::observed(mapping, &offsets.protocol, graph, capacity)?;
     let activities = offsets.activities.iter().map(|&at| Some(Activity::of(word(mapping, at)?)));
     let of_monitors = MonitorWords {
         waiting_producers: word(mapping, offsets.waiting_producers)?,

@@ -23,5 +23,5 @@ fn the_total_of_the_ring_is_the_sum_of_what_its_producers_dropped() {
     });
     let dropped: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     assert_eq!(dropped, 3 * 1_000 + 3 * 3 - 4);
-    assert_eq!(producer.shared.watched.dropped.load(Ordering::Relaxed), dropped);
+    assert_eq!(producer.shared.watched.words.dropped.load(Ordering::Relaxed), dropped);
 }

@@ -96,7 +96,7 @@ pub(super) struct CountedWait<S: Borrow<Shared>>(S);
 impl<S: Borrow<Shared>> CountedWait<S> {
     pub(super) fn new(shared: S) -> Self {
         // O13, Relaxed: a figure for monitors.
-        shared.borrow().watched.waiting_producers.fetch_add(1, Ordering::Relaxed);
+        shared.borrow().watched.words.waiting_producers.fetch_add(1, Ordering::Relaxed);
         Self(shared)
     }
 }
@@ -104,7 +104,7 @@ impl<S: Borrow<Shared>> CountedWait<S> {
 impl<S: Borrow<Shared>> Drop for CountedWait<S> {
     fn drop(&mut self) {
         // O13, Relaxed: a figure for monitors.
-        self.0.borrow().watched.waiting_producers.fetch_sub(1, Ordering::Relaxed);
+        self.0.borrow().watched.words.waiting_producers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -183,7 +183,7 @@ impl<'p, S: Sequencer> Refused<'_, 'p, '_, S> {
     pub(super) fn count_dropped(&mut self, events: u64) {
         *self.dropped += events;
         // O13, Relaxed: a total that nothing else depends on.
-        self.shared.watched.dropped.fetch_add(events, Ordering::Relaxed);
+        self.shared.watched.words.dropped.fetch_add(events, Ordering::Relaxed);
     }
 
     /// Waits for free slots until `deadline`, if there is one. `Err(None)` if that has passed.

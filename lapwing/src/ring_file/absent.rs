@@ -14,7 +14,7 @@ use crate::observable_name::is_name;
 
 /// The file of a ring, which cannot exist here.
 #[derive(Debug)]
-pub(crate) struct RingFile(Infallible);
+pub(crate) struct OwnFile(Infallible);
 
 /// The file of a ring that is being made, which cannot exist here.
 pub(crate) struct Draft(Infallible);
@@ -28,7 +28,7 @@ impl Draft {
         Err(BuildError::of_file(&folder(), &io::ErrorKind::Unsupported.into()))
     }
 
-    pub(crate) fn publish(self, _: &Description) -> Result<RingFile, BuildError> {
+    pub(crate) fn publish(self, _: &Description) -> Result<OwnFile, BuildError> {
         match self.0 {}
     }
 }

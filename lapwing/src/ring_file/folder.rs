@@ -8,16 +8,17 @@ use crate::observable_name::is_name;
 /// The variable that names another folder.
 const VARIABLE: &str = "LAPWING_DIR";
 
-/// Whether the environment names a folder.
-pub(crate) fn is_set() -> bool {
-    env::var_os(VARIABLE).is_some_and(|folder| !folder.is_empty())
+/// Returns the folder that the environment names.
+pub(crate) fn named_folder() -> Option<PathBuf> {
+    env::var_os(VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
 /// Returns the folder of the files of this user.
 pub(crate) fn folder() -> PathBuf {
-    if let Some(folder) = env::var_os(VARIABLE).filter(|_| is_set()) {
-        return folder.into();
-    }
+    named_folder().unwrap_or_else(default_folder)
+}
+
+fn default_folder() -> PathBuf {
     let in_memory = Path::new("/dev/shm");
     let parent = if in_memory.is_dir() { in_memory.to_owned() } else { env::temp_dir() };
     parent.join(format!("lapwing-{}", user()))

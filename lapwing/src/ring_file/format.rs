@@ -116,15 +116,12 @@ pub(crate) struct Description {
 /// Where its words lie: offsets in bytes from the start of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Offsets {
-    pub(crate) cursor: u64,
-    pub(crate) life: u64,
-    /// 0 if only one producer publishes.
-    pub(crate) stamps: u64,
+    /// The words of the protocol. In the file, a ring with one producer has 0 in place of the stamps.
+    pub(crate) protocol: lapwing_core::Offsets,
     /// The number of producers that wait, and the number of dropped events.
     pub(crate) waiting_producers: u64,
     pub(crate) dropped: u64,
     /// Of each stage, acknowledgement, worker and dynamic stage.
-    pub(crate) sequences: Vec<u64>,
     pub(crate) activities: Vec<u64>,
     /// Of each dynamic stage.
     pub(crate) names: Vec<u64>,
@@ -188,24 +185,26 @@ impl Description {
 
 impl Offsets {
     fn encode(&self, bytes: &mut Vec<u8>) {
-        let Self { cursor, life, stamps, waiting_producers, dropped, .. } = self;
-        for offset in [cursor, life, stamps, waiting_producers, dropped] {
+        let lapwing_core::Offsets { cursor, life, stamps, sequences } = &self.protocol;
+        let stamps = &stamps.unwrap_or(0);
+        for offset in [cursor, life, stamps, &self.waiting_producers, &self.dropped] {
             bytes.extend(offset.to_le_bytes());
         }
-        for offsets in [&self.sequences, &self.activities, &self.names] {
+        for offsets in [sequences, &self.activities, &self.names] {
             put_number(bytes, offsets.len());
             offsets.iter().for_each(|offset| bytes.extend(offset.to_le_bytes()));
         }
     }
 
     fn decode(bytes: &mut Bytes<'_>) -> Option<Self> {
+        let (cursor, life) = (bytes.long()?, bytes.long()?);
+        let stamps = Some(bytes.long()?).filter(|&stamps| stamps != 0);
+        let (waiting_producers, dropped) = (bytes.long()?, bytes.long()?);
+        let sequences = bytes.list(Bytes::long)?;
         Some(Self {
-            cursor: bytes.long()?,
-            life: bytes.long()?,
-            stamps: bytes.long()?,
-            waiting_producers: bytes.long()?,
-            dropped: bytes.long()?,
-            sequences: bytes.list(Bytes::long)?,
+            protocol: lapwing_core::Offsets { cursor, life, stamps, sequences },
+            waiting_producers,
+            dropped,
             activities: bytes.list(Bytes::long)?,
             names: bytes.list(Bytes::long)?,
         })
@@ -290,12 +289,14 @@ mod tests {
             dynamic_stages: 4,
             last_writer: Some(1),
             offsets: Offsets {
-                cursor: 4096,
-                life: 4224,
-                stamps: 0,
+                protocol: lapwing_core::Offsets {
+                    cursor: 4096,
+                    life: 4224,
+                    stamps: None,
+                    sequences: vec![1, 2, 3],
+                },
                 waiting_producers: 1 << 40,
                 dropped: u64::MAX,
-                sequences: vec![1, 2, 3],
                 activities: vec![4],
                 names: Vec::new(),
             },

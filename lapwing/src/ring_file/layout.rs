@@ -11,7 +11,7 @@ use crate::sync::Figure;
 pub(crate) const WORDS: usize = 4096;
 
 /// The words of a ring that only monitors need.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct MonitorWords {
     /// Number of producers that wait for a free slot.
     pub(crate) waiting_producers: Placed<Padded<Figure>>,

@@ -4,7 +4,7 @@
 //! process ends, however it ends, so a file without a lock is a remnant. Unlike the number of a process,
 //! the lock is never that of another one. A child that was forked and has not called `exec` shares it.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use std::{io, path, process};
 
 use lapwing_core::{Mapping, Words};
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::folder::{file_name, file_names, folder, parts_of};
 use super::format::{Description, Header, MAX_DESCRIPTION, VERSION};
@@ -29,7 +29,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The file of a ring that has been made. Dropping it removes the file.
 #[derive(Debug)]
-pub(crate) struct RingFile {
+pub(crate) struct OwnFile {
     /// Holds the lock.
     file: File,
     path: PathBuf,
@@ -38,7 +38,7 @@ pub(crate) struct RingFile {
 /// The file of a ring that is being made: it has room for the words, and no header. Dropping it removes
 /// the file.
 pub(crate) struct Draft {
-    file: RingFile,
+    file: OwnFile,
     end_of_words: usize,
 }
 
@@ -56,7 +56,7 @@ impl Draft {
         let folder = absolute(&folder());
         let file = make_folder(&folder).and_then(|()| {
             remove_remnants(&folder, name)?;
-            RingFile::create(&folder, name)
+            OwnFile::create(&folder, name)
         });
         let file = file.map_err(|error| BuildError::of_file(&folder, &error))?;
         let mapping = file.reserve(end_of_words).and_then(|()| {
@@ -73,7 +73,7 @@ impl Draft {
     /// # Errors
     ///
     /// [`BuildError::ObservableFile`].
-    pub(crate) fn publish(self, description: &Description) -> Result<RingFile, BuildError> {
+    pub(crate) fn publish(self, description: &Description) -> Result<OwnFile, BuildError> {
         let bytes = description.encode();
         let header = Header {
             version: VERSION,
@@ -91,15 +91,15 @@ impl Draft {
     }
 }
 
-impl RingFile {
+impl OwnFile {
     /// Creates and locks a file that no other process has.
     fn create(folder: &Path, name: &str) -> io::Result<Self> {
         let mut refused = io::Error::from(io::ErrorKind::AlreadyExists);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(0o600);
         for _ in 0..ATTEMPTS {
             let number = NEXT.fetch_add(1, Ordering::Relaxed); // O13, Relaxed: only unique
             let path = folder.join(file_name(name, process::id(), number));
-            let options =
-                OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).clone();
             match options.open(&path) {
                 Ok(file) => {
                     let file = Self { file, path };
@@ -120,12 +120,8 @@ impl RingFile {
     /// Reserves memory for `bytes`. Without it, a store to a file system that is full would end the
     /// process.
     fn reserve(&self, bytes: usize) -> io::Result<()> {
-        loop {
-            match fallocate(&self.file, FallocateFlags::empty(), 0, bytes as u64) {
-                Err(Errno::INTR) => {}
-                other => return Ok(other?),
-            }
-        }
+        let none = FallocateFlags::empty();
+        Ok(retry_on_intr(|| fallocate(&self.file, none, 0, bytes as u64))?)
     }
 
     /// Writes the description, then the header, and its magic last.
@@ -140,7 +136,7 @@ impl RingFile {
     }
 }
 
-impl Drop for RingFile {
+impl Drop for OwnFile {
     fn drop(&mut self) {
         // Observers that have the file see that the ring was dropped, and not that its process died. An
         // error leaves a remnant, which the next ring of this name removes.
@@ -156,13 +152,16 @@ fn make_folder(folder: &Path) -> io::Result<()> {
         _ => {}
     }
     let metadata = fs::symlink_metadata(folder)?;
-    let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
     let is_closed_to_others = metadata.permissions().mode() & 0o022 == 0;
-    if metadata.is_dir() && is_own && is_closed_to_others {
+    if metadata.is_dir() && is_own(&metadata) && is_closed_to_others {
         Ok(())
     } else {
         Err(io::ErrorKind::PermissionDenied.into())
     }
+}
+
+fn is_own(metadata: &Metadata) -> bool {
+    metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
 /// Returns the folder as the program finds it later too, from any working directory.
@@ -217,21 +216,14 @@ pub(crate) fn is_closed(file: &File) -> io::Result<bool> {
 /// What the system says, and [`io::ErrorKind::PermissionDenied`].
 pub(crate) fn check_owner(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
-        Ok(metadata) if metadata.uid() != rustix::process::geteuid().as_raw() => {
-            Err(io::ErrorKind::PermissionDenied.into())
-        }
+        Ok(metadata) if !is_own(&metadata) => Err(io::ErrorKind::PermissionDenied.into()),
         _ => Ok(()),
     }
 }
 
 /// Locks a new file. Another process may hold the lock for a moment, to find out whether it is free.
 fn lock(file: &File) -> io::Result<()> {
-    loop {
-        match flock(file, FlockOperation::LockExclusive) {
-            Err(Errno::INTR) => {}
-            other => return Ok(other?),
-        }
-    }
+    Ok(retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
 }
 
 /// Whether a process holds the lock of the ring's file.

@@ -23,9 +23,9 @@ mod absent;
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use absent::{Draft, RingFile, check_owner, holds_lock, is_closed, open, stat_of};
-pub(crate) use folder::{file_names, folder, is_set, parts_of};
+pub(crate) use absent::{Draft, OwnFile, check_owner, holds_lock, is_closed, open, stat_of};
+pub(crate) use folder::{file_names, folder, named_folder, parts_of};
 pub(crate) use format::{Description, Header, MAX_DESCRIPTION, Malformed, Offsets, Stage, VERSION};
 pub(crate) use layout::{MonitorWords, end_of_words};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Draft, RingFile, check_owner, holds_lock, is_closed, open, stat_of};
+pub(crate) use linux::{Draft, OwnFile, check_owner, holds_lock, is_closed, open, stat_of};

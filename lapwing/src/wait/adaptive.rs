@@ -268,8 +268,8 @@ impl Adaptive {
             return self.enter(Phase::Beside, step);
         }
         self.spent_ns = 0;
-        let may_be_answered = load.has_several_producers() && Spinner::is_ever_granted();
-        if load.is_oversubscribed() && may_be_answered {
+        let may_be_answered = || load.has_several_producers() && Spinner::is_ever_granted();
+        if load.is_oversubscribed() && may_be_answered() {
             return self.enter(Phase::Glance, Step::Poll(POLLS_BEFORE_A_YIELD));
         }
         self.stay_awake(waiting)

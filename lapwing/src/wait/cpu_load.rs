@@ -18,6 +18,7 @@
 //! while two others share the next CPU.
 
 use std::cell::Cell;
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::meeting;
@@ -70,10 +71,60 @@ pub(super) enum Yield {
     Refused,
 }
 
+/// What the estimate has to know about the ring, or about [whatever else](super::Elsewhere) the
+/// threads work at. Advice only.
+pub(super) trait Workplace: Sync {
+    /// Whether it has several producers.
+    fn has_several_producers(&self) -> bool;
+
+    /// Returns the number of threads that work at it.
+    fn threads(&self) -> u64;
+
+    /// Whether an event may wake several threads at once.
+    fn has_siblings(&self) -> bool;
+
+    /// Returns the number of events that were claimed.
+    fn claimed(&self) -> Sequence;
+
+    /// Returns the number of slots: at least one.
+    fn capacity(&self) -> u64;
+
+    /// Returns when its time began, in which a [`Ban`] ends.
+    fn made_at(&self) -> Instant;
+}
+
+impl Workplace for Shared {
+    fn has_several_producers(&self) -> bool {
+        self.control.is_multi()
+    }
+
+    fn threads(&self) -> u64 {
+        Self::threads(self)
+    }
+
+    fn has_siblings(&self) -> bool {
+        Self::has_siblings(self)
+    }
+
+    fn claimed(&self) -> Sequence {
+        self.control.claimed()
+    }
+
+    fn capacity(&self) -> u64 {
+        self.control.capacity()
+    }
+
+    fn made_at(&self) -> Instant {
+        self.made_at
+    }
+}
+
 /// What the threads of one ring have recorded about their yields.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct CpuLoad<'a> {
-    shared: &'a Shared,
+    /// The ring. Called only where a call through a pointer does not matter: around a yield, and
+    /// by a thread that has polled for a microsecond.
+    workplace: &'a dyn Workplace,
     /// How many yields must let no other thread run until the oversubscription is over; 0 if there
     /// is none.
     yields_left: &'a Figure,
@@ -86,8 +137,13 @@ pub(crate) struct CpuLoad<'a> {
 impl<'a> CpuLoad<'a> {
     /// The load of the ring of `shared`.
     pub(crate) fn of(shared: &'a Shared) -> Self {
-        let [yields_left, ban, meeting] = &*shared.cpu_load;
-        Self { shared, yields_left, ban, meeting }
+        Self::new(shared, &shared.cpu_load)
+    }
+
+    /// The load at this workplace, whose threads record it in these words.
+    pub(super) fn new(workplace: &'a dyn Workplace, words: &'a [Figure; 3]) -> Self {
+        let [yields_left, ban, meeting] = words;
+        Self { workplace, yields_left, ban, meeting }
     }
 
     /// Whether the threads of the ring take turns on their CPUs: yields let another thread run and
@@ -100,18 +156,19 @@ impl<'a> CpuLoad<'a> {
 
     /// Whether the ring has several producers.
     pub(super) fn has_several_producers(self) -> bool {
-        self.shared.control.is_multi()
+        self.workplace.has_several_producers()
     }
 
     /// Whether each thread of the ring can have a CPU: the process has as many, and the scheduler does
     /// not run all of them on one.
     pub(super) fn has_a_cpu_for_each_thread(self) -> bool {
-        self.shared.threads() <= cpus() && !meeting::is_on_one_cpu(self.meeting)
+        self.workplace.threads() <= cpus() && !meeting::is_on_one_cpu(self.meeting)
     }
 
     /// Records the CPU of a thread that begins to wait beside busy threads.
     pub(super) fn record_cpu(self, consumes: bool) {
-        let ring = std::ptr::from_ref(self.shared).addr() / align_of::<Shared>();
+        // The address of the word says which ring it is.
+        let ring = std::ptr::from_ref(self.meeting).addr() / align_of::<Figure>();
         meeting::record(self.meeting, consumes, ring as u64);
     }
 
@@ -125,7 +182,7 @@ impl<'a> CpuLoad<'a> {
     /// for the same event as others does not: the first event of a batch would wake all of them, and
     /// each would find that event only.
     pub(super) fn hands_over_its_cpu(self) -> bool {
-        meeting::is_on_one_cpu(self.meeting) && !self.shared.has_siblings()
+        meeting::is_on_one_cpu(self.meeting) && !self.workplace.has_siblings()
     }
 
     /// Whether a yield would take a time slice.
@@ -140,7 +197,7 @@ impl<'a> CpuLoad<'a> {
         if !self.may_yield(before) {
             return Yield::Refused;
         }
-        let (start, claimed) = (now(), self.shared.control.claimed());
+        let (start, claimed) = (now(), self.workplace.claimed());
         let end = after_yield(start);
         self.note(start, end, self.laps_since(claimed), before)
     }
@@ -182,7 +239,7 @@ impl<'a> CpuLoad<'a> {
 
     /// How many laps of the ring were claimed since `claimed`.
     fn laps_since(self, claimed: Sequence) -> u64 {
-        self.shared.control.claimed().saturating_sub(claimed) / self.shared.control.capacity()
+        self.workplace.claimed().saturating_sub(claimed) / self.workplace.capacity()
     }
 
     /// Records that a yield took a time slice. `before` is the ban that had passed before the
@@ -228,7 +285,7 @@ impl<'a> CpuLoad<'a> {
 
     /// Milliseconds since the ring was made.
     fn now_ms(self) -> u64 {
-        u64::try_from((now() - self.shared.made_at).as_millis()).unwrap_or(u64::MAX)
+        u64::try_from((now() - self.workplace.made_at()).as_millis()).unwrap_or(u64::MAX)
     }
 
     fn left(self) -> u64 {
@@ -239,6 +296,14 @@ impl<'a> CpuLoad<'a> {
     fn set(self, left: u64) {
         // O13, Relaxed: a figure, see `left`.
         self.yields_left.store(left, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for CpuLoad<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("CpuLoad");
+        shown.field("yields_left", self.yields_left).field("ban", &Ban::of(self.ban));
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loop of a wait: it asks the strategy for a step, takes the step, and checks whether the wait
-//! is over. All threads of a ring wait in this loop. Not here: what a strategy may answer
-//! (`strategy`), what ends a wait (`lapwing_core::Awaited`), how a thread parks
-//! (`lapwing_core::Control`).
+//! is over. All threads of a ring wait in this loop, and so do those that wait `elsewhere`. Not here:
+//! what a strategy may answer (`strategy`), what ends a wait (`lapwing_core::Awaited`), how a thread
+//! parks (`lapwing_core::Control`).
 
 use std::cell::Cell;
 use std::mem;
@@ -29,7 +29,40 @@ const HINTS_PER_CHECK: u32 = 1024;
 /// slack, so it takes about 65 µs.
 pub(super) const SHORTEST_SLEEP: Duration = Duration::from_micros(1);
 
-/// What a thread waits for, and how it polls for that.
+/// What the loop needs of a wait: how the thread polls, and how it sleeps.
+pub(super) trait Waitable {
+    /// Whether a poll takes what it finds; see [`Goal`].
+    const TAKES: bool;
+
+    /// Polls up to `times` times, with a pause hint after each poll. Returns whether the wait seems
+    /// to be over.
+    fn poll(&mut self, times: u32) -> bool;
+
+    /// Polls once, and takes nothing.
+    fn seems_over(&self) -> bool;
+
+    /// Sleeps for `time`, or until `limit` if that is earlier. Does not sleep if the wait is over.
+    fn sleep(&self, time: Duration, limit: Option<Instant>);
+
+    /// Parks until another thread wakes this one, until `limit`, or spuriously. Does not park if the
+    /// wait is over.
+    fn park(&self, limit: Option<Instant>);
+}
+
+/// Polls up to `times` times, with a pause hint after each poll. Returns whether the wait seems to
+/// be over.
+#[inline(always)]
+pub(super) fn poll(times: u32, seems_over: impl Fn() -> bool) -> bool {
+    for _ in 0..times {
+        if seems_over() {
+            return true;
+        }
+        spin_loop();
+    }
+    false
+}
+
+/// What a thread waits for in a ring, and how it polls for that.
 pub(crate) trait Goal {
     /// Whether a poll takes what it finds, so that it is the shortest path to an event.
     const TAKES: bool = false;
@@ -41,19 +74,49 @@ pub(crate) trait Goal {
     /// to be over.
     fn poll(&mut self, times: u32) -> bool {
         let awaited = self.awaited();
-        for _ in 0..times {
-            if awaited.seems_over() {
-                return true;
-            }
-            spin_loop();
-        }
-        false
+        poll(times, || awaited.seems_over())
     }
 }
 
 impl<T: Awaited> Goal for &T {
     fn awaited(&self) -> &dyn Awaited {
         *self
+    }
+}
+
+/// A wait in a ring.
+struct InRing<'a, G> {
+    goal: &'a mut G,
+    shared: &'a Shared,
+    /// Notified of each park.
+    sleeper: Option<&'a dyn Sleeper>,
+}
+
+impl<G: Goal> InRing<'_, G> {
+    fn until(&self, limit: Option<Instant>) -> Wait<'_> {
+        Wait { awaited: self.goal.awaited(), deadline: limit, sleeper: self.sleeper }
+    }
+}
+
+impl<G: Goal> Waitable for InRing<'_, G> {
+    const TAKES: bool = G::TAKES;
+
+    #[inline(always)]
+    fn poll(&mut self, times: u32) -> bool {
+        self.goal.poll(times)
+    }
+
+    #[inline(always)]
+    fn seems_over(&self) -> bool {
+        self.goal.awaited().seems_over()
+    }
+
+    fn sleep(&self, time: Duration, limit: Option<Instant>) {
+        self.shared.control.sleep(&self.until(limit), time);
+    }
+
+    fn park(&self, limit: Option<Instant>) {
+        self.shared.control.park(&self.until(limit));
     }
 }
 
@@ -103,9 +166,7 @@ impl Waiter {
         self.strategy.pace(pacing);
     }
 
-    /// Takes the steps that the strategy answers. Returns when the wait seems to be over, when
-    /// `limit` has passed, and after a sleep. The caller then polls, and calls this again if the
-    /// poll finds nothing. Notifies `sleeper` of each park.
+    /// Takes steps in a ring. Notifies `sleeper` of each park.
     #[inline(always)]
     pub(crate) fn wait<G: Goal>(
         &mut self,
@@ -114,13 +175,27 @@ impl Waiter {
         limit: Option<Instant>,
         sleeper: Option<&dyn Sleeper>,
     ) {
+        let waitable = InRing { goal, shared, sleeper };
+        self.take_steps(waitable, CpuLoad::of(shared), limit);
+    }
+
+    /// Takes the steps that the strategy answers. Returns when the wait seems to be over, when
+    /// `limit` has passed, and after a sleep. The caller then polls, and calls this again if the
+    /// poll finds nothing.
+    #[inline(always)]
+    pub(super) fn take_steps<W: Waitable>(
+        &mut self,
+        waitable: W,
+        load: CpuLoad<'_>,
+        limit: Option<Instant>,
+    ) {
         let Self { strategy, so_far } = self;
         so_far.is_expired = false;
-        let (load, spinner) = (CpuLoad::of(shared), Cell::new(None));
-        let mut taking = Taking { goal, shared, limit, sleeper, so_far, spinner: &spinner };
+        let spinner = Cell::new(None);
+        let mut taking = Taking { waitable, load, limit, so_far, spinner: &spinner };
         loop {
             let so_far = &*taking.so_far;
-            let step = strategy.next(&Waiting::new(load, limit, G::TAKES, so_far, &spinner));
+            let step = strategy.next(&Waiting::new(load, limit, W::TAKES, so_far, &spinner));
             taking.so_far.steps += 1;
             if taking.take(step) {
                 return;
@@ -130,30 +205,28 @@ impl Waiter {
 }
 
 /// What a thread needs to take a step.
-struct Taking<'a, G> {
-    goal: &'a mut G,
-    shared: &'a Shared,
+struct Taking<'a, W> {
+    waitable: W,
+    load: CpuLoad<'a>,
     limit: Option<Instant>,
-    sleeper: Option<&'a dyn Sleeper>,
     so_far: &'a mut SoFar,
     /// The right to spin, if the strategy has taken it.
     spinner: &'a Cell<Option<Spinner>>,
 }
 
-impl<G: Goal> Taking<'_, G> {
+impl<W: Waitable> Taking<'_, W> {
     /// Takes a step. Returns whether the thread now has to check what it waits for.
     #[inline(always)]
     fn take(&mut self, step: Step) -> bool {
-        let control = &self.shared.control;
         match step {
-            Step::Poll(times) => self.in_parts(times, POLLS_PER_CHECK, Goal::poll),
+            Step::Poll(times) => self.in_parts(times, POLLS_PER_CHECK, W::poll),
             Step::Pause(hints) => self.in_parts(hints, HINTS_PER_CHECK, |_, hints| {
                 pause(hints);
                 false
             }),
             Step::Yield => self.give_way(),
-            Step::Sleep(time) => self.asleep(|wait| control.sleep(wait, time)),
-            Step::Park => self.asleep(|wait| control.park(wait)),
+            Step::Sleep(time) => self.asleep(|waitable, limit| waitable.sleep(time, limit)),
+            Step::Park => self.asleep(W::park),
         }
     }
 
@@ -164,12 +237,12 @@ impl<G: Goal> Taking<'_, G> {
         &mut self,
         times: u32,
         most: u32,
-        mut part: impl FnMut(&mut G, u32) -> bool,
+        mut part: impl FnMut(&mut W, u32) -> bool,
     ) -> bool {
         let mut left = times;
         loop {
             let now = left.min(most);
-            if part(self.goal, now) || self.is_over() {
+            if part(&mut self.waitable, now) || self.is_over() {
                 return true;
             }
             left -= now;
@@ -181,11 +254,10 @@ impl<G: Goal> Taking<'_, G> {
 
     /// Yields. Sleeps if that is refused for the second time.
     fn give_way(&mut self) -> bool {
-        let result = CpuLoad::of(self.shared).give_way();
+        let result = self.load.give_way();
         let before = self.so_far.last_yield.replace(result);
         if result == Yield::Refused && before == Some(Yield::Refused) {
-            let control = &self.shared.control;
-            let is_over = self.asleep(|wait| control.sleep(wait, SHORTEST_SLEEP));
+            let is_over = self.asleep(|waitable, limit| waitable.sleep(SHORTEST_SLEEP, limit));
             self.so_far.last_yield = Some(result);
             return is_over;
         }
@@ -194,11 +266,10 @@ impl<G: Goal> Taking<'_, G> {
 
     /// Runs `sleep`, and records how long it took. The thread does not keep the right to spin
     /// meanwhile.
-    fn asleep(&mut self, sleep: impl FnOnce(&Wait<'_>)) -> bool {
+    fn asleep(&mut self, sleep: impl FnOnce(&W, Option<Instant>)) -> bool {
         self.spinner.take();
         let start = now();
-        let Self { goal, limit, sleeper, .. } = self;
-        sleep(&Wait { awaited: goal.awaited(), deadline: *limit, sleeper: *sleeper });
+        sleep(&self.waitable, self.limit);
         self.so_far.slept = now() - start;
         self.so_far.slept_at = self.so_far.steps;
         self.so_far.last_yield = None;
@@ -208,7 +279,7 @@ impl<G: Goal> Taking<'_, G> {
 
     /// Whether the wait is over or has expired.
     fn is_over(&mut self) -> bool {
-        if self.goal.awaited().seems_over() {
+        if self.waitable.seems_over() {
             return true;
         }
         self.so_far.is_expired = has_passed(self.limit);

@@ -132,7 +132,7 @@ assert_auto_traits! { send: true, sync: true:
 // Wait strategies.
 assert_auto_traits! { send: true, sync: true:
     wait::Adaptive, wait::Blocking, wait::BusySpin, wait::Sleeping, wait::Yielding,
-    wait::PhasedBackoff<wait::Adaptive>, wait::Pacing<'static>,
+    wait::PhasedBackoff<wait::Adaptive>, wait::Pacing<'static>, wait::WaiterElsewhere,
 }
 
 // Types that are not `Send` stay on their thread.

@@ -20,6 +20,7 @@
 //! [`Builder::producer_wait_strategy`](crate::Builder::producer_wait_strategy) that of all producers, and
 //! [`Producer::set_wait_strategy`](crate::Producer::set_wait_strategy) that of one. If none fits, implement
 //! [`WaitStrategy`]. The calls that end in `_async` wait as a task, without a strategy.
+//! [`WaiterElsewhere`] waits with the same strategies for something that is not in a ring of this crate.
 //!
 //! ```
 //! use lapwing::{Disruptor, wait::{Blocking, BusySpin, Yielding}};
@@ -128,6 +129,10 @@ mod strategy;
 
 mod waiter;
 
+mod elsewhere;
+
+mod waiter_elsewhere;
+
 mod beside_busy_threads;
 mod blocking;
 mod busy_spin;
@@ -140,10 +145,12 @@ mod adaptive;
 pub use adaptive::Adaptive;
 pub use blocking::Blocking;
 pub use busy_spin::BusySpin;
+pub use elsewhere::Elsewhere;
 pub use pacing::Pacing;
 pub use phased_backoff::PhasedBackoff;
 pub use sleeping::Sleeping;
 pub use strategy::{Step, WaitStrategy, Waited};
+pub use waiter_elsewhere::WaiterElsewhere;
 pub use waiting::Waiting;
 pub use yielding::Yielding;
 

@@ -53,8 +53,8 @@ impl Drop for Spinner {
 }
 
 /// Counts the CPUs that the process may use, by its affinity mask and its cgroup quota, unless it
-/// has already found a spare one. Called when a ring is built, not by a waiting thread: a pinned
-/// thread sees only its own CPU.
+/// has already found a spare one. Called when a ring or a waiter is made, not by a waiting thread: a
+/// pinned thread sees only its own CPU.
 pub(crate) fn count_cpus() {
     if spare_cpus() == 0 {
         // O13, Relaxed: a figure.

@@ -1,0 +1,69 @@
+//! What both ends of a segment have: its memory, and where it lies.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::Peer;
+use crate::directory::{Directory, Place, seat};
+use crate::evidence::Watched;
+use crate::fork::Process;
+use crate::memory::Memory;
+use crate::sync::Ordering;
+
+/// How long an end that is dropped waits for another process to unlock the folder. If that takes longer,
+/// the next one that creates the segment removes it.
+const AT_THE_END: Duration = Duration::from_millis(10);
+
+/// A segment in which this process takes part.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    pub(crate) memory: Arc<Memory>,
+    directory: Arc<Directory>,
+    place: Place,
+    process: Process,
+}
+
+impl Attached {
+    pub(crate) fn new(memory: Arc<Memory>, directory: Arc<Directory>, place: Place) -> Self {
+        Self { memory, directory, place, process: Process::current() }
+    }
+
+    /// Whether the current process is not a forked child.
+    pub(crate) fn is_own_process(&self) -> bool {
+        self.process.is_current()
+    }
+
+    /// Returns the readers.
+    pub(crate) fn readers(&self) -> Vec<Peer> {
+        let shared = self.memory.shared();
+        let published = shared.published();
+        let peers = shared.held().map(|(tenure, sequence)| Peer {
+            // P8, Relaxed: for people.
+            pid: shared.seats[tenure.index].holder.0.pid.load(Ordering::Relaxed),
+            seat: tenure.index,
+            sequence,
+            lag: published.saturating_sub(sequence),
+        });
+        peers.collect()
+    }
+
+    /// Removes a closed segment, unless a reader has to drain it.
+    pub(crate) fn remove_unless_in_use(&self) {
+        let Ok(locked) = self.place.lock(AT_THE_END) else { return };
+        let Ok(Some(directory)) = locked.open() else { return };
+        if !directory.is(&self.directory) {
+            return;
+        }
+        let shared = self.memory.shared();
+        let is_alive = |index| !matches!(Watched::open(&directory, &seat(index)), Ok(None));
+        let is_used = shared.held().any(|(tenure, _)| is_alive(tenure.index));
+        if shared.is_closed() && !is_used {
+            let _ = locked.remove();
+        }
+    }
+}
+
+/// Returns when a time is over that begins now; `None` if the clock ends before.
+pub(crate) fn after(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
+}

@@ -1,0 +1,117 @@
+//! What a forked child does not inherit. The child of a process that takes part has copies of its
+//! descriptors, so a dead parent would look alive as long as the child runs. So a child is refused: it
+//! closes its copies before `fork` returns, and the mapped memory is not there.
+//!
+//! A child that is made by `posix_spawn`, `vfork` or [`std::process::Command`] calls `exec`, which closes
+//! the descriptors. A child that is made by a bare `clone` system call runs no handler, so its parent
+//! looks alive until both have ended.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+/// How often this process is the child of a `fork`, counted from the first process that took part.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// The descriptors that a child closes. `fork` waits for this lock, so a child has no other copies.
+static KEPT: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// The lock, while this thread forks.
+    static FORKING: RefCell<Option<MutexGuard<'static, Vec<RawFd>>>> = const { RefCell::new(None) };
+}
+
+/// A process, to see whether the current one is its child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process(u32);
+
+impl Process {
+    pub(crate) fn current() -> Self {
+        refuse_children();
+        Self(FORKS.load(Ordering::Relaxed)) // P8, Relaxed: the handler ran before `fork` returned
+    }
+
+    /// Whether this is the current process.
+    pub(crate) fn is_current(self) -> bool {
+        FORKS.load(Ordering::Relaxed) == self.0 // P8, Relaxed: as above
+    }
+}
+
+/// A file that a forked child closes at once.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    file: ManuallyDrop<File>,
+    process: Process,
+}
+
+impl Kept {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`.
+    pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
+        let process = Process::current();
+        let mut kept = kept();
+        let file = open()?;
+        kept.push(file.as_raw_fd());
+        Ok(Self { file: ManuallyDrop::new(file), process })
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // A child has closed its copy, and may have another file with this number.
+        if self.process.is_current() {
+            let mut kept = kept();
+            let fd = self.file.as_raw_fd();
+            kept.retain(|&other| other != fd);
+            // SAFETY: M7: it is dropped once, under the lock.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+fn kept() -> MutexGuard<'static, Vec<RawFd>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Installs the handlers, once.
+fn refuse_children() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // SAFETY: M7: the handlers only lock, close and unlock. Without memory for them, which is the only
+        // error, a forked child keeps its parent's seat until it ends.
+        unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
+    });
+}
+
+extern "C" fn before() {
+    let guard = kept();
+    FORKING.with(|forking| *forking.borrow_mut() = Some(guard));
+}
+
+extern "C" fn after_in_parent() {
+    FORKING.with(|forking| forking.borrow_mut().take());
+}
+
+extern "C" fn after_in_child() {
+    FORKS.fetch_add(1, Ordering::Relaxed); // P8, Relaxed: the child has no other thread
+    FORKING.with(|forking| {
+        if let Some(mut kept) = forking.borrow_mut().take() {
+            for &fd in kept.iter() {
+                // SAFETY: M7: the child's own copy, which nothing in the child uses.
+                unsafe { libc::close(fd) };
+            }
+            kept.clear();
+        }
+    });
+}

@@ -1,0 +1,93 @@
+//! The writer's part: up to where it may write, what it has published, and when it closes. There is one
+//! writer (M6).
+
+use super::Shared;
+use crate::fences::Fences;
+use crate::sync::{Ordering, fence};
+
+/// How far the writer is.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    /// The sequence of the next event.
+    next: u64,
+    /// It may write below this one.
+    granted: u64,
+    fences: Fences,
+}
+
+impl Writing {
+    /// Begins, or goes on where a writer that is dead stopped. What that one had written and not
+    /// published is lost.
+    pub(crate) fn new(shared: Shared<'_>, fences: Fences) -> Self {
+        // P1, Relaxed: the caller has opened the segment after the last writer ended.
+        let next = shared.words.published.0.load(Ordering::Relaxed);
+        // P5, Relaxed: a fence follows.
+        shared.words.life.0.writer_fences.store(fences.code(), Ordering::Relaxed);
+        fence(Ordering::SeqCst); // P5: pairs with the fence in `heavy`
+        // The limit in the segment is no grant: the last writer may have died before its second look.
+        Self { next, granted: next, fences }
+    }
+
+    /// Returns the sequence of the next event.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether it may write no further event without a look at the seats.
+    #[inline]
+    pub(crate) fn is_at_limit(&self) -> bool {
+        self.next == self.granted
+    }
+
+    /// Returns how many events it may write now, without a look at the seats.
+    #[inline]
+    pub(crate) fn known_room(&self) -> u64 {
+        self.granted - self.next
+    }
+
+    /// Looks at the seats. Returns how many events it may write now.
+    #[cold]
+    pub(crate) fn look(&mut self, shared: Shared<'_>) -> u64 {
+        let limit = || shared.slowest().unwrap_or(self.next) + shared.capacity;
+        let first = limit();
+        if first > self.granted {
+            // P4, Release: pairs with the Acquire in `oldest`; carries what is published. It may be lower
+            // than the limit of a dead writer, but not than what that one was granted, since each reader
+            // is at most a lap behind that.
+            shared.words.granted.0.store(first, Ordering::Release);
+            // P4: between the limit and the second look. Pairs with the fence in `join`.
+            fence(Ordering::SeqCst);
+            self.granted = self.granted.max(first.min(limit()));
+        }
+        self.known_room()
+    }
+
+    /// Publishes `count` events that it has written, from the next one on.
+    #[inline]
+    pub(crate) fn publish(&mut self, shared: Shared<'_>, count: u64) {
+        self.next += count;
+        // P1, Release: pairs with the Acquire in `known`; carries the events.
+        shared.words.published.0.store(self.next, Ordering::Release);
+        self.fences.light();
+        if shared.words.events.0.is_marked() {
+            shared.words.events.0.wake_marked();
+        }
+    }
+}
+
+impl Shared<'_> {
+    /// Ends the segment: no further event comes.
+    pub(crate) fn close(self) {
+        // P7, Release: pairs with the Acquire in `is_closed`; carries the last event.
+        self.words.life.0.closed.store(1, Ordering::Release);
+        self.words.events.0.wake_all();
+        self.words.slots.0.wake_all();
+    }
+
+    /// Whether no further event comes.
+    pub(crate) fn is_closed(self) -> bool {
+        // P7, Acquire: pairs with the Release in `close`.
+        self.words.life.0.closed.load(Ordering::Acquire) != 0
+    }
+}

@@ -1,0 +1,312 @@
+//! The reading end of a segment. Not here: how it is made (`segment`), what it may read
+//! (`protocol::reading`), and the events of one call (`batch`).
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lapwing::wait::{Elsewhere, WaiterElsewhere};
+
+use crate::Sequence;
+use crate::attached::{Attached, after};
+use crate::batch::Batch;
+use crate::error::{PollError, WaitError};
+use crate::event::Event;
+use crate::protocol::reading::Reading;
+use crate::protocol::{Shared, Silence, parking};
+use crate::slots::Slots;
+use crate::watch::Watch;
+
+/// The reading end of a segment. It has a seat there, and the writer waits for it.
+///
+/// [`Segment::open`](crate::Segment::open) makes it, and has an example.
+///
+/// Each reader gets each event. A reader that is dropped gives up its seat. So does one whose process ends,
+/// however it ends: the writer goes on within milliseconds. A process that is stopped, by SIGSTOP or a
+/// debugger, keeps its seat, and the writer waits for it once the ring is full.
+pub struct Reader<T: Event> {
+    pub(crate) reading: Reading,
+    pub(crate) slots: Slots<T>,
+    /// What the consumer has consumed since the last pace.
+    consumed: u64,
+    waits: WaiterElsewhere,
+    is_writer_gone: Arc<AtomicBool>,
+    /// Has the pipe, so it ends after the seat is given up.
+    _watch: Watch,
+    attached: Attached,
+}
+
+/// What a reader is made of.
+pub(crate) struct Parts {
+    pub(crate) reading: Reading,
+    pub(crate) waits: WaiterElsewhere,
+    pub(crate) watch: (Watch, Arc<AtomicBool>),
+    pub(crate) attached: Attached,
+}
+
+impl<T: Event> Reader<T> {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { reading, waits, watch: (watch, is_writer_gone), attached } = parts;
+        let slots = Slots::new(Arc::clone(&attached.memory));
+        Self { reading, slots, consumed: 0, waits, is_writer_gone, _watch: watch, attached }
+    }
+
+    /// Returns the available events. Never waits.
+    ///
+    /// The batch ends at the last slot of the ring, even if more events are available.
+    ///
+    /// # Errors
+    ///
+    /// - [`PollError::Empty`] if no event is available yet.
+    /// - [`PollError::Closed`] if the segment is closed and this reader has consumed every event.
+    /// - [`PollError::WriterGone`] if the writer's process has ended without closing the segment, and this
+    ///   reader has consumed every event.
+    #[inline]
+    pub fn poll(&mut self) -> Result<Batch<'_, T>, PollError> {
+        match self.reading.poll(self.slots.shared()) {
+            Ok(range) => Ok(Batch::new(self, range.end)),
+            Err(silence) => self.poll_again(silence),
+        }
+    }
+
+    /// Returns the available events, and waits for the first one if there are none.
+    ///
+    /// The batch ends where a batch of [`poll`](Self::poll) ends.
+    ///
+    /// # Errors
+    ///
+    /// - [`WaitError::Closed`] if the segment is closed and this reader has consumed every event.
+    /// - [`WaitError::WriterGone`] if the writer's process has ended without closing the segment, and this
+    ///   reader has consumed every event. To wait for another process that takes over, call
+    ///   [`wait_for_writer`](Self::wait_for_writer).
+    ///
+    /// # Blocking
+    ///
+    /// Waits with the [strategy](crate::Segment::wait_strategy) of this end until an event is published, the
+    /// segment is closed, or the writer's process ends. [`poll`](Self::poll) does not wait.
+    pub fn wait(&mut self) -> Result<Batch<'_, T>, WaitError> {
+        match self.wait_until(None) {
+            Ok(()) => {}
+            Err(PollError::WriterGone) => return Err(WaitError::WriterGone),
+            Err(_) => return Err(WaitError::Closed), // without a limit, it is never empty
+        }
+        let end = self.known_end();
+        Ok(Batch::new(self, end))
+    }
+
+    /// Returns the available events, and waits at most `timeout` for the first one if there are none.
+    ///
+    /// The batch ends where a batch of [`poll`](Self::poll) ends.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`poll`](Self::poll); [`PollError::Empty`] if no event is available when `timeout` is over.
+    ///
+    /// # Blocking
+    ///
+    /// As [`wait`](Self::wait), for at most `timeout`.
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, T>, PollError> {
+        self.wait_until(after(timeout))?;
+        let end = self.known_end();
+        Ok(Batch::new(self, end))
+    }
+
+    /// Calls `handle` with each event, its sequence, and whether it is the last that is available now, until
+    /// `handle` breaks. Returns what it broke with.
+    ///
+    /// The events of a batch are released together, after the last of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait`](Self::wait).
+    ///
+    /// # Blocking
+    ///
+    /// As [`wait`](Self::wait), whenever no event is available.
+    pub fn run<B>(
+        &mut self,
+        mut handle: impl FnMut(&T, Sequence, bool) -> ControlFlow<B>,
+    ) -> Result<B, WaitError> {
+        loop {
+            let mut batch = self.wait()?;
+            let mut events = batch.iter();
+            while let Some((sequence, event)) = events.next() {
+                let is_last = events.len() == 0;
+                if let ControlFlow::Break(result) = handle(event, sequence, is_last) {
+                    return Ok(result);
+                }
+            }
+        }
+    }
+
+    /// Waits until a process writes to the segment. Returns false if none does when `timeout` is over.
+    ///
+    /// # Blocking
+    ///
+    /// Looks every millisecond, for at most `timeout`.
+    pub fn wait_for_writer(&self, timeout: Duration) -> bool {
+        let deadline = after(timeout);
+        while self.is_writer_gone() {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        true
+    }
+
+    /// Returns the sequence of the first event that is not consumed.
+    #[must_use]
+    pub fn sequence(&self) -> Sequence {
+        self.reading.next()
+    }
+
+    /// Returns the number of slots.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
+    /// Returns whether the writer's process has ended, or has handed over, and no other one has taken over.
+    #[must_use]
+    pub fn is_writer_gone(&self) -> bool {
+        // P9, Acquire: pairs with the Release in `find`. What a dead process published is visible.
+        self.is_writer_gone.load(Ordering::Acquire)
+    }
+
+    /// Releases all events below `next`.
+    #[inline]
+    pub(crate) fn release(&mut self, next: Sequence) {
+        self.consumed += next - self.reading.next();
+        self.reading.release(self.slots.shared(), next);
+    }
+
+    /// Returns the end of a batch that begins with the next event. An event is known.
+    #[inline]
+    fn known_end(&self) -> Sequence {
+        self.slots.contiguous(self.reading.next(), self.reading.known())
+    }
+
+    /// Finds out why no event is there.
+    #[cold]
+    fn poll_again(&mut self, silence: Silence) -> Result<Batch<'_, T>, PollError> {
+        self.find(silence)?;
+        let end = self.known_end();
+        Ok(Batch::new(self, end))
+    }
+
+    /// Finds an event after a poll that found none, if the writer has died in between.
+    fn find(&mut self, silence: Silence) -> Result<(), PollError> {
+        if silence == Silence::Closed {
+            return Err(PollError::Closed);
+        }
+        if !self.is_writer_gone() {
+            return Err(PollError::Empty);
+        }
+        // It may have published before its death, and after the poll.
+        match self.reading.poll(self.slots.shared()) {
+            Ok(_) => Ok(()),
+            Err(Silence::Closed) => Err(PollError::Closed),
+            Err(Silence::Empty) => Err(PollError::WriterGone),
+        }
+    }
+
+    /// Waits until an event is known.
+    fn wait_until(&mut self, deadline: Option<Instant>) -> Result<(), PollError> {
+        if self.reading.has_known() {
+            return Ok(());
+        }
+        // Before the poll, which takes the cache line from the writer.
+        self.pace();
+        let (mut has_begun, mut is_expired) = (false, false);
+        loop {
+            match self.reading.poll(self.slots.shared()) {
+                Ok(_) => return Ok(()),
+                Err(silence) => match self.find(silence) {
+                    Err(PollError::Empty) if !is_expired => {}
+                    found => return found,
+                },
+            }
+            if !std::mem::replace(&mut has_begun, true) {
+                self.waits.begin();
+            }
+            let Self { reading, slots, waits, is_writer_gone, .. } = self;
+            waits.wait(&News { shared: slots.shared(), reading, is_writer_gone }, deadline);
+            is_expired = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        }
+    }
+
+    /// Lets the strategy back off, after the events that it has consumed.
+    fn pace(&mut self) {
+        let Self { reading, slots, waits, is_writer_gone, consumed, .. } = self;
+        let events = std::mem::take(consumed);
+        if events > 0 {
+            let shared = slots.shared();
+            // The writer may be waiting for slots.
+            let is_late = events >= shared.capacity / 4;
+            waits.pace(&News { shared, reading, is_writer_gone }, events, is_late);
+        }
+    }
+}
+
+impl<T: Event> Drop for Reader<T> {
+    fn drop(&mut self) {
+        if self.attached.is_own_process() {
+            let shared = self.slots.shared();
+            self.reading.leave(shared);
+            if shared.is_closed() {
+                self.attached.remove_unless_in_use();
+            }
+        }
+    }
+}
+
+impl<T: Event> fmt::Debug for Reader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("reading", &self.reading).finish_non_exhaustive()
+    }
+}
+
+/// The wait of a reader for an event.
+struct News<'a> {
+    shared: Shared<'a>,
+    reading: &'a Reading,
+    is_writer_gone: &'a AtomicBool,
+}
+
+impl Elsewhere for News<'_> {
+    #[inline]
+    fn is_over(&self) -> bool {
+        // P9, Acquire: as in `is_writer_gone`.
+        self.reading.is_ready(self.shared) || self.is_writer_gone.load(Ordering::Acquire)
+    }
+
+    fn sleep(&self, time: Duration) {
+        parking::sleep(&self.shared.words.events.0, time, || self.is_over());
+    }
+
+    fn park(&self, deadline: Option<Instant>) {
+        let time = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        let shared = self.shared;
+        let place = &shared.words.events.0;
+        parking::park(place, time, || shared.does_writer_rely(), || self.is_over());
+    }
+
+    fn progress(&self) -> u64 {
+        self.shared.published()
+    }
+
+    fn capacity(&self) -> u64 {
+        self.shared.capacity
+    }
+
+    fn threads(&self) -> u64 {
+        1 + self.shared.held().count() as u64
+    }
+
+    fn has_siblings(&self) -> bool {
+        self.shared.held().count() > 1
+    }
+}

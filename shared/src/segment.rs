@@ -1,0 +1,377 @@
+//! Makes, opens and takes over segments. Not here: where they lie (`directory`), and what the ends do
+//! (`writer`, `reader`).
+//!
+//! The order of the steps is what keeps a death at any of them harmless:
+//!
+//! - A segment is made under another name, and renamed once a writer holds its pipe.
+//! - A reader holds the pipe of a seat before it takes the seat, and gives up the seat before the pipe.
+//! - All of that runs under the lock of the folder, which the kernel releases. So nobody else holds the pipe
+//!   of a seat that is taken, and one that is taken and not held belongs to a dead reader (M3).
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::marker::PhantomData;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lapwing::wait::{Adaptive, WaitStrategy, WaiterElsewhere};
+use rustix::fs::OFlags;
+
+use crate::attached::Attached;
+use crate::directory::{
+    Directory, Locked, MEMORY, Place, Refused, WRITER, is_name, seat, usual_folder,
+};
+use crate::error::{CreateError, OpenError};
+use crate::event::Event;
+use crate::evidence::{Held, Watched};
+use crate::fences::Fences;
+use crate::header::{Header, MAX_CAPACITY, MAX_SEATS};
+use crate::memory::{Memory, PAGE, Shape};
+use crate::protocol::reading::Reading;
+use crate::protocol::seats::Start;
+use crate::protocol::writing::Writing;
+use crate::reader::{self, Reader};
+use crate::sync::Ordering;
+use crate::watch::{ReadersWatch, WriterWatch};
+use crate::writer::{self, Writer};
+
+/// How long a process waits for another one that makes or opens a segment in the folder.
+const LOCK_LIMIT: Duration = Duration::from_secs(1);
+
+/// Number of seats, unless the program says otherwise.
+const SEATS: usize = 16;
+
+/// The name of a segment, and how this process takes part in it.
+///
+/// ```
+/// use lapwing_shared::Segment;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let ticks = || Segment::<u64>::named("ticks").folder(folder.path());
+/// # const _: &str = stringify! {
+/// let ticks = || Segment::<u64>::named("ticks");
+/// # };
+/// let mut writer = ticks().create(1024)?; // one process
+/// let mut reader = ticks().open()?; // others
+///
+/// writer.publish(|tick| *tick = 7);
+/// writer.close();
+/// for (sequence, tick) in reader.wait()?.iter() {
+///     assert_eq!((sequence, *tick), (0, 7));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "it does nothing before `create` or `open`"]
+pub struct Segment<T> {
+    name: String,
+    folder: Option<PathBuf>,
+    seats: usize,
+    waits: Option<WaiterElsewhere>,
+    start: Start,
+    event: PhantomData<fn() -> T>,
+}
+
+impl<T: Event> Segment<T> {
+    /// Names a segment: 1 to 64 of the characters `a-z A-Z 0-9 . _ -`, not beginning with a dot.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            folder: None,
+            seats: SEATS,
+            waits: None,
+            start: Start::Newest,
+            event: PhantomData,
+        }
+    }
+
+    /// Sets the folder in which the segment lies. All its processes name the same.
+    ///
+    /// It must belong to this user, and other users must not be able to write to it.
+    /// [`create`](Self::create) makes it if it is missing. A folder in memory (`tmpfs`) is fastest. On a
+    /// disk, the system also writes the events to the disk now and then.
+    ///
+    /// Without this call, the environment variable `LAPWING_DIR` names the folder. Without that, it is
+    /// `/dev/shm/lapwing-UID`. In a container, `/dev/shm` often has no more than 64 MiB.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Sets how many readers there can be at a time: 1 to 1024, 16 without this call. Only
+    /// [`create`](Self::create) uses it.
+    pub fn seats(mut self, seats: usize) -> Self {
+        self.seats = seats;
+        self
+    }
+
+    /// Sets how this end waits: any strategy of [`lapwing::wait`], [`Adaptive`] without this call.
+    ///
+    /// Create the ends of a process before you pin their threads:
+    /// [`WaiterElsewhere::new`] counts the CPUs.
+    pub fn wait_strategy(mut self, strategy: impl WaitStrategy) -> Self {
+        self.waits = Some(WaiterElsewhere::new(strategy));
+        self
+    }
+
+    /// Lets a reader begin with the oldest event that is still in its slot, instead of the next one that is
+    /// published. Only [`open`](Self::open) uses it.
+    pub fn from_oldest(mut self) -> Self {
+        self.start = Start::Oldest;
+        self
+    }
+
+    /// Creates the segment, with `capacity` slots, and returns its writing end.
+    ///
+    /// If there is a segment of this name whose writer ended without closing it, the new writer takes it
+    /// over, provided that capacity, seats and layout of the events are the same: readers keep their seats,
+    /// and the sequences go on. What the dead writer had not published is lost. If anything is
+    /// different, or if the segment was closed, a new one takes its place; readers of the old one drain it
+    /// and get [`Closed`](crate::error::PollError::Closed).
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError`]; [`HasWriter`](CreateError::HasWriter) if a living process writes to it. Memory for
+    /// all slots is reserved here, so a full `/dev/shm` is an error of this call.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for another process that makes or opens a segment in the folder, for at most a second.
+    pub fn create(self, capacity: usize) -> Result<Writer<T>, CreateError> {
+        let header = self.new_header(capacity)?;
+        let place = self.place();
+        let failed = |refused| create_error(&place, refused);
+        place.make_folder().map_err(|error| failed(error.into()))?;
+        let locked = place.lock(LOCK_LIMIT).map_err(failed)?;
+        if let Some(pid) = writer_of(&locked).map_err(|error| failed(error.into()))? {
+            return Err(CreateError::HasWriter { pid });
+        }
+        let attach = || {
+            locked.remove_leftovers()?;
+            let (made, has_taken_over) = match take_over(&locked, &header)? {
+                Some(made) => (made, true),
+                None => (make(&locked, &header)?, false),
+            };
+            self.write(made, &place, has_taken_over)
+        };
+        attach().map_err(|error| failed(error.into()))
+    }
+
+    /// Opens the segment, and returns a reading end. It takes a seat until it is dropped.
+    ///
+    /// The first event is the next one that is published, unless [`from_oldest`](Self::from_oldest) says
+    /// otherwise. From then on, the reader misses none.
+    ///
+    /// A segment whose writer has ended without closing it can be opened too.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]; [`Differs`](OpenError::Differs) says what is different about a segment of another
+    /// program.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for another process that makes or opens a segment in the folder, for at most a second. Does not
+    /// wait for a segment to be created.
+    pub fn open(self) -> Result<Reader<T>, OpenError> {
+        if !is_name(&self.name) {
+            return Err(OpenError::Name { name: self.name });
+        }
+        let place = self.place();
+        let failed = |refused| open_error(&place, refused);
+        let locked = place.lock(LOCK_LIMIT).map_err(failed)?;
+        let directory = locked.open().map_err(|error| failed(error.into()))?;
+        let directory = directory.ok_or(OpenError::NotFound { path: place.directory() })?;
+        let file = open_memory(&directory).map_err(|error| failed(error.into()))?;
+        let header = Header::read(&file).map_err(|error| failed(error.into()))?;
+        let header = header.map_err(OpenError::Differs)?;
+        header.check::<T>().map_err(OpenError::Differs)?;
+        let memory = map(&file, header.shape).map_err(|error| failed(error.into()))?;
+        if memory.shared().is_closed() {
+            return Err(OpenError::Closed);
+        }
+        clear_the_dead(&memory, &directory);
+        // A reader that is about to leave has given up its seat and still holds the pipe.
+        let is_unheld = |&index: &usize| matches!(Watched::open(&directory, &seat(index)), Ok(None));
+        let free = memory.shared().free_seats().find(is_unheld);
+        let index = free.ok_or(OpenError::NoSeat { seats: header.shape.seats })?;
+        let reader = self.read((memory, Arc::new(directory)), &place, index);
+        reader.map_err(|error| failed(error.into()))
+    }
+
+    /// Checks what a new segment is asked to be.
+    fn new_header(&self, capacity: usize) -> Result<Header, CreateError> {
+        if !is_name(&self.name) {
+            return Err(CreateError::Name { name: self.name.clone() });
+        }
+        if size_of::<T>() == 0 || align_of::<T>() > PAGE {
+            return Err(CreateError::Event);
+        }
+        if !(1..=MAX_SEATS).contains(&self.seats) {
+            return Err(CreateError::Seats { requested: self.seats });
+        }
+        let shape = Shape { capacity, seats: self.seats, event: size_of::<T>() };
+        let is_possible = capacity.is_power_of_two() && capacity <= MAX_CAPACITY;
+        if !is_possible || shape.bytes().is_none() {
+            return Err(CreateError::Capacity { requested: capacity });
+        }
+        Ok(Header::of::<T>(capacity, self.seats))
+    }
+
+    fn place(&self) -> Place {
+        Place::new(&self.folder.clone().unwrap_or_else(usual_folder), &self.name)
+    }
+
+    /// Makes the writing end.
+    fn write(self, made: Made, place: &Place, has_taken_over: bool) -> io::Result<Writer<T>> {
+        let Made { memory, directory, held } = made;
+        let shared = memory.shared();
+        let writing = Writing::new(shared, Fences::register());
+        shared.words.life.0.writer_pid.store(std::process::id(), Ordering::Relaxed); // P8: for people
+        let watch = ReadersWatch::start(memory.clone(), Arc::clone(&directory), held)?;
+        let waits = self.into_waits();
+        let attached = Attached::new(memory, directory, place.clone());
+        Ok(Writer::new(writer::Parts { writing, waits, watch, attached, has_taken_over }))
+    }
+
+    /// Takes a seat and makes the reading end.
+    fn read(
+        self,
+        (memory, directory): (Arc<Memory>, Arc<Directory>),
+        place: &Place,
+        index: usize,
+    ) -> io::Result<Reader<T>> {
+        // M3: before the seat.
+        let held = Held::hold(&directory, &seat(index))?;
+        let (fences, shared) = (Fences::register(), memory.shared());
+        shared.seats[index].holder.0.pid.store(std::process::id(), Ordering::Relaxed); // P8: for people
+        let (tenure, sequence) = shared.join(index, self.start, fences.code());
+        let watch = match WriterWatch::start(memory.clone(), Arc::clone(&directory), held) {
+            Ok(watch) => watch,
+            Err(error) => {
+                memory.shared().leave(tenure);
+                return Err(error);
+            }
+        };
+        let reading = Reading::new(tenure, sequence, fences);
+        let waits = self.into_waits();
+        let attached = Attached::new(memory, directory, place.clone());
+        Ok(Reader::new(reader::Parts { reading, waits, watch, attached }))
+    }
+
+    fn into_waits(self) -> WaiterElsewhere {
+        self.waits.unwrap_or_else(|| WaiterElsewhere::new(Adaptive::default()))
+    }
+}
+
+impl<T> fmt::Debug for Segment<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segment").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A segment whose writer this process is.
+struct Made {
+    memory: Arc<Memory>,
+    directory: Arc<Directory>,
+    held: Held,
+}
+
+/// Returns the process that writes to the segment, if one does.
+fn writer_of(locked: &Locked<'_>) -> io::Result<Option<u32>> {
+    let Some(directory) = locked.open()? else { return Ok(None) };
+    match Watched::open(&directory, WRITER) {
+        Ok(None) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+        Ok(Some(_)) => {
+            let mut pid = [0; 4];
+            let file = open_memory(&directory)?;
+            file.read_exact_at(&mut pid, crate::layout::WRITER_PID as u64)?;
+            Ok(Some(u32::from_ne_bytes(pid)))
+        }
+    }
+}
+
+/// Takes over the segment of a dead writer if it has this header. Otherwise removes what there is.
+fn take_over(locked: &Locked<'_>, header: &Header) -> io::Result<Option<Made>> {
+    let Some(directory) = locked.open()? else { return Ok(None) };
+    let old = open_memory(&directory).and_then(|file| Ok((Header::read(&file)?, file)));
+    if let Ok((Ok(old), file)) = old {
+        let memory = map(&file, old.shape)?;
+        let shared = memory.shared();
+        if old == *header && !shared.is_closed() {
+            let held = Held::hold(&directory, WRITER)?;
+            shared.words.life.0.takeovers.fetch_add(1, Ordering::Relaxed); // P8: for people
+            return Ok(Some(Made { memory, directory: Arc::new(directory), held }));
+        }
+        shared.close(); // for readers that still have it
+    }
+    locked.remove()?;
+    Ok(None)
+}
+
+/// Makes a segment.
+fn make(locked: &Locked<'_>, header: &Header) -> io::Result<Made> {
+    let directory = locked.make_draft()?;
+    let make = || {
+        let bytes = header.shape.bytes().ok_or(io::ErrorKind::OutOfMemory)?;
+        let file = directory.make_file(MEMORY, bytes)?;
+        file.write_all_at(&header.encode(), 0)?;
+        directory.make_pipe(WRITER)?;
+        (0..header.shape.seats).try_for_each(|index| directory.make_pipe(&seat(index)))?;
+        let held = Held::hold(&directory, WRITER)?;
+        let memory = map(&file, header.shape)?;
+        locked.publish_draft()?;
+        Ok((memory, held))
+    };
+    match make() {
+        Ok((memory, held)) => Ok(Made { memory, directory: Arc::new(directory), held }),
+        Err(error) => {
+            let _ = locked.remove_leftovers();
+            Err(error)
+        }
+    }
+}
+
+fn open_memory(directory: &Directory) -> io::Result<File> {
+    directory.open(MEMORY, OFlags::RDWR)
+}
+
+fn map(file: &File, shape: Shape) -> io::Result<Arc<Memory>> {
+    // SAFETY: M4: the file has these bytes, as it was made or checked, and the processes of this user are
+    // trusted to keep the protocol and not to shorten it.
+    unsafe { Memory::map(file, shape) }.map(Arc::new)
+}
+
+/// Clears the seats of dead readers.
+fn clear_the_dead(memory: &Memory, directory: &Directory) {
+    let shared = memory.shared();
+    for (tenure, _) in shared.held() {
+        if matches!(Watched::open(directory, &seat(tenure.index)), Ok(None)) && shared.clear(tenure)
+        {
+            shared.words.slots.0.wake_all();
+        }
+    }
+}
+
+fn create_error(place: &Place, refused: Refused) -> CreateError {
+    match refused {
+        Refused::Busy => CreateError::Busy { folder: place.folder().into() },
+        Refused::Foreign => CreateError::Folder { path: place.folder().into() },
+        Refused::File(error) => CreateError::File { path: place.directory(), kind: error.kind() },
+    }
+}
+
+fn open_error(place: &Place, refused: Refused) -> OpenError {
+    match refused {
+        Refused::Busy => OpenError::Busy { folder: place.folder().into() },
+        Refused::Foreign => OpenError::Folder { path: place.folder().into() },
+        Refused::File(error) if error.kind() == io::ErrorKind::NotFound => {
+            OpenError::NotFound { path: place.directory() }
+        }
+        Refused::File(error) => OpenError::File { path: place.directory(), kind: error.kind() },
+    }
+}

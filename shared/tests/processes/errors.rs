@@ -1,0 +1,95 @@
+//! Segments that a program cannot use, and what it is told.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::os::unix::fs::PermissionsExt;
+
+use lapwing_shared::Segment;
+use lapwing_shared::error::{CreateError, Difference, OpenError};
+
+use crate::Folder;
+
+/// Opens a segment after its file was changed.
+fn opened_after(change: impl FnOnce(&File)) -> OpenError {
+    let folder = Folder::new();
+    folder.segment().create(64).unwrap().hand_over();
+    let path = folder.path().join("ticks.segment/memory");
+    change(&File::options().read(true).write(true).open(path).unwrap());
+    let error = folder.segment().open().unwrap_err();
+    // A writer takes its place.
+    let writer = folder.segment().create(64).unwrap();
+    assert_eq!((writer.has_taken_over(), writer.sequence()), (false, 0));
+    error
+}
+
+#[test]
+fn what_differs_is_in_the_error() {
+    let differs = |change: fn(&File)| match opened_after(change) {
+        OpenError::Differs(difference) => difference,
+        other => panic!("{other}"),
+    };
+    assert_eq!(differs(|file| file.write_all_at(b"x", 0).unwrap()), Difference::NoSegment);
+    assert_eq!(
+        differs(|file| file.write_all_at(&[9, 0, 0, 0], 8).unwrap()),
+        Difference::Version { expected: 1, found: u32::from_ne_bytes([9, 0, 0, 0]) }
+    );
+    assert_eq!(differs(|file| file.write_all_at(&[9], 12).unwrap()), Difference::ByteOrder);
+    assert_eq!(differs(|file| file.write_all_at(&[0; 16], 16).unwrap()), Difference::Boot);
+    assert_eq!(differs(|file| file.write_all_at(&[3], 32).unwrap()), Difference::NoSegment);
+    assert!(matches!(differs(|file| file.set_len(8192).unwrap()), Difference::Bytes { found: 8192, .. }));
+    assert!(matches!(differs(|file| file.set_len(10).unwrap()), Difference::Bytes { found: 10, .. }));
+}
+
+#[test]
+fn events_with_another_layout_are_refused() {
+    let folder = Folder::new();
+    let _writer = folder.segment().create(64).unwrap();
+    let open = || Segment::<[i64; 2]>::named("ticks").folder(folder.path()).open();
+    assert_eq!(
+        open().unwrap_err().to_string(),
+        "the segment cannot be used: its events have another layout: program=[2 i8], segment=[2 u8]"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_request_is_in_the_error() {
+    let folder = Folder::new();
+    let segment = || folder.segment();
+    let named = |name: &str| Segment::<u64>::named(name).folder(folder.path());
+    for name in ["", "../ticks", "a/b", ".ticks"] {
+        assert_eq!(named(name).create(8).unwrap_err(), CreateError::Name { name: name.into() });
+        assert_eq!(named(name).open().unwrap_err(), OpenError::Name { name: name.into() });
+    }
+    for requested in [0, 3, 1 << 31, usize::MAX] {
+        assert_eq!(segment().create(requested).unwrap_err(), CreateError::Capacity { requested });
+    }
+    for requested in [0, 1025] {
+        let error = segment().seats(requested).create(8).unwrap_err();
+        assert_eq!(error, CreateError::Seats { requested });
+    }
+    assert!(matches!(segment().open(), Err(OpenError::NotFound { .. })));
+    let missing = Segment::<u64>::named("ticks").folder(folder.path().join("missing"));
+    assert!(matches!(missing.open(), Err(OpenError::NotFound { .. })));
+    assert_eq!(folder.entries().len(), 0);
+}
+
+#[test]
+fn a_folder_of_others_is_refused() {
+    let folder = Folder::new();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let path = folder.path().to_owned();
+    assert_eq!(folder.segment().create(8).unwrap_err(), CreateError::Folder { path: path.clone() });
+    assert_eq!(folder.segment().open().unwrap_err(), OpenError::Folder { path });
+}
+
+/// A store to memory that is not there would end the process by SIGBUS.
+#[test]
+fn too_little_memory_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    let file = |error| matches!(error, CreateError::File { kind: io::ErrorKind::StorageFull, .. });
+    let huge = Segment::<[[u64; 512]; 4]>::named("huge").folder(folder.path());
+    let error = huge.create(1 << 28).unwrap_err(); // 4 TiB
+    assert!(file(error.clone()) || matches!(error, CreateError::File { .. }), "{error:?}");
+    assert_eq!(folder.entries().len(), 0);
+}

@@ -1,0 +1,39 @@
+//! Children that are forked without `exec`.
+
+use crate::Folder;
+use crate::LONG;
+use crate::child::Child;
+
+/// Takes a seat and forks. The child drops its copy of the reader, and outlives this process.
+pub(crate) fn fork_and_hold() {
+    let folder = std::env::var_os("LAPWING_DIR").unwrap();
+    let reader = lapwing_shared::Segment::<crate::Event>::named("ticks").folder(folder).open().unwrap();
+    // SAFETY: the child calls nothing that another thread may have locked.
+    match unsafe { libc::fork() } {
+        0 => {
+            drop(reader);
+            std::thread::sleep(std::time::Duration::from_secs(5));
+            // SAFETY: ends the child, which has no other thread.
+            unsafe { libc::_exit(0) };
+        }
+        child => {
+            println!("> ready\n> {child}");
+            std::thread::sleep(LONG);
+        }
+    }
+}
+
+#[test]
+fn a_forked_child_does_not_keep_the_seat_of_its_dead_parent() {
+    let folder = Folder::new();
+    let mut writer = folder.segment().create(4).unwrap();
+    let mut parent = Child::ready("fork and hold", folder.path());
+    let child: i32 = parent.line().parse().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50)); // the child drops its reader
+    assert_eq!(writer.readers().len(), 1);
+    while writer.try_publish(|_| {}).is_ok() {}
+    parent.kill();
+    assert_eq!(writer.publish_timeout(LONG, |_| {}), Ok(4));
+    let child = rustix::process::Pid::from_raw(child).unwrap();
+    rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
+}

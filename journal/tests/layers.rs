@@ -3,7 +3,7 @@
 //!
 //! A map is the list of modules. Blank lines divide it into layers, the lowest first. The sources of `core/` and
 //! `lapwing/` are checked here, because this test needs a parser and they have no such dependency, and so are those of
-//! `stream/`, `metrics/` and `cli/`. Those of `aeron/` are checked here too, because its crates do not build on each machine.
+//! `stream/`, `shared/`, `metrics/` and `cli/`. Those of `aeron/` are checked here too, because its crates do not build on each machine.
 //!
 //! An import is each path that leads to another file, also inside of a function. What a file exports leads to the
 //! file that defines it. Tests do not count.
@@ -17,11 +17,12 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ItemMod, ItemUse, Macro, Meta, MetaList, Token, UseTree, Visibility};
 
 /// The folders with the sources of the crates. A package has only the first.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "src",
     "../core/src",
     "../lapwing/src",
     "../stream/src",
+    "../shared/src",
     "../metrics/src",
     "../cli/src",
     "../aeron/src",

@@ -55,7 +55,12 @@ fn read(ticks: Segment<Tick>) -> Result<(), Box<dyn Error>> {
         let end = reader.run(|tick, sequence, _| {
             if printed.elapsed() >= Duration::from_secs(1) {
                 printed = Instant::now();
-                println!("{sequence}: {} of {:?} at {:.3}", tick.quantity, symbol(tick), tick.price);
+                println!(
+                    "{sequence}: {} of {:?} at {:.3}",
+                    tick.quantity,
+                    symbol(tick),
+                    tick.price
+                );
             }
             ControlFlow::<()>::Continue(())
         });

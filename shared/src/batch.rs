@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use crate::Sequence;
 use crate::event::Event;
-use crate::reader::Reader;
+use crate::source::Source;
 
-/// Events that a [`Reader`] has returned, contiguous in memory and in the order of their sequences.
+/// Events that a [`Reader`](crate::Reader) has returned, contiguous in memory and in the order of their sequences.
 ///
 /// A batch counts how many of its events are *consumed*: [`iter`](Self::iter) consumes each event that it
 /// yields, [`consume`](Self::consume) and [`consume_all`](Self::consume_all) consume events without reading
@@ -17,26 +17,23 @@ use crate::reader::Reader;
 /// [`Segment::open`](crate::Segment::open) has an example.
 #[must_use = "a batch that is dropped at once has consumed nothing"]
 pub struct Batch<'a, T: Event> {
-    reader: &'a mut Reader<T>,
+    source: &'a mut Source<T>,
     /// The events that are not consumed, all of which are published.
     left: Range<Sequence>,
 }
 
 impl<'a, T: Event> Batch<'a, T> {
-    /// The events from the reader's next one to `end`, all of which are published, or up to the last slot.
+    /// The known events of `source`.
     #[inline]
-    pub(crate) fn new(reader: &'a mut Reader<T>, end: Sequence) -> Self {
-        let first = reader.reading.next();
-        let end = reader.slots.contiguous(first, end);
-        Self { left: first..end, reader }
+    pub(crate) fn new(source: &'a mut Source<T>) -> Self {
+        Self { left: source.known(), source }
     }
 
     /// Returns the events that are not consumed.
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: M2: they are published, and not released before the batch ends.
-        unsafe { self.reader.slots.read(self.left.clone()) }
+        self.source.read(self.left.clone())
     }
 
     /// Returns the number of events that are not consumed.
@@ -75,15 +72,14 @@ impl<'a, T: Event> Batch<'a, T> {
     /// Releases the consumed events at once, and keeps the others.
     #[inline]
     pub fn release(&mut self) {
-        self.reader.release(self.left.start);
+        self.source.release(self.left.start);
     }
 
     /// Returns an iterator over the remaining events and their sequences. Each event that it yields is
     /// consumed.
     #[inline]
     pub fn iter(&mut self) -> Iter<'_, T> {
-        // SAFETY: M2: as in `as_slice`. They stay published while the iterator borrows the batch.
-        let events = unsafe { self.reader.slots.read(self.left.clone()) };
+        let events = self.source.read(self.left.clone());
         Iter { events: events.iter(), next: &mut self.left.start }
     }
 }
@@ -91,8 +87,8 @@ impl<'a, T: Event> Batch<'a, T> {
 impl<T: Event> Drop for Batch<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.left.start != self.reader.reading.next() {
-            self.reader.release(self.left.start);
+        if self.left.start != self.source.next() {
+            self.source.release(self.left.start);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::header::{MAX_CAPACITY, MAX_SEATS};
+use crate::limits::{MAX_CAPACITY, MAX_SEATS};
 
 /// What is different about a segment, so that this program cannot use it.
 #[derive(Debug, Clone, PartialEq, Eq)]

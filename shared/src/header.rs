@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::error::Difference;
 use crate::event::{Event, hash};
+use crate::limits::{MAX_CAPACITY, MAX_SEATS};
 use crate::memory::{PAGE, Shape};
 
 /// The first bytes of a segment.
@@ -19,10 +20,6 @@ pub(crate) const VERSION: u32 = 1;
 
 /// Reads as another number on a machine with the other byte order.
 pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
-
-/// Most slots, and most seats.
-pub(crate) const MAX_CAPACITY: usize = 1 << 30;
-pub(crate) const MAX_SEATS: usize = 1024;
 
 /// Where its fields lie.
 pub(crate) const MAGIC_AT: usize = 0;
@@ -111,7 +108,8 @@ impl Header {
         };
         let is_possible = shape.capacity.is_power_of_two()
             && shape.capacity <= MAX_CAPACITY
-            && (1..=MAX_SEATS).contains(&shape.seats);
+            && (1..=MAX_SEATS).contains(&shape.seats)
+            && shape.event > 0;
         let layout = page[LAYOUT_AT..].get(..size(LAYOUT_BYTES_AT)?).filter(|_| is_possible);
         let layout = layout.ok_or(Difference::NoSegment)?;
         let layout = String::from_utf8_lossy(layout).into_owned();
@@ -133,7 +131,9 @@ impl Header {
         if self.boot != program.boot {
             return Err(Difference::Boot);
         }
-        if (self.layout_hash, self.shape.event) != (program.layout_hash, program.shape.event) {
+        let is_same =
+            (self.layout_hash, self.shape.event) == (program.layout_hash, program.shape.event);
+        if !is_same || align_of::<T>() > PAGE {
             let (program, segment) = (program.layout, self.layout.clone());
             return Err(Difference::Layout { program, segment });
         }

@@ -15,8 +15,9 @@ use crate::batch::Batch;
 use crate::error::{PollError, WaitError};
 use crate::event::Event;
 use crate::protocol::reading::Reading;
-use crate::protocol::{Shared, Silence, parking};
+use crate::protocol::{Silence, parking};
 use crate::slots::Slots;
+use crate::source::Source;
 use crate::watch::Watch;
 
 /// The reading end of a segment. It has a seat there, and the writer waits for it.
@@ -27,10 +28,7 @@ use crate::watch::Watch;
 /// however it ends: the writer goes on within milliseconds. A process that is stopped, by SIGSTOP or a
 /// debugger, keeps its seat, and the writer waits for it once the ring is full.
 pub struct Reader<T: Event> {
-    pub(crate) reading: Reading,
-    pub(crate) slots: Slots<T>,
-    /// What the consumer has consumed since the last pace.
-    consumed: u64,
+    source: Source<T>,
     waits: WaiterElsewhere,
     is_writer_gone: Arc<AtomicBool>,
     /// Has the pipe, so it ends after the seat is given up.
@@ -49,8 +47,8 @@ pub(crate) struct Parts {
 impl<T: Event> Reader<T> {
     pub(crate) fn new(parts: Parts) -> Self {
         let Parts { reading, waits, watch: (watch, is_writer_gone), attached } = parts;
-        let slots = Slots::new(Arc::clone(&attached.memory));
-        Self { reading, slots, consumed: 0, waits, is_writer_gone, _watch: watch, attached }
+        let source = Source::new(reading, Slots::new(Arc::clone(&attached.memory)));
+        Self { source, waits, is_writer_gone, _watch: watch, attached }
     }
 
     /// Returns the available events. Never waits.
@@ -65,10 +63,10 @@ impl<T: Event> Reader<T> {
     ///   reader has consumed every event.
     #[inline]
     pub fn poll(&mut self) -> Result<Batch<'_, T>, PollError> {
-        match self.reading.poll(self.slots.shared()) {
-            Ok(range) => Ok(Batch::new(self, range.end)),
-            Err(silence) => self.poll_again(silence),
+        if let Err(silence) = self.source.poll() {
+            self.find(silence)?;
         }
+        Ok(Batch::new(&mut self.source))
     }
 
     /// Returns the available events, and waits for the first one if there are none.
@@ -92,8 +90,7 @@ impl<T: Event> Reader<T> {
             Err(PollError::WriterGone) => return Err(WaitError::WriterGone),
             Err(_) => return Err(WaitError::Closed), // without a limit, it is never empty
         }
-        let end = self.known_end();
-        Ok(Batch::new(self, end))
+        Ok(Batch::new(&mut self.source))
     }
 
     /// Returns the available events, and waits at most `timeout` for the first one if there are none.
@@ -109,8 +106,7 @@ impl<T: Event> Reader<T> {
     /// As [`wait`](Self::wait), for at most `timeout`.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, T>, PollError> {
         self.wait_until(after(timeout))?;
-        let end = self.known_end();
-        Ok(Batch::new(self, end))
+        Ok(Batch::new(&mut self.source))
     }
 
     /// Calls `handle` with each event, its sequence, and whether it is the last that is available now, until
@@ -160,13 +156,13 @@ impl<T: Event> Reader<T> {
     /// Returns the sequence of the first event that is not consumed.
     #[must_use]
     pub fn sequence(&self) -> Sequence {
-        self.reading.next()
+        self.source.next()
     }
 
     /// Returns the number of slots.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.slots.capacity()
+        self.source.capacity()
     }
 
     /// Returns whether the writer's process has ended, or has handed over, and no other one has taken over.
@@ -176,28 +172,8 @@ impl<T: Event> Reader<T> {
         self.is_writer_gone.load(Ordering::Acquire)
     }
 
-    /// Releases all events below `next`.
-    #[inline]
-    pub(crate) fn release(&mut self, next: Sequence) {
-        self.consumed += next - self.reading.next();
-        self.reading.release(self.slots.shared(), next);
-    }
-
-    /// Returns the end of a batch that begins with the next event. An event is known.
-    #[inline]
-    fn known_end(&self) -> Sequence {
-        self.slots.contiguous(self.reading.next(), self.reading.known())
-    }
-
-    /// Finds out why no event is there.
-    #[cold]
-    fn poll_again(&mut self, silence: Silence) -> Result<Batch<'_, T>, PollError> {
-        self.find(silence)?;
-        let end = self.known_end();
-        Ok(Batch::new(self, end))
-    }
-
     /// Finds an event after a poll that found none, if the writer has died in between.
+    #[cold]
     fn find(&mut self, silence: Silence) -> Result<(), PollError> {
         if silence == Silence::Closed {
             return Err(PollError::Closed);
@@ -206,8 +182,8 @@ impl<T: Event> Reader<T> {
             return Err(PollError::Empty);
         }
         // It may have published before its death, and after the poll.
-        match self.reading.poll(self.slots.shared()) {
-            Ok(_) => Ok(()),
+        match self.source.poll() {
+            Ok(()) => Ok(()),
             Err(Silence::Closed) => Err(PollError::Closed),
             Err(Silence::Empty) => Err(PollError::WriterGone),
         }
@@ -215,15 +191,15 @@ impl<T: Event> Reader<T> {
 
     /// Waits until an event is known.
     fn wait_until(&mut self, deadline: Option<Instant>) -> Result<(), PollError> {
-        if self.reading.has_known() {
+        if self.source.reading().has_known() {
             return Ok(());
         }
         // Before the poll, which takes the cache line from the writer.
         self.pace();
         let (mut has_begun, mut is_expired) = (false, false);
         loop {
-            match self.reading.poll(self.slots.shared()) {
-                Ok(_) => return Ok(()),
+            match self.source.poll() {
+                Ok(()) => return Ok(()),
                 Err(silence) => match self.find(silence) {
                     Err(PollError::Empty) if !is_expired => {}
                     found => return found,
@@ -232,21 +208,20 @@ impl<T: Event> Reader<T> {
             if !std::mem::replace(&mut has_begun, true) {
                 self.waits.begin();
             }
-            let Self { reading, slots, waits, is_writer_gone, .. } = self;
-            waits.wait(&News { shared: slots.shared(), reading, is_writer_gone }, deadline);
+            let Self { source, waits, is_writer_gone, .. } = self;
+            waits.wait(&News { source, is_writer_gone }, deadline);
             is_expired = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         }
     }
 
     /// Lets the strategy back off, after the events that it has consumed.
     fn pace(&mut self) {
-        let Self { reading, slots, waits, is_writer_gone, consumed, .. } = self;
-        let events = std::mem::take(consumed);
+        let Self { source, waits, is_writer_gone, .. } = self;
+        let events = source.take_released();
         if events > 0 {
-            let shared = slots.shared();
             // The writer may be waiting for slots.
-            let is_late = events >= shared.capacity / 4;
-            waits.pace(&News { shared, reading, is_writer_gone }, events, is_late);
+            let is_late = events >= source.shared().capacity / 4;
+            waits.pace(&News { source, is_writer_gone }, events, is_late);
         }
     }
 }
@@ -254,8 +229,8 @@ impl<T: Event> Reader<T> {
 impl<T: Event> Drop for Reader<T> {
     fn drop(&mut self) {
         if self.attached.is_own_process() {
-            let shared = self.slots.shared();
-            self.reading.leave(shared);
+            let shared = self.source.shared();
+            self.source.reading().leave(shared);
             if shared.is_closed() {
                 self.attached.remove_unless_in_use();
             }
@@ -265,48 +240,48 @@ impl<T: Event> Drop for Reader<T> {
 
 impl<T: Event> fmt::Debug for Reader<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("reading", &self.reading).finish_non_exhaustive()
+        f.debug_struct("Reader").field("reading", self.source.reading()).finish_non_exhaustive()
     }
 }
 
 /// The wait of a reader for an event.
-struct News<'a> {
-    shared: Shared<'a>,
-    reading: &'a Reading,
+struct News<'a, T> {
+    source: &'a Source<T>,
     is_writer_gone: &'a AtomicBool,
 }
 
-impl Elsewhere for News<'_> {
+impl<T: Event> Elsewhere for News<'_, T> {
     #[inline]
     fn is_over(&self) -> bool {
+        let Self { source, is_writer_gone } = self;
         // P9, Acquire: as in `is_writer_gone`.
-        self.reading.is_ready(self.shared) || self.is_writer_gone.load(Ordering::Acquire)
+        source.reading().is_ready(source.shared()) || is_writer_gone.load(Ordering::Acquire)
     }
 
     fn sleep(&self, time: Duration) {
-        parking::sleep(&self.shared.words.events.0, time, || self.is_over());
+        parking::sleep(&self.source.shared().words.events.0, time, || self.is_over());
     }
 
     fn park(&self, deadline: Option<Instant>) {
         let time = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        let shared = self.shared;
+        let shared = self.source.shared();
         let place = &shared.words.events.0;
         parking::park(place, time, || shared.does_writer_rely(), || self.is_over());
     }
 
     fn progress(&self) -> u64 {
-        self.shared.published()
+        self.source.shared().published()
     }
 
     fn capacity(&self) -> u64 {
-        self.shared.capacity
+        self.source.shared().capacity
     }
 
     fn threads(&self) -> u64 {
-        1 + self.shared.held().count() as u64
+        1 + self.source.shared().held().count() as u64
     }
 
     fn has_siblings(&self) -> bool {
-        self.shared.held().count() > 1
+        self.source.shared().held().count() > 1
     }
 }

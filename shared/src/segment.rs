@@ -28,7 +28,8 @@ use crate::error::{CreateError, OpenError};
 use crate::event::Event;
 use crate::evidence::{Held, Watched};
 use crate::fences::Fences;
-use crate::header::{Header, MAX_CAPACITY, MAX_SEATS};
+use crate::header::Header;
+use crate::limits::{MAX_CAPACITY, MAX_SEATS};
 use crate::memory::{Memory, PAGE, Shape};
 use crate::protocol::reading::Reading;
 use crate::protocol::seats::Start;
@@ -194,7 +195,8 @@ impl<T: Event> Segment<T> {
         }
         clear_the_dead(&memory, &directory);
         // A reader that is about to leave has given up its seat and still holds the pipe.
-        let is_unheld = |&index: &usize| matches!(Watched::open(&directory, &seat(index)), Ok(None));
+        let is_unheld =
+            |&index: &usize| matches!(Watched::open(&directory, &seat(index)), Ok(None));
         let free = memory.shared().free_seats().find(is_unheld);
         let index = free.ok_or(OpenError::NoSeat { seats: header.shape.seats })?;
         let reader = self.read((memory, Arc::new(directory)), &place, index);

@@ -80,10 +80,16 @@ pub(crate) fn own(path: &str) -> PathBuf {
 
 /// Reads the sources of both crates, without their tests and without the documentation.
 pub(crate) fn sources() -> Vec<Source> {
+    // The folder of a package that is unpacked has another name than `lapwing`.
+    sources_of(&[("core/src", "../core/src"), ("lapwing/src", "src")])
+}
+
+/// Reads the sources of these folders, each with its name in the repository, without tests and documentation.
+pub(crate) fn sources_of(folders: &[(&str, &str)]) -> Vec<Source> {
     let is_code = |part: &str| !["tests", "tests.rs", "models", "litmus", "docs"].contains(&part);
     let mut found = Vec::new();
-    // The folder of a package that is unpacked has another name than `lapwing`.
-    for (name, folder) in [("core/src", own("../core/src")), ("lapwing/src", own("src"))] {
+    for (name, folder) in folders {
+        let folder = own(folder);
         for file in files(&folder) {
             let path = file.strip_prefix(&folder).expect("the file is in the folder");
             let path = path.to_string_lossy().replace('\\', "/");

@@ -1,8 +1,9 @@
-//! Checks that the tables of the documentation and the sources of both crates agree:
+//! Checks that the tables of the documentation and the sources agree:
 //!
-//! - Each safety comment cites an invariant (I) of `docs::unsafe_code`, and each invariant is cited.
-//! - Each atomic ordering names its row (O) of `docs::memory_ordering`. Each row is named, and names
-//!   models that exist.
+//! - Each safety comment cites an invariant of `docs::unsafe_code` (I for the library and its core, M for
+//!   segments), and each invariant is cited.
+//! - Each atomic ordering names its row of `docs::memory_ordering` (O, or P for segments). Each row is named,
+//!   and names models that exist.
 //! - Each scenario of the conformance suite has a row in `docs::lmax` that names its tests.
 //!
 //! Clippy checks that there is a safety comment at all, and the compiler which modules have unsafe
@@ -11,11 +12,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
 
-use crate::files::{Line, Source, files, own, sources};
+use crate::files::{Line, Source, files, own, sources, sources_of};
 
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
-const ORDERING_TABLE: &str = "src/docs/memory_ordering.rs";
-const INVARIANT_TABLE: &str = "src/docs/unsafe_code.rs";
+
+/// The tables of some crates, and the letters of their ids.
+struct Tables {
+    sources: Vec<Source>,
+    orderings: (&'static str, char),
+    invariants: (&'static str, char),
+    /// The folders of their models.
+    models: &'static [&'static str],
+}
+
+/// Returns the tables of the library and its core, and in the repository those of segments.
+fn all_tables() -> Vec<Tables> {
+    let library = Tables {
+        sources: sources(),
+        orderings: ("src/docs/memory_ordering.rs", 'O'),
+        invariants: ("src/docs/unsafe_code.rs", 'I'),
+        models: &["../core/src", "src"],
+    };
+    let segments = own("../shared/src").is_dir().then(|| Tables {
+        sources: sources_of(&[("shared/src", "../shared/src")]),
+        orderings: ("../shared/src/docs/memory_ordering.rs", 'P'),
+        invariants: ("../shared/src/docs/unsafe_code.rs", 'M'),
+        models: &["../shared/src"],
+    });
+    [library].into_iter().chain(segments).collect()
+}
+
 const LMAX_TABLES: &str = "src/docs/lmax.rs";
 
 /// Numbers of the scenarios for LMAX and Lapwing: behaviours, by group.
@@ -29,10 +55,20 @@ const LINES_TO_COMMENT: usize = 8;
 
 #[test]
 fn each_safety_comment_cites_an_invariant() {
-    let invariants = table(INVARIANT_TABLE, 'I');
-    let cites = |reason: &str| ids(reason, 'I').iter().any(|id| invariants.contains_key(id));
     let mut findings = Vec::new();
-    for file in sources() {
+    for tables in all_tables() {
+        findings.extend(unfounded(&tables));
+    }
+    report(&findings);
+}
+
+/// Returns the safety comments that cite no invariant, and what is unsafe without one.
+fn unfounded(tables: &Tables) -> Vec<String> {
+    let (path, letter) = tables.invariants;
+    let invariants = table(path, letter);
+    let cites = |reason: &str| ids(reason, letter).iter().any(|id| invariants.contains_key(id));
+    let mut findings = Vec::new();
+    for file in &tables.sources {
         for (number, line) in file.lines() {
             let is_reason = line.comment.contains("SAFETY:") || line.comment.contains("# Safety");
             if is_reason && !cites(&file.rest_of_comment(number)) {
@@ -48,50 +84,66 @@ fn each_safety_comment_cites_an_invariant() {
             }
         }
     }
-    report(&findings);
+    findings
 }
 
 #[test]
 fn each_ordering_names_its_row() {
     let mut findings = Vec::new();
-    for file in sources() {
-        let orderings = file.lines().filter(|(_, line)| line.has_ordering());
-        let without = orderings.filter(|&(number, _)| file.rows_named_for(number).is_empty());
-        let what = "an ordering without a comment that names its row";
-        findings.extend(without.map(|(number, _)| file.at(number, what)));
+    for Tables { sources, orderings: (_, letter), .. } in all_tables() {
+        for file in sources {
+            let orderings = file.lines().filter(|(_, line)| line.has_ordering());
+            let is_unnamed = |&(number, _): &_| file.rows_named_for(number, letter).is_empty();
+            let what = "an ordering without a comment that names its row";
+            let without = orderings.filter(is_unnamed);
+            findings.extend(without.map(|(number, _)| file.at(number, what)));
+        }
     }
     report(&findings);
 }
 
 #[test]
 fn each_row_is_cited_and_each_cited_row_exists() {
-    let (sources, models) = (sources(), functions(&["../core/src", "src"]));
     let mut findings = Vec::new();
-    for (path, letter) in [(ORDERING_TABLE, 'O'), (INVARIANT_TABLE, 'I')] {
-        let rows = table(path, letter);
-        let mut cited = BTreeSet::new();
-        for file in &sources {
-            for (number, line) in file.lines() {
-                let ids = ids(&line.comment, letter);
-                let unknown = ids.iter().filter(|id| !rows.contains_key(*id));
-                findings.extend(unknown.map(|id| file.at(number, &format!("{path} has no {id}"))));
-                cited.extend(ids);
-            }
-        }
-        let not_cited = rows.keys().filter(|id| !cited.contains(*id));
-        findings.extend(not_cited.map(|id| format!("{path}: no code cites {id}")));
-        for (id, row) in rows.iter().filter(|_| letter == 'O') {
-            let named: Vec<_> = words(row).filter(|word| word.starts_with("loom_")).collect();
-            if named.is_empty() {
-                findings.push(format!("{path}: {id} names no model"));
-            }
-            let missing = named.into_iter().filter(|model| !models.contains(*model));
-            findings.extend(
-                missing.map(|model| format!("{path}: {id} names {model}, which does not exist")),
-            );
-        }
+    for tables in all_tables() {
+        let models = functions(tables.models);
+        findings.extend(uncited(&tables.sources, tables.orderings, Some(&models)));
+        findings.extend(uncited(&tables.sources, tables.invariants, None));
     }
     report(&findings);
+}
+
+/// Returns the rows of a table that no code cites, the rows that code cites and that do not exist, and what
+/// is wrong with the models that rows name.
+fn uncited(
+    sources: &[Source],
+    (path, letter): (&str, char),
+    models: Option<&BTreeSet<String>>,
+) -> Vec<String> {
+    let mut findings = Vec::new();
+    let rows = table(path, letter);
+    let mut cited = BTreeSet::new();
+    for file in sources {
+        for (number, line) in file.lines() {
+            let ids = ids(&line.comment, letter);
+            let unknown = ids.iter().filter(|id| !rows.contains_key(*id));
+            findings.extend(unknown.map(|id| file.at(number, &format!("{path} has no {id}"))));
+            cited.extend(ids);
+        }
+    }
+    let not_cited = rows.keys().filter(|id| !cited.contains(*id));
+    findings.extend(not_cited.map(|id| format!("{path}: no code cites {id}")));
+    for ((id, row), models) in rows.iter().filter_map(|row| Some((row, models?))) {
+        let named: Vec<_> = words(row).filter(|word| word.starts_with("loom_")).collect();
+        if named.is_empty() {
+            findings.push(format!("{path}: {id} names no model"));
+        }
+        let missing = named.into_iter().filter(|model| !models.contains(*model));
+        findings.extend(
+            missing.map(|model| format!("{path}: {id} names {model}, which does not exist")),
+        );
+    }
+    findings
 }
 
 #[test]
@@ -204,10 +256,10 @@ impl Source {
 
     /// Returns the rows that are named on line `number`, or by the nearest comment above it in the
     /// same paragraph of the same function.
-    fn rows_named_for(&self, number: usize) -> BTreeSet<String> {
+    fn rows_named_for(&self, number: usize, letter: char) -> BTreeSet<String> {
         let mut lines_of_code = 0;
         for line in self.lines.range(..=number).rev().map(|(_, line)| line) {
-            let named = ids(&line.comment, 'O');
+            let named = ids(&line.comment, letter);
             let is_blank = line.code.trim().is_empty() && line.comment.is_empty();
             if !named.is_empty() || is_blank {
                 return named;

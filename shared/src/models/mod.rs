@@ -78,7 +78,8 @@ impl Segment {
         let shared = self.shared();
         while !self.try_write(writing) {
             let next = writing.next();
-            let is_over = || shared.slowest().is_none_or(|slowest| slowest + shared.capacity > next);
+            let is_over =
+                || shared.slowest().is_none_or(|slowest| slowest + shared.capacity > next);
             parking::park(&shared.words.slots.0, None, || false, is_over);
         }
     }
@@ -123,9 +124,8 @@ fn loom_an_event_is_read_before_its_slot_is_written_again() {
         let mut reading = segment.reader(0, Start::Newest);
         let mut writing = segment.unfenced_writer();
         let other = Arc::clone(&segment);
-        let writer = thread::spawn(move || {
-            (0..2).filter(|_| other.try_write(&mut writing)).count()
-        });
+        let writer =
+            thread::spawn(move || (0..2).filter(|_| other.try_write(&mut writing)).count());
         let read = (0..2).filter(|_| segment.read(&mut reading).is_ok()).count();
         assert!(read <= writer.join().unwrap());
     });

@@ -37,8 +37,14 @@ fn what_differs_is_in_the_error() {
     assert_eq!(differs(|file| file.write_all_at(&[9], 12).unwrap()), Difference::ByteOrder);
     assert_eq!(differs(|file| file.write_all_at(&[0; 16], 16).unwrap()), Difference::Boot);
     assert_eq!(differs(|file| file.write_all_at(&[3], 32).unwrap()), Difference::NoSegment);
-    assert!(matches!(differs(|file| file.set_len(8192).unwrap()), Difference::Bytes { found: 8192, .. }));
-    assert!(matches!(differs(|file| file.set_len(10).unwrap()), Difference::Bytes { found: 10, .. }));
+    assert!(matches!(
+        differs(|file| file.set_len(8192).unwrap()),
+        Difference::Bytes { found: 8192, .. }
+    ));
+    assert!(matches!(
+        differs(|file| file.set_len(10).unwrap()),
+        Difference::Bytes { found: 10, .. }
+    ));
 }
 
 #[test]

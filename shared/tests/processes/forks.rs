@@ -7,7 +7,8 @@ use crate::child::Child;
 /// Takes a seat and forks. The child drops its copy of the reader, and outlives this process.
 pub(crate) fn fork_and_hold() {
     let folder = std::env::var_os("LAPWING_DIR").unwrap();
-    let reader = lapwing_shared::Segment::<crate::Event>::named("ticks").folder(folder).open().unwrap();
+    let reader =
+        lapwing_shared::Segment::<crate::Event>::named("ticks").folder(folder).open().unwrap();
     // SAFETY: the child calls nothing that another thread may have locked.
     match unsafe { libc::fork() } {
         0 => {

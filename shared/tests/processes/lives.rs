@@ -138,7 +138,10 @@ fn a_stopped_writer_is_not_replaced() {
     let writer = Child::ready("write and hold", folder.path());
     writer.stop();
     let error = folder.segment().create(64).unwrap_err();
-    assert_eq!(error.to_string(), format!("another process writes to the segment: pid={}", writer.pid()));
+    assert_eq!(
+        error.to_string(),
+        format!("another process writes to the segment: pid={}", writer.pid())
+    );
     let mut reader = folder.segment().from_oldest().open().unwrap();
     assert_eq!(reader.wait().unwrap().len(), 3);
     reader.poll().unwrap().consume_all();

@@ -1,0 +1,56 @@
+//! The segment, word by word: version 1.
+//!
+//! A segment with the name `ticks` is the directory `ticks.segment` in its folder. In it are
+//!
+//! - `memory`, the file that all processes map,
+//! - `writer`, a named pipe that the process which writes holds open for reading,
+//! - `seat-0`, `seat-1` and so on, a named pipe for each seat, which the reader on that seat holds open for
+//!   reading.
+//!
+//! A process opens a pipe for writing, without waiting, to see whether another one holds it: the error
+//! `ENXIO` says that nobody does. `poll` on the open pipe reports `POLLERR` once nobody does. A byte in a pipe
+//! tells its holder that a process has joined or has taken over. Whoever makes, opens or removes a segment
+//! holds a lock (`flock`) on the folder.
+//!
+//! # The file `memory`
+//!
+//! Numbers have the byte order of the machine. Offsets and sizes are in bytes. The header is written before
+//! the segment appears, and does not change.
+//!
+//! | offset | size | word | value |
+//! |---|---|---|---|
+//! | 0 | 8 | `magic` | `LAPWSHAR` |
+//! | 8 | 4 | `version` | 1 |
+//! | 12 | 4 | `byte_order` | 0x01020304 |
+//! | 16 | 16 | `boot` | the number of this boot, from `/proc/sys/kernel/random/boot_id` |
+//! | 32 | 8 | `capacity` | number of slots, a power of two |
+//! | 40 | 8 | `seats` | number of seats |
+//! | 48 | 8 | `event_bytes` | size of an event |
+//! | 56 | 8 | `layout_hash` | FNV-1a of the [layout](crate::Event::layout), 64 bits |
+//! | 64 | 8 | `layout_bytes` | length of the text that follows, at most 4024 |
+//! | 72 | | `layout` | the layout of an event, cut to that length |
+//!
+//! From offset 4096 on lie the words that change, each on cache lines of its own:
+//!
+//! | offset | size | word | value | stored by |
+//! |---|---|---|---|---|
+//! | 4096 | 8 | `published` | number of published events, which is the sequence of the next one | the writer |
+//! | 4224 | 8 | `granted` | the writer writes below this sequence without another look at the seats | the writer |
+//! | 4352 | 4 | `events` | futex of readers that wait for an event: epoch times 2, plus 1 if any waits | any |
+//! | 4480 | 4 | `slots` | futex of the writer that waits for a slot, in the same form | any |
+//! | 4608 | 4 | `closed` | 1 once no further event comes | the writer, or one that replaces the segment |
+//! | 4612 | 4 | `takeovers` | how often a process has taken the segment over | the writer |
+//! | 4616 | 4 | `writer_pid` | the process that writes | the writer |
+//! | 4620 | 4 | `writer_fences` | 1 if its process is registered for `membarrier`, else 0 | the writer |
+//!
+//! From offset 4736 on lie the seats, 256 bytes each. Offsets are from the start of a seat:
+//!
+//! | offset | size | word | value | stored by |
+//! |---|---|---|---|---|
+//! | 0 | 8 | `sequence` | sequence of the first event that its reader has not released | the reader |
+//! | 128 | 8 | `tenure` | odd while a reader has the seat; one more with each change | the reader, or one that clears its seat |
+//! | 136 | 4 | `pid` | the process that reads | the reader |
+//! | 140 | 4 | `fences` | 1 if its process is registered for `membarrier`, else 0 | the reader |
+//!
+//! The slots begin at the next multiple of 4096. The event with sequence `n` is in slot `n % capacity`, at
+//! `event_bytes` times that number. The file ends at the next multiple of 4096 after the last slot.

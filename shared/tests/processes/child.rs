@@ -29,7 +29,11 @@ impl Child {
     }
 
     pub(crate) fn start(role: &str, folder: &Path) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        Self::start_by(Command::new(std::env::current_exe().unwrap()), role, folder)
+    }
+
+    /// Starts a process by a command that ends with this program.
+    pub(crate) fn start_by(mut command: Command, role: &str, folder: &Path) -> Self {
         command.args(["--exact", "child::role", "--include-ignored", "--nocapture", "--quiet"]);
         command.env(ROLE, role).env("LAPWING_DIR", folder).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -77,12 +81,12 @@ impl Drop for Child {
     }
 }
 
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     println!("> {line}");
     std::io::stdout().flush().unwrap();
 }
 
-fn segment() -> Segment<Event> {
+pub(crate) fn segment() -> Segment<Event> {
     Segment::named("ticks")
 }
 
@@ -97,6 +101,9 @@ fn role() {
         "come and go" => come_and_go(),
         "write" => write(),
         "write and hold" => write_and_hold(),
+        "read in a sandbox" => crate::sandbox::read(),
+        "write in a sandbox" => crate::sandbox::write(),
+        "write in little memory" => crate::namespaces::write(),
         "fork and hold" => crate::forks::fork_and_hold(),
         other => panic!("no role {other}"),
     }

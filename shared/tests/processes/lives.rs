@@ -93,8 +93,12 @@ fn a_dead_reader_does_not_hold_up_the_writer() {
     assert_eq!(writer.readers(), []);
 }
 
+/// `LAPWING_STOP_SECONDS` is how long the reader is stopped.
 #[test]
 fn a_stopped_reader_keeps_its_seat() {
+    let stop =
+        std::env::var("LAPWING_STOP_SECONDS").map_or(0.3, |seconds| seconds.parse().unwrap());
+    let stop = Duration::from_secs_f64(stop);
     let folder = Folder::new();
     let mut writer = folder.segment().create(4).unwrap();
     let mut reader = Child::ready("read", folder.path());
@@ -102,7 +106,7 @@ fn a_stopped_reader_keeps_its_seat() {
     for sequence in 0..4 {
         writer.publish(|event| *event = event_of(sequence));
     }
-    assert_eq!(writer.publish_timeout(Duration::from_millis(300), |_| {}), Err(Full));
+    assert_eq!(writer.publish_timeout(stop, |_| {}), Err(Full));
     assert_eq!(writer.readers().len(), 1);
     reader.go_on();
     writer.publish(|event| *event = event_of(4));

@@ -10,6 +10,8 @@ mod errors;
 mod forks;
 mod kills;
 mod lives;
+mod namespaces;
+mod sandbox;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the library, its core, the journal, the streams, the metrics, `lapwing top`, the exchange, the examples and
-# the quick evaluation compile with the oldest compiler that Cargo.toml supports (`rust-version`).
+# Checks that the library, its core, the journal, the streams, segments, the metrics, `lapwing top`, the exchange, the
+# examples and the quick evaluation compile with the oldest compiler that Cargo.toml supports (`rust-version`).
 # The laboratory in lab/ and lapwing-aeron use the compilers that their dependencies need, as each Cargo.toml says.
 # Needs rustup and that toolchain. Exits with 77 if they are not available.
 set -euo pipefail
@@ -24,5 +24,5 @@ fi
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-msrv"
 cargo "+$version" check --locked --package lapwing-core --package lapwing --package lapwing-journal \
-    --package lapwing-stream --package lapwing-metrics --package lapwing-cli --package exchange \
+    --package lapwing-stream --package lapwing-shared --package lapwing-metrics --package lapwing-cli --package exchange \
     --package lapwing-examples --package lapwing-quick

@@ -68,6 +68,7 @@ chapters! {
     decision_27: "decisions/27-one-record-of-a-measurement.md",
     decision_28: "decisions/28-tasks-wait-where-threads-park.md",
     decision_29: "decisions/29-monitors-of-other-processes.md",
+    decision_30: "decisions/30-a-pipe-says-who-lives.md",
     zh_getting_started: "zh/getting-started.md",
     zh_concepts: "zh/concepts.md",
 }

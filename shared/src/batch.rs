@@ -30,6 +30,17 @@ impl<'a, T: Event> Batch<'a, T> {
     }
 
     /// Returns the events that are not consumed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// assert_eq!(reader.poll()?.as_slice(), [7, 8, 9]);
+    /// assert_eq!(reader.poll()?.as_slice(), [7, 8, 9]); // nothing was consumed
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[T] {
@@ -37,6 +48,16 @@ impl<'a, T: Event> Batch<'a, T> {
     }
 
     /// Returns the number of events that are not consumed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// assert_eq!(reader.poll()?.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
@@ -44,6 +65,19 @@ impl<'a, T: Event> Batch<'a, T> {
     }
 
     /// Returns whether every event is consumed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// let mut batch = reader.poll()?;
+    /// assert!(!batch.is_empty());
+    /// batch.consume_all();
+    /// assert!(batch.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -51,6 +85,18 @@ impl<'a, T: Event> Batch<'a, T> {
     }
 
     /// Returns the sequence of the first event that is not consumed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// let mut batch = reader.poll()?;
+    /// batch.consume(2);
+    /// assert_eq!(batch.first_sequence(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn first_sequence(&self) -> Sequence {
@@ -58,18 +104,54 @@ impl<'a, T: Event> Batch<'a, T> {
     }
 
     /// Consumes the first `count` of the remaining events, or all of them if there are fewer.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// reader.poll()?.consume(2);
+    /// assert_eq!(reader.poll()?.as_slice(), [9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn consume(&mut self, count: usize) {
         self.left.start += count.min(self.len()) as u64;
     }
 
     /// Consumes all remaining events.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// reader.poll()?.consume_all();
+    /// assert!(reader.poll().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn consume_all(&mut self) {
         self.left.start = self.left.end;
     }
 
     /// Releases the consumed events at once, and keeps the others.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(2)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8]);
+    /// let mut batch = reader.poll()?;
+    /// batch.consume(1);
+    /// assert!(writer.try_publish(|tick| *tick = 9).is_err());
+    /// batch.release();
+    /// assert_eq!(writer.try_publish(|tick| *tick = 9), Ok(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn release(&mut self) {
         self.source.release(self.left.start);
@@ -77,6 +159,18 @@ impl<'a, T: Event> Batch<'a, T> {
 
     /// Returns an iterator over the remaining events and their sequences. Each event that it yields is
     /// consumed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// let mut batch = reader.poll()?;
+    /// assert_eq!(batch.iter().next(), Some((0, &7)));
+    /// assert_eq!(batch.as_slice(), [8, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn iter(&mut self) -> Iter<'_, T> {
         let events = self.source.read(self.left.clone());

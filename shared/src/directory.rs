@@ -38,6 +38,9 @@ const MAX_NAME: usize = 64;
 /// Time between two attempts to lock the folder.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 
+/// Bytes that are reserved by one call: 16 MiB.
+const RESERVED_AT_ONCE: usize = 16 << 20;
+
 /// Only this user may read and write.
 const OWN: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -119,12 +122,14 @@ impl Place {
 
     /// Locks the folder. Waits for another process until `limit`.
     pub(crate) fn lock(&self, limit: Duration) -> Result<Locked<'_>, Refused> {
-        let metadata = fs::symlink_metadata(&self.folder)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = || retry_on_intr(|| rustix::fs::open(&self.folder, flags, Mode::empty()));
+        let file = Kept::open(|| Ok(open()?.into()))?;
+        let metadata = file.file().metadata()?;
         let is_closed_to_others = metadata.permissions().mode() & 0o022 == 0;
-        if !metadata.is_dir() || !is_own(metadata.uid()) || !is_closed_to_others {
+        if !is_own(metadata.uid()) || !is_closed_to_others {
             return Err(Refused::Foreign);
         }
-        let file = Kept::open(|| File::open(&self.folder))?;
         let start = Instant::now();
         loop {
             match flock(file.file(), FlockOperation::NonBlockingLockExclusive) {
@@ -171,7 +176,8 @@ impl Locked<'_> {
     pub(crate) fn open(&self) -> io::Result<Option<Directory>> {
         match Directory::open_at(&self.place.directory()) {
             Ok(directory) => Ok(Some(directory)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // Something else has the name, which `remove` removes.
+            Err(error) if is_none(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -187,8 +193,19 @@ impl Locked<'_> {
     }
 }
 
-fn remove(directory: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(directory) {
+/// Whether a path leads to no directory.
+fn is_none(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        || error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+/// Removes a directory, or whatever else has its name.
+fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => fs::remove_file(path),
+        removed => removed,
+    };
+    match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
@@ -224,7 +241,12 @@ impl Directory {
     pub(crate) fn make_file(&self, name: &str, bytes: usize) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file: File = retry_on_intr(|| openat(&self.0, name, flags, OWN))?.into();
-        retry_on_intr(|| fallocate(&file, FallocateFlags::empty(), 0, bytes as u64))?;
+        // In parts, since a signal may undo the one that it interrupts.
+        for first in (0..bytes).step_by(RESERVED_AT_ONCE) {
+            let length = RESERVED_AT_ONCE.min(bytes - first) as u64;
+            let reserve = || fallocate(&file, FallocateFlags::empty(), first as u64, length);
+            retry_on_intr(reserve)?;
+        }
         Ok(file)
     }
 

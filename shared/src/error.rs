@@ -90,8 +90,8 @@ pub enum CreateError {
         /// The folder.
         path: PathBuf,
     },
-    /// Another process creates or opens a segment in the folder, and did not finish within a second. It
-    /// may be stopped.
+    /// Another process creates or opens a segment in the folder, and did not finish within five
+    /// seconds. It may be stopped.
     Busy {
         /// The folder.
         folder: PathBuf,
@@ -117,9 +117,7 @@ impl fmt::Display for CreateError {
             Self::Seats { requested } => {
                 write!(f, "seats must be in 1..={MAX_SEATS}: requested={requested}")
             }
-            Self::Event => {
-                write!(f, "an event must have at least a byte, and an alignment of at most 4096")
-            }
+            Self::Event => write_event(f),
             Self::HasWriter { pid } => {
                 write!(f, "another process writes to the segment: pid={pid}")
             }
@@ -148,6 +146,8 @@ pub enum OpenError {
     },
     /// The segment is closed: no further event comes.
     Closed,
+    /// An event needs an alignment of more than a page.
+    Event,
     /// The segment is different from what this program can use.
     Differs(Difference),
     /// Readers have all seats.
@@ -160,8 +160,8 @@ pub enum OpenError {
         /// The folder.
         path: PathBuf,
     },
-    /// Another process creates or opens a segment in the folder, and did not finish within a second. It
-    /// may be stopped.
+    /// Another process creates or opens a segment in the folder, and did not finish within five
+    /// seconds. It may be stopped.
     Busy {
         /// The folder.
         folder: PathBuf,
@@ -183,6 +183,7 @@ impl fmt::Display for OpenError {
                 write!(f, "there is no such segment: path={}", path.display())
             }
             Self::Closed => write!(f, "the segment is closed"),
+            Self::Event => write_event(f),
             Self::Differs(difference) => write!(f, "the segment cannot be used: {difference}"),
             Self::NoSeat { seats } => write!(f, "readers have all seats: seats={seats}"),
             Self::Folder { path } => write_folder(f, path),
@@ -202,6 +203,10 @@ fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
     )
 }
 
+fn write_event(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "an event must have at least a byte, and an alignment of at most 4096")
+}
+
 fn write_folder(f: &mut fmt::Formatter<'_>, path: &Path) -> fmt::Result {
     let path = path.display();
     write!(f, "the folder must belong to this user, and others must not write to it: path={path}")
@@ -209,7 +214,7 @@ fn write_folder(f: &mut fmt::Formatter<'_>, path: &Path) -> fmt::Result {
 
 fn write_busy(f: &mut fmt::Formatter<'_>, folder: &Path) -> fmt::Result {
     let folder = folder.display();
-    write!(f, "another process has locked the folder for more than a second: folder={folder}")
+    write!(f, "another process has locked the folder for five seconds: folder={folder}")
 }
 
 fn write_file(f: &mut fmt::Formatter<'_>, path: &Path, kind: io::ErrorKind) -> fmt::Result {

@@ -5,17 +5,18 @@
 //! waiter                             thread that advances
 //! seen = word, marked                advance
 //! heavy fence                        light fence
-//! check: not there                   is the word marked? then word = next epoch, unmarked; wake
+//! check: not there                   is the word marked? then word = next epoch, unmarked, and wake
 //! sleep unless the word has changed
 //! ```
 //!
-//! Either the waiter sees the advance, or the other thread sees the mark (P5). A process that dies after
-//! it has cleared the mark and before it wakes the sleepers leaves them asleep. So each process watches the
-//! others, and wakes its own threads when one of them dies (`watch`).
+//! Either the waiter sees the advance, or the other thread sees the mark (P5). The word changes and the
+//! sleepers wake in one call of the system (`FUTEX_WAKE_OP`), so that a process that is killed or stopped in
+//! between leaves nobody asleep. If it is killed before the call, its peers learn of its death, and wake their
+//! own threads (`watch`).
 
 use std::time::Duration;
 
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, fence};
 
 /// A thread is parked, or about to park.
 const MARK: u32 = 1;
@@ -52,33 +53,23 @@ impl EventCount {
         self.word.load(Ordering::Relaxed) & MARK != 0
     }
 
-    /// Wakes the threads that have marked the word. The caller has advanced what they wait for and has
-    /// run the light fence.
+    /// Wakes the threads that have marked the word. The caller has advanced what they wait for, has run the
+    /// light fence, and has seen the mark.
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_marked(&self) {
-        // P5, Relaxed: the mark alone decides. A thread that marks the next epoch sees what the caller
-        // stored before the light fence.
-        let mut seen = self.word.load(Ordering::Relaxed);
-        while seen & MARK != 0 {
-            let next = (seen & !MARK).wrapping_add(EPOCH);
-            // P5, Relaxed: as above.
-            let swap = self.word.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed);
-            match swap {
-                Ok(_) => return self.wake(),
-                Err(now) => seen = now,
-            }
-        }
+        // Two threads that see one mark leave another one, which costs a needless call.
+        self.advance_and_wake(EPOCH - MARK);
     }
 
     /// Wakes all sleepers, marked or not.
     #[cold]
     pub(crate) fn wake_all(&self) {
-        let next = |word: u32| Some((word & !MARK).wrapping_add(EPOCH));
         // P6, Release: carries what the caller stored. Pairs with `current`, and with the fence after
         // `mark`.
-        let _ = self.word.fetch_update(Ordering::Release, Ordering::Relaxed, next);
-        self.wake();
+        fence(Ordering::Release);
+        // A mark stays: a thread that has set it, and does not sleep yet, needs it.
+        self.advance_and_wake(EPOCH);
     }
 }
 
@@ -99,11 +90,14 @@ impl EventCount {
         let _ = wait(&self.word, Flags::empty(), seen, timeout.as_ref());
     }
 
-    fn wake(&self) {
-        use rustix::thread::futex::{Flags, wake};
+    /// Adds to the word, and wakes all sleepers.
+    fn advance_and_wake(&self, by: u32) {
+        use rustix::thread::futex::{Flags, WakeOp, WakeOpCmp, wake_op};
 
-        // Fails only for a bad address.
-        let _ = wake(&self.word, Flags::empty(), i32::MAX.cast_unsigned());
+        let (word, none, all) = (&self.word, 0, i32::MAX.cast_unsigned());
+        let (add, by) = (WakeOp::Add, u16::try_from(by).expect("one or two"));
+        // The comparison decides about a second word, of which it wakes none. Fails only for a bad address.
+        let _ = wake_op(word, Flags::empty(), all, none, word, add, WakeOpCmp::Eq, by, 0);
     }
 }
 
@@ -125,8 +119,11 @@ impl EventCount {
         }
     }
 
-    fn wake(&self) {
-        drop(self.sleepers.lock.lock().unwrap());
+    fn advance_and_wake(&self, by: u32) {
+        let guard = self.sleepers.lock.lock().unwrap();
+        // P5 and P6, Relaxed: the fences of the callers carry what they stored.
+        self.word.fetch_add(by, Ordering::Relaxed);
+        drop(guard);
         self.sleepers.advanced.notify_all();
     }
 }
@@ -143,9 +140,15 @@ mod tests {
         place.wake_marked();
         assert!(!place.is_marked());
         assert_ne!(place.current(), seen & !MARK);
-        let unmarked = place.current();
-        place.wake_marked(); // wakes nobody, so it changes nothing
-        assert_eq!(place.current(), unmarked);
+    }
+
+    #[test]
+    fn a_wake_up_of_all_leaves_the_mark_of_others() {
+        let place = EventCount::default();
+        let seen = place.mark();
+        place.wake_all();
+        assert!(place.is_marked());
+        assert_ne!(place.current(), seen);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a forked child does not inherit. The child of a process that takes part has copies of its
 //! descriptors, so a dead parent would look alive as long as the child runs. So a child is refused: it
-//! closes its copies before `fork` returns, and the mapped memory is not there.
+//! closes its copies before `fork` returns, and cannot access the memory of a segment.
 //!
 //! A child that is made by `posix_spawn`, `vfork` or [`std::process::Command`] calls `exec`, which closes
 //! the descriptors. A child that is made by a bare `clone` system call runs no handler, so its parent
@@ -11,18 +11,28 @@ use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, RawFd};
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// How often this process is the child of a `fork`, counted from the first process that took part.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// The descriptors that a child closes. `fork` waits for this lock, so a child has no other copies.
-static KEPT: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+/// What a child does not inherit. `fork` waits for this lock, so a child has no other copies.
+static KEPT: Mutex<Lists> = Mutex::new(Lists { descriptors: Vec::new(), ranges: Vec::new() });
+
+/// The descriptors that a child closes, and the memory that it cannot use.
+#[derive(Debug)]
+struct Lists {
+    descriptors: Vec<RawFd>,
+    /// First address and number of bytes. The child maps memory without access there: otherwise the next
+    /// allocation could lie where its copy of an end expects the segment.
+    ranges: Vec<(usize, usize)>,
+}
 
 thread_local! {
     /// The lock, while this thread forks.
-    static FORKING: RefCell<Option<MutexGuard<'static, Vec<RawFd>>>> = const { RefCell::new(None) };
+    static FORKING: RefCell<Option<MutexGuard<'static, Lists>>> = const { RefCell::new(None) };
 }
 
 /// A process, to see whether the current one is its child.
@@ -58,7 +68,7 @@ impl Kept {
         let process = Process::current();
         let mut kept = kept();
         let file = open()?;
-        kept.push(file.as_raw_fd());
+        kept.descriptors.push(file.as_raw_fd());
         Ok(Self { file: ManuallyDrop::new(file), process })
     }
 
@@ -73,14 +83,50 @@ impl Drop for Kept {
         if self.process.is_current() {
             let mut kept = kept();
             let fd = self.file.as_raw_fd();
-            kept.retain(|&other| other != fd);
+            kept.descriptors.retain(|&other| other != fd);
             // SAFETY: M7: it is dropped once, under the lock.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
     }
 }
 
-fn kept() -> MutexGuard<'static, Vec<RawFd>> {
+/// Memory that a forked child does not have.
+#[derive(Debug)]
+pub(crate) struct Unshared {
+    range: (usize, usize),
+    process: Process,
+}
+
+impl Unshared {
+    /// Runs `map`, which maps `bytes` and returns their address. A child that is forked later has memory
+    /// without access there.
+    ///
+    /// # Errors
+    ///
+    /// Those of `map`.
+    pub(crate) fn map<T>(
+        bytes: usize,
+        map: impl FnOnce() -> io::Result<NonNull<T>>,
+    ) -> io::Result<(NonNull<T>, Self)> {
+        let process = Process::current();
+        let mut kept = kept();
+        let first = map()?;
+        let range = (first.addr().get(), bytes);
+        kept.ranges.push(range);
+        Ok((first, Self { range, process }))
+    }
+
+    /// Runs `unmap`, unless this is a child.
+    pub(crate) fn unmap(&self, unmap: impl FnOnce()) {
+        if self.process.is_current() {
+            let mut kept = kept();
+            kept.ranges.retain(|&other| other != self.range);
+            unmap();
+        }
+    }
+}
+
+fn kept() -> MutexGuard<'static, Lists> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -95,23 +141,28 @@ fn refuse_children() {
 }
 
 extern "C" fn before() {
-    let guard = kept();
-    FORKING.with(|forking| *forking.borrow_mut() = Some(guard));
+    // A thread that forks while it ends has no such variable any more. It forks without the lock.
+    let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(kept()));
 }
 
 extern "C" fn after_in_parent() {
-    FORKING.with(|forking| forking.borrow_mut().take());
+    let _ = FORKING.try_with(|forking| forking.borrow_mut().take());
 }
 
 extern "C" fn after_in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed); // P8, Relaxed: the child has no other thread
-    FORKING.with(|forking| {
-        if let Some(mut kept) = forking.borrow_mut().take() {
-            for &fd in kept.iter() {
-                // SAFETY: M7: the child's own copy, which nothing in the child uses.
-                unsafe { libc::close(fd) };
-            }
-            kept.clear();
-        }
-    });
+    let lists = FORKING.try_with(|forking| forking.borrow_mut().take());
+    let Ok(Some(mut lists)) = lists else { return };
+    for &fd in &lists.descriptors {
+        // SAFETY: M7: the child's own copy, which nothing in the child uses.
+        unsafe { libc::close(fd) };
+    }
+    for &(first, bytes) in &lists.ranges {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        let first = ptr::without_provenance_mut(first);
+        // SAFETY: M7: the child has no memory there, by the advice of `Memory::map`. An error leaves it so.
+        unsafe { libc::mmap(first, bytes, libc::PROT_NONE, flags, -1, 0) };
+    }
+    lists.descriptors.clear();
+    lists.ranges.clear();
 }

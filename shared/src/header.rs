@@ -39,7 +39,7 @@ pub(crate) const MAX_LAYOUT: usize = PAGE - LAYOUT_AT;
 /// What a segment says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The boot of the machine, as the kernel numbers it.
+    /// The boot of the machine, as the kernel numbers it; zeros if it does not say.
     pub(crate) boot: [u8; 16],
     pub(crate) shape: Shape,
     pub(crate) layout_hash: u64,
@@ -49,11 +49,15 @@ pub(crate) struct Header {
 
 impl Header {
     /// The header of a segment of events `T`.
-    pub(crate) fn of<T: Event>(capacity: usize, seats: usize) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub(crate) fn of<T: Event>(capacity: usize, seats: usize) -> io::Result<Self> {
         let (mut layout, shape) = (T::layout(), Shape { capacity, seats, event: size_of::<T>() });
         let layout_hash = hash(&layout);
         layout.truncate(MAX_LAYOUT); // it is ASCII
-        Self { boot: boot(), shape, layout_hash, layout }
+        Ok(Self { boot: boot()?, shape, layout_hash, layout })
     }
 
     /// Returns the header as bytes.
@@ -121,20 +125,18 @@ impl Header {
         if found == expected { Ok(self) } else { Err(Difference::Bytes { expected, found }) }
     }
 
-    /// Checks that the segment was made since the machine started, and has events `T`.
+    /// Checks that the segment is of the same boot as `program`, and that its events have the same layout.
     ///
     /// # Errors
     ///
     /// What differs.
-    pub(crate) fn check<T: Event>(&self) -> Result<(), Difference> {
-        let program = Self::of::<T>(self.shape.capacity, self.shape.seats);
-        if self.boot != program.boot {
+    pub(crate) fn check(&self, program: &Self) -> Result<(), Difference> {
+        let unknown = [0; 16];
+        if self.boot != program.boot && ![self.boot, program.boot].contains(&unknown) {
             return Err(Difference::Boot);
         }
-        let is_same =
-            (self.layout_hash, self.shape.event) == (program.layout_hash, program.shape.event);
-        if !is_same || align_of::<T>() > PAGE {
-            let (program, segment) = (program.layout, self.layout.clone());
+        if (self.layout_hash, self.shape.event) != (program.layout_hash, program.shape.event) {
+            let (program, segment) = (program.layout.clone(), self.layout.clone());
             return Err(Difference::Layout { program, segment });
         }
         Ok(())
@@ -146,8 +148,11 @@ fn array<const N: usize>(page: &[u8], at: usize) -> [u8; N] {
 }
 
 /// Returns the number of this boot of the machine; zeros where the system does not say it.
-fn boot() -> [u8; 16] {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+fn boot() -> io::Result<[u8; 16]> {
+    let text = match std::fs::read_to_string("/proc/sys/kernel/random/boot_id") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        text => text?,
+    };
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    u128::from_str_radix(&digits, 16).unwrap_or(0).to_be_bytes()
+    Ok(u128::from_str_radix(&digits, 16).unwrap_or(0).to_be_bytes())
 }

@@ -13,7 +13,7 @@ use std::slice;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-use crate::fork::Process;
+use crate::fork::Unshared;
 use crate::protocol::Shared;
 use crate::words::{Seat, Words};
 
@@ -57,8 +57,7 @@ pub(crate) struct Memory {
     first: NonNull<u8>,
     bytes: usize,
     shape: Shape,
-    /// A forked child has no such mapping, and may have another one in its place.
-    process: Process,
+    unshared: Unshared,
 }
 
 // SAFETY: M4: plain memory, which any thread may unmap.
@@ -79,15 +78,22 @@ impl Memory {
     /// keeps the protocol (M4).
     pub(crate) unsafe fn map(file: &File, shape: Shape) -> io::Result<Self> {
         let bytes = shape.bytes().ok_or(io::ErrorKind::OutOfMemory)?;
-        let (access, flags) =
-            (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
-        // SAFETY: M4: the system chooses an unused range, so no memory of the program changes.
-        let first = unsafe { mmap(ptr::null_mut(), bytes, access, flags, file, 0) }?;
-        let first = NonNull::new(first.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        let memory = Self { first, bytes, shape, process: Process::current() };
-        // SAFETY: M4: the range is this mapping, and the advice changes nothing in this process.
-        unsafe { madvise(first.as_ptr().cast(), bytes, Advice::LinuxDontFork) }?;
-        Ok(memory)
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        let (first, unshared) = Unshared::map(bytes, || {
+            // SAFETY: M4: the system chooses an unused range, so no memory of the program changes.
+            let first = unsafe { mmap(ptr::null_mut(), bytes, access, flags, file, 0) }?;
+            // SAFETY: M4: the range is this mapping, and the advice changes nothing in this process.
+            unsafe { madvise(first, bytes, Advice::LinuxDontFork) }?;
+            NonNull::new(first.cast()).ok_or(io::ErrorKind::OutOfMemory.into())
+        })?;
+        Ok(Self { first, bytes, shape, unshared })
+    }
+
+    /// Lets the system map the pages at once, so that the first lap does not wait for each of them.
+    pub(crate) fn populate(&self) {
+        // SAFETY: M4: as in `map`. An older kernel refuses it, and maps each page when it is used.
+        let _ =
+            unsafe { madvise(self.first.as_ptr().cast(), self.bytes, Advice::LinuxPopulateWrite) };
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -119,9 +125,9 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.process.is_current() {
+        self.unshared.unmap(|| {
             // SAFETY: M4: it is mapped, and nothing refers to it any more.
             let _ = unsafe { munmap(self.first.as_ptr().cast(), self.bytes) };
-        }
+        });
     }
 }

@@ -14,6 +14,7 @@ use crate::attached::{Attached, after};
 use crate::batch::Batch;
 use crate::error::{PollError, WaitError};
 use crate::event::Event;
+use crate::evidence::Held;
 use crate::protocol::reading::Reading;
 use crate::protocol::{Silence, parking};
 use crate::slots::Slots;
@@ -31,9 +32,10 @@ pub struct Reader<T: Event> {
     source: Source<T>,
     waits: WaiterElsewhere,
     is_writer_gone: Arc<AtomicBool>,
-    /// Has the pipe, so it ends after the seat is given up.
-    _watch: Watch,
     attached: Attached,
+    _watch: Watch,
+    /// Closed after the seat is given up.
+    _held: Arc<Held>,
 }
 
 /// What a reader is made of.
@@ -41,19 +43,34 @@ pub(crate) struct Parts {
     pub(crate) reading: Reading,
     pub(crate) waits: WaiterElsewhere,
     pub(crate) watch: (Watch, Arc<AtomicBool>),
+    pub(crate) held: Arc<Held>,
     pub(crate) attached: Attached,
 }
 
 impl<T: Event> Reader<T> {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { reading, waits, watch: (watch, is_writer_gone), attached } = parts;
+        let Parts { reading, waits, watch: (_watch, is_writer_gone), held: _held, attached } =
+            parts;
         let source = Source::new(reading, Slots::new(Arc::clone(&attached.memory)));
-        Self { source, waits, is_writer_gone, _watch: watch, attached }
+        Self { source, waits, is_writer_gone, attached, _watch, _held }
     }
 
     /// Returns the available events. Never waits.
     ///
     /// The batch ends at the last slot of the ring, even if more events are available.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing_shared::error::PollError;
+    ///
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// assert_eq!(reader.poll().err(), Some(PollError::Empty));
+    /// writer.publish(|tick| *tick = 7);
+    /// assert_eq!(reader.poll()?.iter().next(), Some((0, &7)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -72,6 +89,17 @@ impl<T: Event> Reader<T> {
     /// Returns the available events, and waits for the first one if there are none.
     ///
     /// The batch ends where a batch of [`poll`](Self::poll) ends.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// let thread = std::thread::spawn(move || writer.publish(|tick| *tick = 7));
+    /// assert_eq!(reader.wait()?.as_slice(), [7]);
+    /// thread.join().unwrap();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -97,6 +125,21 @@ impl<T: Event> Reader<T> {
     ///
     /// The batch ends where a batch of [`poll`](Self::poll) ends.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use std::time::Duration;
+    /// use lapwing_shared::error::PollError;
+    ///
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// let timeout = Duration::from_millis(1);
+    /// assert_eq!(reader.wait_timeout(timeout).err(), Some(PollError::Empty));
+    /// writer.publish(|tick| *tick = 7);
+    /// assert_eq!(reader.wait_timeout(timeout)?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`poll`](Self::poll); [`PollError::Empty`] if no event is available when `timeout` is over.
@@ -113,6 +156,23 @@ impl<T: Event> Reader<T> {
     /// `handle` breaks. Returns what it broke with.
     ///
     /// The events of a batch are released together, after the last of them.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use std::ops::ControlFlow;
+    ///
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// let mut sum = 0;
+    /// let last = reader.run(|tick, sequence, is_last| {
+    ///     sum += tick;
+    ///     if is_last { ControlFlow::Break(sequence) } else { ControlFlow::Continue(()) }
+    /// })?;
+    /// assert_eq!((sum, last), (24, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -139,6 +199,20 @@ impl<T: Event> Reader<T> {
 
     /// Waits until a process writes to the segment. Returns false if none does when `timeout` is over.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use std::time::Duration;
+    ///
+    /// let first = ticks().create(8)?;
+    /// let reader = ticks().open()?;
+    /// first.hand_over();
+    /// assert!(!reader.wait_for_writer(Duration::from_millis(1)));
+    /// let _second = ticks().create(8)?;
+    /// assert!(reader.wait_for_writer(Duration::from_secs(10)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Blocking
     ///
     /// Looks every millisecond, for at most `timeout`.
@@ -154,18 +228,50 @@ impl<T: Event> Reader<T> {
     }
 
     /// Returns the sequence of the first event that is not consumed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// reader.poll()?.consume(2);
+    /// assert_eq!(reader.sequence(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.source.next()
     }
 
+    /// Lets the system map the memory at once.
+    pub(crate) fn populate(&self) {
+        self.source.populate();
+    }
+
     /// Returns the number of slots.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let _writer = ticks().create(8)?;
+    /// assert_eq!(ticks().open()?.capacity(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.source.capacity()
     }
 
     /// Returns whether the writer's process has ended, or has handed over, and no other one has taken over.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let _writer = ticks().create(8)?;
+    /// assert!(!ticks().open()?.is_writer_gone());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_writer_gone(&self) -> bool {
         // P9, Acquire: pairs with the Release in `find`. What a dead process published is visible.

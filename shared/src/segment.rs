@@ -40,7 +40,7 @@ use crate::watch::{ReadersWatch, WriterWatch};
 use crate::writer::{self, Writer};
 
 /// How long a process waits for another one that makes or opens a segment in the folder.
-const LOCK_LIMIT: Duration = Duration::from_secs(1);
+const LOCK_LIMIT: Duration = Duration::from_secs(5);
 
 /// Number of seats, unless the program says otherwise.
 const SEATS: usize = 16;
@@ -77,6 +77,16 @@ pub struct Segment<T> {
 
 impl<T: Event> Segment<T> {
     /// Names a segment: 1 to 64 of the characters `a-z A-Z 0-9 . _ -`, not beginning with a dot.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing_shared::Segment;
+    /// use lapwing_shared::error::CreateError;
+    ///
+    /// assert!(matches!(Segment::<u64>::named("../ticks").create(8), Err(CreateError::Name { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn named(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -96,6 +106,14 @@ impl<T: Event> Segment<T> {
     ///
     /// Without this call, the environment variable `LAPWING_DIR` names the folder. Without that, it is
     /// `/dev/shm/lapwing-UID`. In a container, `/dev/shm` often has no more than 64 MiB.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let _writer = ticks().create(8)?;
+    /// assert!(folder.path().join("ticks.segment").is_dir());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
@@ -103,6 +121,17 @@ impl<T: Event> Segment<T> {
 
     /// Sets how many readers there can be at a time: 1 to 1024, 16 without this call. Only
     /// [`create`](Self::create) uses it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing_shared::error::OpenError;
+    ///
+    /// let _writer = ticks().seats(1).create(8)?;
+    /// let _reader = ticks().open()?;
+    /// assert_eq!(ticks().open().err(), Some(OpenError::NoSeat { seats: 1 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn seats(mut self, seats: usize) -> Self {
         self.seats = seats;
         self
@@ -112,6 +141,18 @@ impl<T: Event> Segment<T> {
     ///
     /// Create the ends of a process before you pin their threads:
     /// [`WaiterElsewhere::new`] counts the CPUs.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing::wait::{Blocking, BusySpin};
+    ///
+    /// let mut writer = ticks().wait_strategy(Blocking::default()).create(8)?;
+    /// let mut reader = ticks().wait_strategy(BusySpin).open()?;
+    /// writer.publish(|tick| *tick = 7);
+    /// assert_eq!(reader.wait()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn wait_strategy(mut self, strategy: impl WaitStrategy) -> Self {
         self.waits = Some(WaiterElsewhere::new(strategy));
         self
@@ -119,6 +160,16 @@ impl<T: Event> Segment<T> {
 
     /// Lets a reader begin with the oldest event that is still in its slot, instead of the next one that is
     /// published. Only [`open`](Self::open) uses it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// assert_eq!(ticks().from_oldest().open()?.poll()?.as_slice(), [7, 8, 9]);
+    /// assert!(ticks().open()?.poll().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_oldest(mut self) -> Self {
         self.start = Start::Oldest;
         self
@@ -132,6 +183,16 @@ impl<T: Event> Segment<T> {
     /// different, or if the segment was closed, a new one takes its place; readers of the old one drain it
     /// and get [`Closed`](crate::error::PollError::Closed).
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing_shared::error::CreateError;
+    ///
+    /// let _writer = ticks().create(8)?;
+    /// assert!(matches!(ticks().create(8), Err(CreateError::HasWriter { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`CreateError`]; [`HasWriter`](CreateError::HasWriter) if a living process writes to it. Memory for
@@ -139,9 +200,10 @@ impl<T: Event> Segment<T> {
     ///
     /// # Blocking
     ///
-    /// Waits for another process that makes or opens a segment in the folder, for at most a second.
+    /// Waits for another process that makes or opens a segment in the folder, for at most five
+    /// seconds.
     pub fn create(self, capacity: usize) -> Result<Writer<T>, CreateError> {
-        let header = self.new_header(capacity)?;
+        self.check(capacity)?;
         let place = self.place();
         let failed = |refused| create_error(&place, refused);
         place.make_folder().map_err(|error| failed(error.into()))?;
@@ -150,14 +212,24 @@ impl<T: Event> Segment<T> {
             return Err(CreateError::HasWriter { pid });
         }
         let attach = || {
+            let header = Header::of::<T>(capacity, self.seats)?;
             locked.remove_leftovers()?;
             let (made, has_taken_over) = match take_over(&locked, &header)? {
                 Some(made) => (made, true),
                 None => (make(&locked, &header)?, false),
             };
-            self.write(made, &place, has_taken_over)
+            let memory = Arc::clone(&made.memory);
+            let writer = self.write(made, &place, has_taken_over);
+            if writer.is_err() && !has_taken_over {
+                memory.shared().close();
+                let _ = locked.remove();
+            }
+            writer
         };
-        attach().map_err(|error| failed(error.into()))
+        let writer = attach().map_err(|error| failed(error.into()))?;
+        drop(locked);
+        writer.populate();
+        Ok(writer)
     }
 
     /// Opens the segment, and returns a reading end. It takes a seat until it is dropped.
@@ -167,6 +239,20 @@ impl<T: Event> Segment<T> {
     ///
     /// A segment whose writer has ended without closing it can be opened too.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing_shared::Segment;
+    /// use lapwing_shared::error::{Difference, OpenError};
+    ///
+    /// let _writer = ticks().create(8)?;
+    /// let other = Segment::<f64>::named("ticks").folder(folder.path()).open();
+    /// let (program, segment) = ("f8".to_owned(), "u8".to_owned());
+    /// let expected = Difference::Layout { program, segment };
+    /// assert_eq!(other.err(), Some(OpenError::Differs(expected)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`OpenError`]; [`Differs`](OpenError::Differs) says what is different about a segment of another
@@ -174,7 +260,8 @@ impl<T: Event> Segment<T> {
     ///
     /// # Blocking
     ///
-    /// Waits for another process that makes or opens a segment in the folder, for at most a second. Does not
+    /// Waits for another process that makes or opens a segment in the folder, for at most five
+    /// seconds. Does not
     /// wait for a segment to be created.
     pub fn open(self) -> Result<Reader<T>, OpenError> {
         if !is_name(&self.name) {
@@ -183,32 +270,48 @@ impl<T: Event> Segment<T> {
         let place = self.place();
         let failed = |refused| open_error(&place, refused);
         let locked = place.lock(LOCK_LIMIT).map_err(failed)?;
-        let directory = locked.open().map_err(|error| failed(error.into()))?;
-        let directory = directory.ok_or(OpenError::NotFound { path: place.directory() })?;
-        let file = open_memory(&directory).map_err(|error| failed(error.into()))?;
-        let header = Header::read(&file).map_err(|error| failed(error.into()))?;
-        let header = header.map_err(OpenError::Differs)?;
-        header.check::<T>().map_err(OpenError::Differs)?;
-        let memory = map(&file, header.shape).map_err(|error| failed(error.into()))?;
-        if memory.shared().is_closed() {
-            return Err(OpenError::Closed);
+        let reader = self.open_in(&locked, &place).map_err(|refused| match refused {
+            Ok(error) => error,
+            Err(error) => failed(error.into()),
+        })?;
+        drop(locked);
+        reader.populate();
+        Ok(reader)
+    }
+
+    /// Opens the segment. An error is that of the caller, or what the system says.
+    fn open_in(
+        self,
+        locked: &Locked<'_>,
+        place: &Place,
+    ) -> Result<Reader<T>, Result<OpenError, io::Error>> {
+        let not_found = || Ok(OpenError::NotFound { path: place.directory() });
+        let directory = locked.open().map_err(Err)?.ok_or_else(not_found)?;
+        let file = open_memory(&directory).map_err(Err)?;
+        let header = Header::read(&file).map_err(Err)?;
+        let header = header.map_err(|difference| Ok(OpenError::Differs(difference)))?;
+        let Shape { capacity, seats, .. } = header.shape;
+        let program = Header::of::<T>(capacity, seats).map_err(Err)?;
+        header.check(&program).map_err(|difference| Ok(OpenError::Differs(difference)))?;
+        if !is_event::<T>() {
+            return Err(Ok(OpenError::Event));
         }
-        clear_the_dead(&memory, &directory);
-        // A reader that is about to leave has given up its seat and still holds the pipe.
-        let is_unheld =
-            |&index: &usize| matches!(Watched::open(&directory, &seat(index)), Ok(None));
-        let free = memory.shared().free_seats().find(is_unheld);
-        let index = free.ok_or(OpenError::NoSeat { seats: header.shape.seats })?;
-        let reader = self.read((memory, Arc::new(directory)), &place, index);
-        reader.map_err(|error| failed(error.into()))
+        let memory = map(&file, header.shape).map_err(Err)?;
+        if memory.shared().is_closed() {
+            return Err(Ok(OpenError::Closed));
+        }
+        clear_the_dead(&memory, &directory).map_err(Err)?;
+        let free = free_seat(&memory, &directory).map_err(Err)?;
+        let index = free.ok_or(Ok(OpenError::NoSeat { seats }))?;
+        self.read((memory, Arc::new(directory)), place, index).map_err(Err)
     }
 
     /// Checks what a new segment is asked to be.
-    fn new_header(&self, capacity: usize) -> Result<Header, CreateError> {
+    fn check(&self, capacity: usize) -> Result<(), CreateError> {
         if !is_name(&self.name) {
             return Err(CreateError::Name { name: self.name.clone() });
         }
-        if size_of::<T>() == 0 || align_of::<T>() > PAGE {
+        if !is_event::<T>() {
             return Err(CreateError::Event);
         }
         if !(1..=MAX_SEATS).contains(&self.seats) {
@@ -219,7 +322,7 @@ impl<T: Event> Segment<T> {
         if !is_possible || shape.bytes().is_none() {
             return Err(CreateError::Capacity { requested: capacity });
         }
-        Ok(Header::of::<T>(capacity, self.seats))
+        Ok(())
     }
 
     fn place(&self) -> Place {
@@ -232,10 +335,11 @@ impl<T: Event> Segment<T> {
         let shared = memory.shared();
         let writing = Writing::new(shared, Fences::register());
         shared.words.life.0.writer_pid.store(std::process::id(), Ordering::Relaxed); // P8: for people
-        let watch = ReadersWatch::start(memory.clone(), Arc::clone(&directory), held)?;
+        let watch =
+            ReadersWatch::start(Arc::clone(&memory), Arc::clone(&directory), Arc::clone(&held))?;
         let waits = self.into_waits();
         let attached = Attached::new(memory, directory, place.clone());
-        Ok(Writer::new(writer::Parts { writing, waits, watch, attached, has_taken_over }))
+        Ok(Writer::new(writer::Parts { writing, waits, watch, held, attached, has_taken_over }))
     }
 
     /// Takes a seat and makes the reading end.
@@ -245,22 +349,17 @@ impl<T: Event> Segment<T> {
         place: &Place,
         index: usize,
     ) -> io::Result<Reader<T>> {
-        // M3: before the seat.
-        let held = Held::hold(&directory, &seat(index))?;
+        // M3: the pipe before the seat. In between, the writer learns that there is a pipe to watch.
+        let held = Arc::new(Held::hold(&directory, &seat(index))?);
+        let watch =
+            WriterWatch::start(Arc::clone(&memory), Arc::clone(&directory), Arc::clone(&held))?;
         let (fences, shared) = (Fences::register(), memory.shared());
         shared.seats[index].holder.0.pid.store(std::process::id(), Ordering::Relaxed); // P8: for people
         let (tenure, sequence) = shared.join(index, self.start, fences.code());
-        let watch = match WriterWatch::start(memory.clone(), Arc::clone(&directory), held) {
-            Ok(watch) => watch,
-            Err(error) => {
-                memory.shared().leave(tenure);
-                return Err(error);
-            }
-        };
         let reading = Reading::new(tenure, sequence, fences);
         let waits = self.into_waits();
         let attached = Attached::new(memory, directory, place.clone());
-        Ok(Reader::new(reader::Parts { reading, waits, watch, attached }))
+        Ok(Reader::new(reader::Parts { reading, waits, watch, held, attached }))
     }
 
     fn into_waits(self) -> WaiterElsewhere {
@@ -278,7 +377,7 @@ impl<T> fmt::Debug for Segment<T> {
 struct Made {
     memory: Arc<Memory>,
     directory: Arc<Directory>,
-    held: Held,
+    held: Arc<Held>,
 }
 
 /// Returns the process that writes to the segment, if one does.
@@ -303,13 +402,19 @@ fn take_over(locked: &Locked<'_>, header: &Header) -> io::Result<Option<Made>> {
     let old = open_memory(&directory).and_then(|file| Ok((Header::read(&file)?, file)));
     if let Ok((Ok(old), file)) = old {
         let memory = map(&file, old.shape)?;
-        let shared = memory.shared();
-        if old == *header && !shared.is_closed() {
-            let held = Held::hold(&directory, WRITER)?;
-            shared.words.life.0.takeovers.fetch_add(1, Ordering::Relaxed); // P8: for people
-            return Ok(Some(Made { memory, directory: Arc::new(directory), held }));
+        let is_same = old.shape == header.shape && old.check(header).is_ok();
+        if is_same && !memory.shared().is_closed() {
+            match Held::hold(&directory, WRITER) {
+                // Somebody has removed a pipe, as programs do that clean up.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                held => {
+                    let (held, directory) = (Arc::new(held?), Arc::new(directory));
+                    memory.shared().words.life.0.takeovers.fetch_add(1, Ordering::Relaxed); // P8: for people
+                    return Ok(Some(Made { memory, directory, held }));
+                }
+            }
         }
-        shared.close(); // for readers that still have it
+        memory.shared().close(); // for readers that still have it
     }
     locked.remove()?;
     Ok(None)
@@ -324,7 +429,7 @@ fn make(locked: &Locked<'_>, header: &Header) -> io::Result<Made> {
         file.write_all_at(&header.encode(), 0)?;
         directory.make_pipe(WRITER)?;
         (0..header.shape.seats).try_for_each(|index| directory.make_pipe(&seat(index)))?;
-        let held = Held::hold(&directory, WRITER)?;
+        let held = Arc::new(Held::hold(&directory, WRITER)?);
         let memory = map(&file, header.shape)?;
         locked.publish_draft()?;
         Ok((memory, held))
@@ -348,15 +453,32 @@ fn map(file: &File, shape: Shape) -> io::Result<Arc<Memory>> {
     unsafe { Memory::map(file, shape) }.map(Arc::new)
 }
 
-/// Clears the seats of dead readers.
-fn clear_the_dead(memory: &Memory, directory: &Directory) {
+/// Whether a segment can have such events: its slots begin on a page.
+fn is_event<T>() -> bool {
+    size_of::<T>() > 0 && align_of::<T>() <= PAGE
+}
+
+/// Clears the seats of dead readers. The watch of the writer does so too, unless there is no writer.
+fn clear_the_dead(memory: &Memory, directory: &Directory) -> io::Result<()> {
     let shared = memory.shared();
     for (tenure, _) in shared.held() {
-        if matches!(Watched::open(directory, &seat(tenure.index)), Ok(None)) && shared.clear(tenure)
-        {
+        let is_dead = Watched::open(directory, &seat(tenure.index))?.is_none();
+        if is_dead && shared.clear(tenure) {
             shared.words.slots.0.wake_all();
         }
     }
+    Ok(())
+}
+
+/// Returns a seat that is free and whose pipe nobody holds: a reader that is about to leave has given up its
+/// seat, and still holds the pipe.
+fn free_seat(memory: &Memory, directory: &Directory) -> io::Result<Option<usize>> {
+    for index in memory.shared().free_seats() {
+        if Watched::open(directory, &seat(index))?.is_none() {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
 }
 
 fn create_error(place: &Place, refused: Refused) -> CreateError {

@@ -38,6 +38,11 @@ impl<T: Pod> Slots<T> {
         Self { shared, first, mask, memory }
     }
 
+    /// Lets the system map the memory at once.
+    pub(crate) fn populate(&self) {
+        self.memory.populate();
+    }
+
     /// Returns the number of slots.
     pub(crate) fn capacity(&self) -> usize {
         self.memory.shape().capacity

@@ -33,6 +33,11 @@ impl<T: Event> Source<T> {
         &self.reading
     }
 
+    /// Lets the system map the memory at once.
+    pub(crate) fn populate(&self) {
+        self.slots.populate();
+    }
+
     /// Returns the number of slots.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.capacity()

@@ -20,8 +20,8 @@ pub(crate) struct Words {
     /// The number of published events, which is the sequence of the next one. The writer stores it, and
     /// readers load it.
     pub(crate) published: Line<AtomicU64>,
-    /// The writer writes to sequences below this one without another look at the seats. The writer stores
-    /// it, and readers load it when they join.
+    /// The writer writes to sequences below this one without another look at the seats. It never
+    /// decreases. The writer stores it, and readers load it when they join.
     pub(crate) granted: Line<AtomicU64>,
     /// Where readers park until an event is published. Readers mark it, the writer wakes them.
     pub(crate) events: Line<EventCount>,

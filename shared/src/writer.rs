@@ -10,11 +10,12 @@ use lapwing::wait::{Elsewhere, WaiterElsewhere};
 use crate::attached::{Attached, after};
 use crate::error::Full;
 use crate::event::Event;
+use crate::evidence::Held;
 use crate::protocol::Shared;
 use crate::protocol::parking;
 use crate::protocol::writing::Writing;
 use crate::slots::Slots;
-use crate::watch::{Attended, Watch};
+use crate::watch::Watch;
 use crate::{Peer, Sequence};
 
 /// The writing end of a segment. One process has it at a time.
@@ -29,10 +30,10 @@ pub struct Writer<T: Event> {
     writing: Writing,
     slots: Slots<T>,
     waits: WaiterElsewhere,
-    attended: Attended,
-    /// Ends before the pipe is closed, which it has.
-    watch: Watch,
     attached: Attached,
+    _watch: Watch,
+    /// Closed after all of that has ended.
+    _held: Arc<Held>,
     /// Whether dropping it closes the segment.
     closes: bool,
     has_taken_over: bool,
@@ -42,16 +43,18 @@ pub struct Writer<T: Event> {
 pub(crate) struct Parts {
     pub(crate) writing: Writing,
     pub(crate) waits: WaiterElsewhere,
-    pub(crate) watch: (Watch, Attended),
+    pub(crate) watch: Watch,
+    pub(crate) held: Arc<Held>,
     pub(crate) attached: Attached,
     pub(crate) has_taken_over: bool,
 }
 
 impl<T: Event> Writer<T> {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { writing, waits, watch: (watch, attended), attached, has_taken_over } = parts;
+        let Parts { writing, waits, watch, held, attached, has_taken_over } = parts;
         let slots = Slots::new(Arc::clone(&attached.memory));
-        Self { writing, slots, waits, attended, watch, attached, closes: true, has_taken_over }
+        let (closes, _watch, _held) = (true, watch, held);
+        Self { writing, slots, waits, attached, _watch, _held, closes, has_taken_over }
     }
 
     /// Publishes an event, which `write` writes into its slot. Returns its sequence.
@@ -59,6 +62,15 @@ impl<T: Event> Writer<T> {
     /// The slot has the event that was there one lap before, or zeros in the first lap.
     ///
     /// If `write` panics, nothing is published.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// assert_eq!(writer.publish(|tick| *tick = 7), 0);
+    /// assert_eq!(writer.publish(|tick| *tick = 8), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Blocking
     ///
@@ -74,6 +86,20 @@ impl<T: Event> Writer<T> {
 
     /// Publishes an event like [`publish`](Self::publish), unless no slot is free. Never waits.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing_shared::error::Full;
+    ///
+    /// let mut writer = ticks().create(1)?;
+    /// let mut reader = ticks().open()?;
+    /// assert_eq!(writer.try_publish(|tick| *tick = 7), Ok(0));
+    /// assert_eq!(writer.try_publish(|tick| *tick = 8), Err(Full));
+    /// reader.poll()?.consume_all();
+    /// assert_eq!(writer.try_publish(|tick| *tick = 8), Ok(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Full`] if no slot is free; `write` is not called.
@@ -86,6 +112,20 @@ impl<T: Event> Writer<T> {
     }
 
     /// Publishes an event like [`publish`](Self::publish), and waits for a free slot for at most `timeout`.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use std::time::Duration;
+    /// use lapwing_shared::error::Full;
+    ///
+    /// let mut writer = ticks().create(1)?;
+    /// let _reader = ticks().open()?;
+    /// let timeout = Duration::from_millis(1);
+    /// assert_eq!(writer.publish_timeout(timeout, |tick| *tick = 7), Ok(0));
+    /// assert_eq!(writer.publish_timeout(timeout, |tick| *tick = 8), Err(Full));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -109,6 +149,16 @@ impl<T: Event> Writer<T> {
     /// Publishes copies of `events`. Returns the sequence of the first one.
     ///
     /// Readers see them in one or more parts, in order.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// assert_eq!(writer.publish_all(&[7, 8, 9]), 0);
+    /// assert_eq!(reader.poll()?.as_slice(), [7, 8, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Blocking
     ///
@@ -134,30 +184,84 @@ impl<T: Event> Writer<T> {
     }
 
     /// Returns the sequence of the next event.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// assert_eq!(writer.sequence(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.writing.next()
     }
 
+    /// Lets the system map the memory at once.
+    pub(crate) fn populate(&self) {
+        self.slots.populate();
+    }
+
     /// Returns the number of slots.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// assert_eq!(ticks().create(8)?.capacity(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slots.capacity()
     }
 
     /// Returns whether the segment is that of a writer that ended without closing it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let first = ticks().create(8)?;
+    /// assert!(!first.has_taken_over());
+    /// first.hand_over();
+    /// assert!(ticks().create(8)?.has_taken_over());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn has_taken_over(&self) -> bool {
         self.has_taken_over
     }
 
     /// Returns the readers, with their processes and how far each is: a snapshot.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut writer = ticks().create(8)?;
+    /// let _reader = ticks().open()?;
+    /// writer.publish_all(&[7, 8, 9]);
+    /// let readers = writer.readers();
+    /// assert_eq!((readers[0].pid, readers[0].lag), (std::process::id(), 3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn readers(&self) -> Vec<Peer> {
         self.attached.readers()
     }
 
     /// Waits until there are `count` readers. Returns false if there are fewer when `timeout` is over.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use std::time::Duration;
+    ///
+    /// let writer = ticks().create(8)?;
+    /// assert!(!writer.wait_for_readers(1, Duration::from_millis(1)));
+    /// let _reader = ticks().open()?;
+    /// assert!(writer.wait_for_readers(1, Duration::from_secs(1)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Blocking
     ///
@@ -177,12 +281,40 @@ impl<T: Event> Writer<T> {
 
     /// Closes the segment. Readers get the events that are left, and then
     /// [`Closed`](crate::error::PollError::Closed). The last of them removes the segment.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use lapwing_shared::error::PollError;
+    ///
+    /// let mut writer = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// writer.publish(|tick| *tick = 7);
+    /// writer.close();
+    /// reader.poll()?.consume_all();
+    /// assert_eq!(reader.poll().err(), Some(PollError::Closed));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn close(self) {
         drop(self);
     }
 
     /// Ends this writer without closing the segment, so that another process can
     /// [take it over](crate::Segment::create). Readers wait for that one as if this process had died.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// let mut first = ticks().create(8)?;
+    /// let mut reader = ticks().open()?;
+    /// first.publish(|tick| *tick = 7);
+    /// first.hand_over();
+    ///
+    /// let mut second = ticks().create(8)?; // in another process
+    /// second.publish(|tick| *tick = 8);
+    /// assert_eq!(reader.poll()?.as_slice(), [7, 8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hand_over(mut self) {
         self.closes = false;
     }
@@ -201,13 +333,13 @@ impl<T: Event> Writer<T> {
     #[cold]
     #[inline(never)]
     fn wait_for_room(&mut self, deadline: Option<Instant>) -> bool {
-        let Self { writing, slots, waits, attended, watch, .. } = self;
+        let Self { writing, slots, waits, .. } = self;
         if writing.look(slots.shared()) > 0 {
             return true;
         }
         waits.begin();
         loop {
-            let room = Room { shared: slots.shared(), next: writing.next(), attended, watch };
+            let room = Room { shared: slots.shared(), next: writing.next() };
             waits.wait(&room, deadline);
             if writing.look(slots.shared()) > 0 {
                 return true;
@@ -238,12 +370,7 @@ impl<T: Event> fmt::Debug for Writer<T> {
 struct Room<'a> {
     shared: Shared<'a>,
     next: Sequence,
-    attended: &'a Attended,
-    watch: &'a Watch,
 }
-
-/// Longest park while a reader is not watched: it may be dead.
-const UNWATCHED: Duration = Duration::from_millis(10);
 
 impl Elsewhere for Room<'_> {
     fn is_over(&self) -> bool {
@@ -256,11 +383,7 @@ impl Elsewhere for Room<'_> {
     }
 
     fn park(&self, deadline: Option<Instant>) {
-        let mut time = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        if !self.attended.is_complete(self.shared) {
-            self.watch.alert();
-            time = Some(time.map_or(UNWATCHED, |time| time.min(UNWATCHED)));
-        }
+        let time = deadline.map(|at| at.saturating_duration_since(Instant::now()));
         let shared = self.shared;
         let place = &shared.words.slots.0;
         parking::park(place, time, || shared.does_a_reader_rely(), || self.is_over());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::files::{Source, sources};
+use crate::files::{Source, own, sources, sources_of};
 
 /// What models, Miri and sanitizers do not see is in few files. `docs/reliability.md` has an
 /// argument for each.
@@ -18,6 +18,30 @@ fn assembly_and_system_calls_are_in_few_files() {
     assert_only("_mm_", &[prefetch]);
     assert_only("compiler_fence", &[fence]);
     assert_only("rustix", &[mapping, fence, futex, cpu, folder, ring_file]);
+}
+
+/// The same for segments. The package of the library comes without them.
+#[test]
+fn system_calls_of_segments_are_in_few_files() {
+    if !own("../shared/src").is_dir() {
+        return;
+    }
+    let sources = sources_of(&[("shared", "../shared/src")]);
+    let with = |what: &str| -> BTreeSet<String> {
+        let has = |file: &&Source| file.lines().any(|(_, line)| line.code.contains(what));
+        sources.iter().filter(has).map(|file| file.path.clone()).collect()
+    };
+    let files = |names: &[&str]| -> BTreeSet<String> {
+        names.iter().map(|name| format!("shared/{name}.rs")).collect()
+    };
+    assert_eq!(with("asm!"), files(&[]));
+    assert_eq!(with("compiler_fence"), files(&["fences"]));
+    assert_eq!(with("libc::"), files(&["fork", "watch/mod"]));
+    let names = ["directory", "event_count", "evidence", "fences", "memory", "segment"];
+    assert_eq!(
+        with("rustix::"),
+        files(&[&names[..], &["watch/mod", "watch/readers", "watch/writer"]].concat())
+    );
 }
 
 #[test]

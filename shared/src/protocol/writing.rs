@@ -12,6 +12,9 @@ pub(crate) struct Writing {
     next: u64,
     /// It may write below this one.
     granted: u64,
+    /// What the segment says about that. It is more if the limit was stored, and a look at the seats then
+    /// allowed less.
+    announced: u64,
     fences: Fences,
 }
 
@@ -19,13 +22,14 @@ impl Writing {
     /// Begins, or goes on where a writer that is dead stopped. What that one had written and not
     /// published is lost.
     pub(crate) fn new(shared: Shared<'_>, fences: Fences) -> Self {
-        // P1, Relaxed: the caller has opened the segment after the last writer ended.
+        // P1 and P4, Relaxed: the caller has opened the segment after the last writer ended.
         let next = shared.words.published.0.load(Ordering::Relaxed);
+        let announced = shared.words.granted.0.load(Ordering::Relaxed);
         // P5, Relaxed: a fence follows.
         shared.words.life.0.writer_fences.store(fences.code(), Ordering::Relaxed);
         fence(Ordering::SeqCst); // P5: pairs with the fence in `heavy`
         // The limit in the segment is no grant: the last writer may have died before its second look.
-        Self { next, granted: next, fences }
+        Self { next, granted: next, announced, fences }
     }
 
     /// Returns the sequence of the next event.
@@ -52,10 +56,10 @@ impl Writing {
         let limit = || shared.slowest().unwrap_or(self.next) + shared.capacity;
         let first = limit();
         if first > self.granted {
-            // P4, Release: pairs with the Acquire in `oldest`; carries what is published. It may be lower
-            // than the limit of a dead writer, but not than what that one was granted, since each reader
-            // is at most a lap behind that.
-            shared.words.granted.0.store(first, Ordering::Release);
+            // It never decreases: a dead writer may have written up to there.
+            self.announced = self.announced.max(first);
+            // P4, Release: pairs with the Acquire in `oldest`; carries what is published.
+            shared.words.granted.0.store(self.announced, Ordering::Release);
             // P4: between the limit and the second look. Pairs with the fence in `join`.
             fence(Ordering::SeqCst);
             self.granted = self.granted.max(first.min(limit()));

@@ -8,18 +8,20 @@ mod readers;
 mod writer;
 
 use std::io;
-use std::mem;
+use std::mem::{self, MaybeUninit};
 use std::os::fd::{AsFd, OwnedFd};
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
-use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
+use rustix::io::{read, retry_on_intr, write};
 
 use crate::fork::Process;
 
-pub(crate) use readers::{Attended, ReadersWatch};
+pub(crate) use readers::ReadersWatch;
 pub(crate) use writer::WriterWatch;
 
 /// What a thread does.
@@ -32,6 +34,9 @@ trait Duty: Send + 'static {
 
     /// Learns which of them have something to say, in the same order.
     fn learn(&mut self, is_ready: &[bool]);
+
+    /// Whether to look again soon, because the system had no descriptor for the last look.
+    fn is_unfinished(&self) -> bool;
 }
 
 /// A thread that watches. It ends on drop.
@@ -56,21 +61,17 @@ impl Watch {
         let alarm = Arc::new(Alarm { event, is_over: AtomicBool::new(false) });
         let shared = Arc::clone(&alarm);
         let thread = thread::Builder::new().name("lapwing-watch".into()).stack_size(STACK);
-        let thread = thread.spawn(move || {
-            block_signals();
-            shared.run(&mut duty);
-        })?;
+        // It inherits which signals are blocked.
+        let thread = with_signals_blocked(|| thread.spawn(move || shared.run(&mut duty)))?;
         Ok(Self { alarm, thread: Some(thread), process: Process::current() })
-    }
-
-    /// Makes the thread look at once.
-    pub(crate) fn alert(&self) {
-        self.alarm.sound();
     }
 }
 
 /// Bytes of the stack of such a thread: it calls little.
 const STACK: usize = 64 << 10;
+
+/// When to look again if a look is unfinished: 10 ms.
+const SOON: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 impl Drop for Watch {
     fn drop(&mut self) {
@@ -96,11 +97,11 @@ impl Alarm {
             duty.look();
             let mut polled = duty.poll_for();
             polled.push(PollFd::new(&self.event, PollFlags::IN));
-            if let Err(error) = retry_on_intr(|| rustix::event::poll(&mut polled, None)) {
-                // Without memory. Later there may be some.
-                debug_assert_eq!(error, Errno::NOMEM, "the descriptors are open");
-                thread::sleep(std::time::Duration::from_millis(10));
-                continue;
+            let limit = duty.is_unfinished().then_some(&SOON);
+            if retry_on_intr(|| rustix::event::poll(&mut polled, limit)).is_err() {
+                // Without memory, or with more descriptors than a limit that was lowered meanwhile.
+                thread::sleep(Duration::from_millis(10));
+                polled.iter_mut().for_each(poll_alone);
             }
             let is_ready: Vec<_> = polled.iter().map(|fd| !fd.revents().is_empty()).collect();
             drop(polled);
@@ -114,12 +115,23 @@ impl Alarm {
     }
 }
 
-/// Blocks the signals of the program, which its own threads handle, and SIGPIPE, which a pipe sends to
-/// a thread that writes when its holder has ended.
-fn block_signals() {
-    let mut all = mem::MaybeUninit::uninit();
+/// Polls one descriptor. It is not ready if the system does not say.
+fn poll_alone(fd: &mut PollFd<'_>) {
+    fd.clear_revents();
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let _ = rustix::event::poll(slice::from_mut(fd), Some(&now));
+}
+
+/// Runs `spawn` with all signals blocked: those of the program, which its own threads handle, and SIGPIPE,
+/// which a pipe sends to a thread that writes when its holder has ended.
+fn with_signals_blocked<R>(spawn: impl FnOnce() -> R) -> R {
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: M7: it fills the set.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: M7: the set is filled, and the old one is not asked for.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), std::ptr::null_mut()) };
+    // SAFETY: M7: one set is filled, and the other is filled by the call.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
+    let result = spawn();
+    // SAFETY: M7: the set is filled, and the other one is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    result
 }

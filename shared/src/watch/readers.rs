@@ -1,8 +1,8 @@
-//! How a writer learns of its readers: those that join, and those that are dead.
+//! How a writer learns of its readers: those that join, and those that have ended.
 
 use std::io;
+use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags};
 
@@ -10,31 +10,24 @@ use super::{Duty, Watch};
 use crate::directory::{Directory, seat};
 use crate::evidence::{Held, Watched};
 use crate::memory::Memory;
-use crate::protocol::Shared;
 use crate::protocol::seats::{Tenure, is_held};
 
 /// Watches the readers of one segment.
+///
+/// A reader holds its pipe, tells the writer, and then takes its seat. So this opens each pipe that is held,
+/// whether or not its seat is taken, and closes it only when nobody holds it any more.
 #[derive(Debug)]
 pub(crate) struct ReadersWatch {
     memory: Arc<Memory>,
     directory: Arc<Directory>,
-    /// The pipe of the writer, in which readers write when they join.
-    held: Held,
+    /// The pipe of the writer, in which readers write before they join.
+    held: Arc<Held>,
     /// For each seat, the pipe of its reader.
     pipes: Vec<Option<Watched>>,
-    attended: Attended,
-}
-
-/// For each seat, whether its reader is watched.
-#[derive(Debug, Clone)]
-pub(crate) struct Attended(Arc<[AtomicBool]>);
-
-impl Attended {
-    /// Whether each seat that is held is watched. If not, its reader may have died right after it joined.
-    pub(crate) fn is_complete(&self, shared: Shared<'_>) -> bool {
-        // P8, Relaxed: the pipe is what counts; this only saves a look.
-        shared.held().all(|(tenure, _)| self.0[tenure.index].load(Ordering::Relaxed))
-    }
+    /// Whether a reader has ended, so that the writer may have more room, or sleep without need.
+    has_ended: bool,
+    /// Whether the system had no descriptor for a pipe.
+    is_unfinished: bool,
 }
 
 impl ReadersWatch {
@@ -46,50 +39,42 @@ impl ReadersWatch {
     pub(crate) fn start(
         memory: Arc<Memory>,
         directory: Arc<Directory>,
-        held: Held,
-    ) -> io::Result<(Watch, Attended)> {
-        let seats = memory.shape().seats;
-        let attended = Attended((0..seats).map(|_| AtomicBool::new(false)).collect());
-        let pipes = (0..seats).map(|_| None).collect();
-        let duty = Self { memory, directory, held, pipes, attended: attended.clone() };
-        Ok((Watch::start(duty)?, attended))
+        held: Arc<Held>,
+    ) -> io::Result<Watch> {
+        let pipes = (0..memory.shape().seats).map(|_| None).collect();
+        let (has_ended, is_unfinished) = (false, false);
+        Watch::start(Self { memory, directory, held, pipes, has_ended, is_unfinished })
     }
 
-    /// Opens the pipe of a reader that is not watched yet. Returns whether the reader was dead.
-    fn attend(&mut self, tenure: Tenure) -> bool {
-        let Tenure { index, .. } = tenure;
+    /// Opens the pipe of a seat if a reader holds it, and clears the seat of a dead reader.
+    fn attend(&mut self, index: usize) {
+        let number = self.memory.shared().tenure_of(index);
         match Watched::open(&self.directory, &seat(index)) {
-            // The reader may have lost its last writer.
             Ok(Some(pipe)) => {
-                pipe.tell();
-                self.set(index, Some(pipe));
-                false
+                pipe.tell(); // the reader may have lost its last writer
+                self.pipes[index] = Some(pipe);
             }
-            // M3: it held the pipe before it had the seat.
-            Ok(None) => self.memory.shared().clear(tenure),
-            // Out of descriptors. The writer asks again while it waits.
-            Err(_) => false,
+            // M3: its reader held the pipe before it had the seat.
+            Ok(None) if is_held(number) => {
+                self.has_ended |= self.memory.shared().clear(Tenure { index, number });
+            }
+            Ok(None) => {}
+            // A segment that was removed has no pipes, and no readers that are not watched.
+            Err(error) => self.is_unfinished |= error.kind() != io::ErrorKind::NotFound,
         }
-    }
-
-    fn set(&mut self, index: usize, pipe: Option<Watched>) {
-        self.attended.0[index].store(pipe.is_some(), Ordering::Relaxed); // P8, Relaxed: as above
-        self.pipes[index] = pipe;
     }
 }
 
 impl Duty for ReadersWatch {
     fn look(&mut self) {
-        let mut has_cleared = false;
+        self.is_unfinished = false;
         for index in 0..self.pipes.len() {
-            let number = self.memory.shared().tenure_of(index);
-            match (is_held(number), &self.pipes[index]) {
-                (true, None) => has_cleared |= self.attend(Tenure { index, number }),
-                (false, Some(_)) => self.set(index, None),
-                _ => {}
+            if self.pipes[index].is_none() {
+                self.attend(index);
             }
         }
-        if has_cleared {
+        // Also if the reader had left: it may have died before it could wake the writer.
+        if mem::take(&mut self.has_ended) {
             self.memory.shared().words.slots.0.wake_all();
         }
     }
@@ -104,12 +89,15 @@ impl Duty for ReadersWatch {
 
     fn learn(&mut self, is_ready: &[bool]) {
         self.held.drain();
-        let watched: Vec<_> =
-            (0..self.pipes.len()).filter(|&index| self.pipes[index].is_some()).collect();
-        for (index, &has_ended) in watched.into_iter().zip(&is_ready[1..]) {
-            if has_ended {
-                self.set(index, None); // the next look tells whether another reader has the seat
-            }
+        let watched = self.pipes.iter_mut().filter(|pipe| pipe.is_some());
+        for (pipe, _) in watched.zip(&is_ready[1..]).filter(|(_, is_ready)| **is_ready) {
+            // The next look opens it again, if another reader holds it.
+            *pipe = None;
+            self.has_ended = true;
         }
+    }
+
+    fn is_unfinished(&self) -> bool {
+        self.is_unfinished
     }
 }

@@ -6,11 +6,11 @@ Usage: ci/mutants.py [ROW|NUMBER ...]          (the edits of these rows or with 
        ci/mutants.py --search ROW|NUMBER ...   (runs every model with each of these edits; prints which ones fail)
        ci/mutants.py --search survivors        (the same; fails if a model sees an edit that has an argument)
 
-The edits are in `mutants_list.py`. All of them are compiled into the test programs of the core and of the library, from
-a copy of both in which each edit is a choice at its site: `if crate::mutants::is(7) { Ordering::Relaxed } else {
-Ordering::Release }`. A program reads the number of its edit from an environment variable. A build for each of the
-337 edits would take hours. The choices are made in a copy, since so many of them would make the code hard to
-read. A model of either program may see an edit of the core.
+The edits are in `mutants_list.py`. All of them are compiled into the test programs of the core, of the library and of
+the segments in shared memory, from a copy of the three in which each edit is a choice at its site: `if
+crate::mutants::is(7) { Ordering::Relaxed } else { Ordering::Release }`. A program reads the number of its edit from an
+environment variable. A build for each of the 337 edits would take hours. The choices are made in a copy, since so many
+of them would make the code hard to read. A model of the library may see an edit of the core.
 
 The check fails if a model passes with its edit, since such a model proves nothing. That it passes without an edit is
 the subject of `models.sh`. The check also fails if an edit has neither a model nor an argument why no model sees it, if
@@ -39,9 +39,12 @@ sys.dont_write_bytecode = True
 from mutants_list import DROP, MUTANTS, RELAXED, SURVIVORS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The crates with edits, each with the name by which its code calls the choices, which are in the first one.
-CRATES = {"core/src": "crate", "lapwing/src": "lapwing_core"}
-PACKAGES = ["lapwing-core", "lapwing"]
+# The crates with edits, each with the packages whose models run its code.
+CRATES = {
+    "core/src": ["lapwing-core", "lapwing"],
+    "lapwing/src": ["lapwing"],
+    "shared/src": ["lapwing-shared"],
+}
 # The directory and the flags of models.sh, so that the dependencies are built once.
 TARGET = ROOT / (os.environ.get("CARGO_TARGET_DIR", "target") + "-loom")
 # Number of models that run at the same time. A model keeps one CPU busy.
@@ -57,7 +60,7 @@ FAILED = "FAILED"
 VARIABLE = "LAPWING_MUTANT"
 PREEMPTIONS = os.environ.get("LOOM_MAX_PREEMPTIONS", "3")
 
-# The module that the copy of the core gets: the number of the edit that is made.
+# The module that the copy of each crate gets: the number of the edit that is made.
 CHOICE = f"""
 #[cfg(loom)]
 pub mod mutants {{
@@ -73,7 +76,7 @@ pub mod mutants {{
 
 
 class Edit:
-    """One edit of the library."""
+    """One edit of a crate."""
 
     def __init__(self, number, name, rows, texts, replacements, models, argument):
         self.number, self.name, self.rows = number, name, rows.split()
@@ -86,9 +89,12 @@ class Edit:
         return f"{self.number:3} {'/'.join(self.rows):8} {self.name:30} {text[:60]:60}"
 
     def condition(self):
-        """Returns the condition that this edit is made, in the crate of its file."""
-        home = next(home for folder, home in CRATES.items() if self.name.startswith(f"{folder}/"))
-        return f"{home}::mutants::is({self.number})"
+        """Returns the condition that this edit is made."""
+        return f"crate::mutants::is({self.number})"
+
+    def packages(self):
+        """Returns the packages whose models may see it."""
+        return next(packages for folder, packages in CRATES.items() if self.name.startswith(f"{folder}/"))
 
     def sites(self, source):
         """Yields the range of each site in `source`, and its choice. Raises ValueError if a text is not there once."""
@@ -181,30 +187,31 @@ def copy_with_choices(tree, edits):
     for name in {edit.name for edit in edits}:
         path = tree / name
         path.write_text(with_choices(path.read_text(), [edit for edit in edits if edit.name == name]))
-    for folder, home in CRATES.items():
+    for folder in CRATES:
         library = tree / folder / "lib.rs"
         source = library.read_text()
         # After the documentation of the crate. The choices need not be pretty.
         items = re.search(r"^(?!//!)", source, re.MULTILINE).start()
-        choices = CHOICE if home == "crate" else ""
-        library.write_text(f"{source[:items]}#![allow(warnings)]\n{source[items:]}{choices}")
+        library.write_text(f"{source[:items]}#![allow(warnings)]\n{source[items:]}{CHOICE}")
 
 
-def build(tree):
-    """Builds the models of `tree`; returns the paths of the test programs."""
+def build(tree, packages):
+    """Builds the models of `packages` in `tree`; returns the test program of each."""
     env = dict(os.environ, RUSTFLAGS=os.environ.get("RUSTFLAGS", "") + " --cfg loom", CARGO_TARGET_DIR=str(TARGET))
-    packages = [argument for package in PACKAGES for argument in ("--package", package)]
-    command = ["cargo", "test", "--profile", "model", *packages, "--lib", "--no-run"]
+    selected = [argument for package in packages for argument in ("--package", package)]
+    command = ["cargo", "test", "--profile", "model", *selected, "--lib", "--no-run"]
     result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
-    programs = re.findall(r"Executable unittests .*\((.*)\)", result.stderr)
-    if result.returncode != 0 or len(programs) != len(PACKAGES):
+    paths = [tree / path for path in re.findall(r"Executable unittests .*\((.*)\)", result.stderr)]
+    # A program has the name of its package and a hash.
+    programs = {path.name.rsplit("-", 1)[0].replace("_", "-"): path for path in paths}
+    if result.returncode != 0 or programs.keys() != set(packages):
         sys.exit(f"the mutants do not compile:\n{result.stderr[-6000:]}")
-    return [tree / program for program in programs]
+    return programs
 
 
 def run(model, number, limit=LIMIT_S, preemptions=PREEMPTIONS):
-    """Runs `model`, a program and a path in it, with edit `number`. Returns "fails", "passes", or what went wrong."""
-    program, path = model
+    """Runs a model, as `models` returns it, with edit `number`. Returns "fails", "passes", or what went wrong."""
+    _, program, path = model
     env = dict(os.environ, LOOM_MAX_PREEMPTIONS=preemptions, RUST_BACKTRACE="0", **{VARIABLE: str(number)})
     # Not captured: a thread of a failed model may hold the lock of the captured output for ever.
     command = [program, "--exact", path, "--nocapture", "--test-threads=1"]
@@ -233,15 +240,15 @@ def run(model, number, limit=LIMIT_S, preemptions=PREEMPTIONS):
 
 
 def models(programs):
-    """Returns the program and the path of each model, by its name."""
+    """Returns the package, the program and the path of each model, by its name."""
     found = {}
-    for program in programs:
+    for package, program in programs.items():
         lines = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
         for path in [line.removesuffix(": test") for line in lines if "loom_" in line]:
             name = path.rsplit("::", 1)[-1]
             if name in found:
                 sys.exit(f"two models have the name {name}")
-            found[name] = (program, path)
+            found[name] = (package, program, path)
     return found
 
 
@@ -280,7 +287,8 @@ def check(edits, found, pool):
 
 
 def search(edits, found, pool):
-    """Runs each model with each of `edits`, quick models first, and prints up to three that fail. Returns messages."""
+    """Runs each of `edits` with each model that may see it, quick ones first. Prints up to three that fail. Returns
+    messages."""
     def duration(model):
         start = time.monotonic()
         verdict = run(found[model], 0, SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
@@ -288,7 +296,7 @@ def search(edits, found, pool):
 
     def failing(edit):
         seen, left_out = [], []
-        for model in quick:
+        for model in (model for model in quick if found[model][0] in edit.packages()):
             verdict = run(found[model], edit.number, SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
             if verdict == "fails":
                 seen.append(model)
@@ -321,7 +329,7 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(JOBS) as pool:
         tree = pathlib.Path(temporary) / "tree"
         copy_with_choices(tree, edits)
-        programs = build(tree)
+        programs = build(tree, sorted({package for edit in tried for package in edit.packages()}))
         built = time.monotonic()
         print(f"built in {built - start:.0f} s", flush=True)
         found = models(programs)

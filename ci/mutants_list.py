@@ -733,11 +733,85 @@ MUTANTS = {
          "if $M { self.ring.head.advance(Written { end: self.written.end + 1, is_closed: false }); } $T",
          "loom_tap_loses_nothing_that_there_is_room_for"),
     ],
+    "shared/src/event_count.rs": [
+        ("P5", "Ok(_) => return [[self.wake()]],", "()",
+         "loom_a_parked_writer_is_woken_by_a_release loom_two_parked_readers_are_woken"),
+        ("P6", "fetch_update(Ordering::Release, Ordering::Relaxed, next)", RELAXED, "loom_a_parked_reader_is_woken"),
+        ("P6", ("[[let _]] = self.word.fetch_update", "next);\n        [[self.wake();]]"),
+         ("if $M { self.wake(); } $T", DROP), "loom_a_parked_reader_is_woken"),
+    ],
+    "shared/src/fences.rs": [
+        ("P5", "Self::Full => [[fence(Ordering::SeqCst)]],", DROP,
+         "loom_a_parked_writer_is_woken_by_a_release loom_two_parked_readers_are_woken"),
+        ("P5", "[[fence(Ordering::SeqCst);]]\n    !relies()", DROP,
+         "loom_a_parked_reader_is_woken loom_a_parked_writer_is_woken_by_a_release loom_two_parked_readers_are_woken"),
+    ],
+    "shared/src/protocol/parking.rs": [
+        ("P5", "let seen = [[place.mark()]];", "place.current()",
+         "loom_a_parked_writer_is_woken_by_a_release loom_two_parked_readers_are_woken"),
+        ("P5", "if [[is_over()]] {", "false",
+         "loom_a_parked_reader_is_woken loom_a_parked_writer_is_woken_by_a_release loom_two_parked_readers_are_woken"),
+    ],
+    "shared/src/protocol/reading.rs": [
+        ("P7", "[[self.known = shared.published();\n        if self.known == self.next { Err(Silence::Closed) } "
+         "else { Ok(self.next..self.known) }]]", "Err(Silence::Closed)",
+         "loom_the_last_event_is_read_before_the_end loom_a_parked_reader_is_woken"),
+        ("P2", "sequence.0.store(next, Ordering::Release)", RELAXED,
+         "loom_a_reader_joins_at_the_oldest_event loom_a_reader_joins_after_an_unpublished_event"),
+        ("P5", "shared.leave(self.tenure);\n        [[self.wake_writer(shared);]]", DROP,
+         "loom_a_parked_writer_is_woken_by_a_reader_that_leaves"),
+        ("P5", "self.fences.light();", DROP,
+         "loom_a_parked_writer_is_woken_by_a_release loom_a_parked_writer_is_woken_by_a_reader_that_leaves"),
+        ("P5", "shared.words.slots.0.wake_marked();", DROP,
+         "loom_a_parked_writer_is_woken_by_a_release loom_a_parked_writer_is_woken_by_a_reader_that_leaves"),
+        ("P1", "self.words.published.0.load(Ordering::Acquire)", RELAXED,
+         "loom_an_event_is_read_before_its_slot_is_written_again loom_a_reader_joins_at_the_oldest_event"),
+    ],
+    "shared/src/protocol/seats.rs": [
+        ("P3", "seat.sequence.0.store(sequence, Ordering::Release);\n        seat.holder", RELAXED,
+         "loom_a_reader_whose_seat_is_taken_has_read"),
+        ("P3", "seat.holder.0.tenure.store(number, Ordering::Release)", RELAXED,
+         "loom_a_seat_is_not_cleared_under_its_next_reader"),
+        ("P4", "fence(Ordering::SeqCst);", DROP,
+         "loom_a_reader_joins_at_the_newest_event loom_a_reader_joins_at_the_oldest_event "
+         "loom_a_writer_takes_over_while_a_reader_joins"),
+        ("P4", "if [[sequence >= oldest]] {", "true",
+         "loom_a_reader_joins_at_the_newest_event loom_a_reader_joins_at_the_oldest_event "
+         "loom_a_writer_takes_over_while_a_reader_joins"),
+        ("P3", "word.store(tenure.number + 1, Ordering::Release)", RELAXED,
+         "loom_a_reader_that_leaves_has_read loom_a_reader_whose_seat_is_taken_has_read"),
+        ("P3", "word.compare_exchange(number, number + 1, success, failure).is_ok()",
+         "{ word.store(number + 1, Ordering::Release); true }", "loom_a_seat_is_not_cleared_under_its_next_reader"),
+        ("P2", "seat.sequence.0.load(Ordering::Acquire)", RELAXED,
+         "loom_a_reader_joins_at_the_oldest_event loom_a_reader_joins_after_an_unpublished_event"),
+        ("P3", "self.seats[index].holder.0.tenure.load(Ordering::Acquire)", RELAXED,
+         "loom_a_seat_is_not_cleared_under_its_next_reader"),
+    ],
+    "shared/src/protocol/writing.rs": [
+        ("P4", "granted: [[next]], fences", "next.max(shared.words.granted.0.load(Ordering::Relaxed))",
+         "loom_a_writer_takes_over_while_a_reader_joins loom_a_reader_joins_after_an_unpublished_event"),
+        ("P4", "[[fence(Ordering::SeqCst);]]\n            self.granted", DROP,
+         "loom_a_reader_joins_at_the_newest_event loom_a_reader_joins_at_the_oldest_event"),
+        ("P4", "[[first.min(limit())]]", "first",
+         "loom_a_reader_joins_at_the_newest_event loom_a_reader_joins_at_the_oldest_event"),
+        ("P1", "published.0.store(self.next, Ordering::Release)", RELAXED,
+         "loom_an_event_is_read_before_its_slot_is_written_again loom_a_reader_joins_at_the_oldest_event"),
+        ("P5", "self.fences.light();", DROP, "loom_two_parked_readers_are_woken"),
+        ("P5", "shared.words.events.0.wake_marked();", DROP, "loom_two_parked_readers_are_woken"),
+        ("P7", "closed.store(1, Ordering::Release)", RELAXED, "loom_the_last_event_is_read_before_the_end"),
+        ("P6", "self.words.life.0.closed.store(1, Ordering::Release);\n        self.words.events.0.wake_all();",
+         "self.words.events.0.wake_all(); self.words.life.0.closed.store(1, Ordering::Release);",
+         "loom_a_parked_reader_is_woken"),
+        ("P6", "self.words.events.0.wake_all();", DROP, "loom_a_parked_reader_is_woken"),
+        ("P7", "closed.load(Ordering::Acquire)", RELAXED,
+         "loom_the_last_event_is_read_before_the_end loom_a_parked_reader_is_woken"),
+    ],
 }
 
 # Edits that no model is known to see: (rows, text, replacement, why). Either no program can observe the edit, or loom
-# cannot show the difference. Each was tried with the quicker models, 110 or
-# more of about 150, at two preemptions. `mutants.py --search survivors` tries all of them.
+# cannot show the difference. Those of the core and of the library were tried with the quicker models, 110 or more of
+# about 150, at two preemptions, and those of `shared` with all of its models at three. `mutants.py --search survivors`
+# tries all of them.
 SURVIVORS = {
     "core/src/claims/gate.rs": [
         ("O14", "None => [[!control.stages().dynamic().has_consumers()]],", "false",
@@ -807,5 +881,18 @@ SURVIVORS = {
     "lapwing/src/tap/reader.rs": [
         ("O22", "fn jump(&mut self, distance: u64) {\n        [[self.look();]]", DROP,
          "The reader goes on event by event: more polls, the same counts."),
+    ],
+    "shared/src/protocol/seats.rs": [
+        ("P3", "let number = [[self.tenure_of(index)]] + 1;", "seat.holder.0.tenure.load(Ordering::Relaxed)",
+         "The caller has acquired the same value when it found the seat free."),
+        ("P3", "seat.sequence.0.store(sequence, Ordering::Release);\n        }", RELAXED,
+         "The fence before it carries the same."),
+        ("P4", "self.words.granted.0.load(Ordering::Acquire)", RELAXED,
+         "A fence follows each load of a limit that is used, and the writer's store and fence are one step in loom."),
+    ],
+    "shared/src/protocol/writing.rs": [
+        ("P4", "store(first, Ordering::Release)", RELAXED, "A store and the fence after it are one step in loom."),
+        ("P5", "[[fence(Ordering::SeqCst);]] // P5", DROP,
+         "In a model no process relies on `membarrier`, so nobody asks which fence the writer runs."),
     ],
 }

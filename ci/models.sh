@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Checks that every memory ordering does what its row of the ordering table says. Loom runs each model test through
+# Checks that every memory ordering does what its row of an ordering table says. Loom runs each model test through
 # every schedule of its threads and every value that the memory model allows a load to return, up to a number of
-# preemptions. Fails if no model ran, or if a row of the table names a model that did not pass.
+# preemptions. Fails if no model ran, or if a row names a model that did not pass.
 #
-# The models of the core prove the laws of the protocol, and those of the library what is built on it.
-# MODELS_OF=lapwing-core runs only the former, without the check of the table and of the edits. MODELS=plain runs them on
-# the protocol without its tuning.
+# The models of the core prove the laws of the protocol, and those of the library what is built on it. Those of `shared`
+# prove the protocol between processes, which has a table of its own. MODELS_OF=lapwing-core runs only the first,
+# without the check of the tables and of the edits. MODELS=plain runs the first two on the protocol without its tuning;
+# the one between processes has none.
 #
 # A model that cannot fail proves nothing. So each edit of ci/mutants_list.py then breaks one ordering, fence or re-check,
 # and its models must fail. MUTANTS=all also checks that no model sees a survivor, which takes hours.
@@ -25,8 +26,13 @@ export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}"
 folder="${CARGO_TARGET_DIR:-target}"
 export CARGO_TARGET_DIR="$folder-loom"
 if [[ $build_kind == plain ]]; then CARGO_TARGET_DIR+=-plain; fi
-packages="${MODELS_OF:-lapwing-core lapwing}"
-table=lapwing/src/docs/memory_ordering.rs
+packages='lapwing-core lapwing'
+tables=(lapwing/src/docs/memory_ordering.rs)
+if [[ $build_kind == tuned ]]; then
+    packages+=' lapwing-shared'
+    tables+=(shared/src/docs/memory_ordering.rs)
+fi
+packages="${MODELS_OF:-$packages}"
 mkdir -p "$CARGO_TARGET_DIR"
 log="$CARGO_TARGET_DIR/models.log"
 
@@ -65,7 +71,7 @@ if ((passed == 0)); then
     exit 1
 fi
 
-executions=$(awk '/^executions: / { sum += $2 } END { print sum }' "$log")
+executions=$(awk '/^executions: / { sum += $2 } END { print sum + 0 }' "$log")
 verdict="models: $passed passed in $executions executions on the $build_kind build"
 verdict+=", with at most $LOOM_MAX_PREEMPTIONS preemptions"
 if [[ -n ${MODELS_OF:-} ]]; then
@@ -73,19 +79,21 @@ if [[ -n ${MODELS_OF:-} ]]; then
     exit
 fi
 
-# With `|| true`, the next test reports an empty table.
-rows=$(grep -E '^//! \|[ *`]*O[0-9]+' "$table" || true)
-named=$(grep -oE 'loom_[a-z0-9_]+' <<<"$rows" | sort -u || true)
-if [[ -z $named ]]; then
-    echo "models: no row of $table names a model" >&2
-    exit 1
-fi
 missing=0
-for model in $named; do
-    if ! grep -qE "^test (.*::)?$model( - should panic)? \.\.\. ok\$" "$log"; then
-        echo "models: a row names $model, which did not pass" >&2
-        missing=1
+for table in "${tables[@]}"; do
+    # With `|| true`, the next test reports an empty table.
+    rows=$(grep -E '^//! \|[ *`]*[OP][0-9]+' "$table" || true)
+    named=$(grep -oE 'loom_[a-z0-9_]+' <<<"$rows" | sort -u || true)
+    if [[ -z $named ]]; then
+        echo "models: no row of $table names a model" >&2
+        exit 1
     fi
+    for model in $named; do
+        if ! grep -qE "^test (.*::)?$model( - should panic)? \.\.\. ok\$" "$log"; then
+            echo "models: a row of $table names $model, which did not pass" >&2
+            missing=1
+        fi
+    done
 done
 if ((missing)); then exit 1; fi
 echo "$verdict"

@@ -4,8 +4,8 @@
 # Cargo.toml and clippy.toml.
 #
 # Further passes of clippy check the library, its core and their unit tests in the builds of other scripts: the code that
-# Linux does not use (no futex, no membarrier), the models, and the build without tuning. CLIPPY=all checks every target of
-# these builds, and the topologies under a controlled scheduler.
+# Linux does not use (no futex, no membarrier), the models, also those of `shared`, and the build without tuning.
+# CLIPPY=all checks every target of these builds, and the topologies under a controlled scheduler.
 # `--locked`: a Cargo.lock that does not match the manifests fails the check instead of being updated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -45,7 +45,7 @@ targets=(--lib --profile test)
 if [[ ${CLIPPY:-unit} == all ]]; then targets=(--all-targets); fi
 packages=(--package lapwing-core --package lapwing)
 pass portable '--cfg lapwing_portable' "${packages[@]}" "${targets[@]}"
-pass loom '--cfg loom' "${packages[@]}" "${targets[@]}"
+pass loom '--cfg loom' "${packages[@]}" --package lapwing-shared "${targets[@]}"
 pass plain '--cfg lapwing_plain' "${packages[@]}" "${targets[@]}"
 if [[ ${CLIPPY:-unit} == all ]]; then
     # Most tests of the library need the threads of the system.

@@ -38,9 +38,6 @@ const MAX_NAME: usize = 64;
 /// Time between two attempts to lock the folder.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 
-/// Bytes that are reserved by one call: 16 MiB.
-const RESERVED_AT_ONCE: usize = 16 << 20;
-
 /// Only this user may read and write.
 const OWN: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -237,16 +234,12 @@ impl Directory {
     }
 
     /// Makes a file with as many bytes, which are zeros. Its memory is reserved: without that, a store to
-    /// a file system that is full would end the process.
+    /// a file system that is full would end the process. One call for all of it: the system refuses what
+    /// does not fit before it takes any.
     pub(crate) fn make_file(&self, name: &str, bytes: usize) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file: File = retry_on_intr(|| openat(&self.0, name, flags, OWN))?.into();
-        // In parts, since a signal may undo the one that it interrupts.
-        for first in (0..bytes).step_by(RESERVED_AT_ONCE) {
-            let length = RESERVED_AT_ONCE.min(bytes - first) as u64;
-            let reserve = || fallocate(&file, FallocateFlags::empty(), first as u64, length);
-            retry_on_intr(reserve)?;
-        }
+        retry_on_intr(|| fallocate(&file, FallocateFlags::empty(), 0, bytes as u64))?;
         Ok(file)
     }
 

@@ -207,7 +207,9 @@ impl<T: Event> Reader<T> {
     /// let first = ticks().create(8)?;
     /// let reader = ticks().open()?;
     /// first.hand_over();
-    /// assert!(!reader.wait_for_writer(Duration::from_millis(1)));
+    /// while !reader.is_writer_gone() {
+    ///     std::thread::yield_now();
+    /// }
     /// let _second = ticks().create(8)?;
     /// assert!(reader.wait_for_writer(Duration::from_secs(10)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -4,6 +4,8 @@
 //! A thread stands for a process. Events are cells that loom watches, so a slot that is written while
 //! it is read fails the model. A lost wake-up fails it as a deadlock.
 
+use std::time::Duration;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -52,6 +54,12 @@ impl Segment {
     fn reader(&self, index: usize, start: Start) -> Reading {
         let (tenure, next) = self.shared().join(index, start, Fences::Full.code());
         Reading::new(tenure, next, Fences::Full)
+    }
+
+    /// A reader beside which no writer parks. As for `unfenced_writer`.
+    fn unfenced_reader(&self, index: usize, start: Start) -> Reading {
+        let (tenure, next) = self.shared().join(index, start, Fences::Registered.code());
+        Reading::new(tenure, next, Fences::Registered)
     }
 
     /// Publishes the next event. The writer may write it.
@@ -111,9 +119,22 @@ impl Segment {
 }
 
 fn check(model: impl Fn() + Sync + Send + 'static) {
+    check_up_to(2, model);
+}
+
+/// Checks with at least this many preemptions.
+fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound.get_or_insert(2);
-    builder.check(model);
+    let bound = builder.preemption_bound.map_or(preemptions, |bound| bound.max(preemptions));
+    builder.preemption_bound = Some(bound);
+    // `ci/models.sh` adds them up.
+    let executions = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counted = std::sync::Arc::clone(&executions);
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    println!("executions: {}", executions.load(Ordering::Relaxed));
 }
 
 /// P1 and P2: a slot is written again after it was read.
@@ -121,7 +142,7 @@ fn check(model: impl Fn() + Sync + Send + 'static) {
 fn loom_an_event_is_read_before_its_slot_is_written_again() {
     check(|| {
         let segment = Segment::new(1, 1);
-        let mut reading = segment.reader(0, Start::Newest);
+        let mut reading = segment.unfenced_reader(0, Start::Newest);
         let mut writing = segment.unfenced_writer();
         let other = Arc::clone(&segment);
         let writer =
@@ -378,5 +399,114 @@ fn loom_a_seat_is_not_cleared_under_its_next_reader() {
         }
         reader.join().unwrap();
         assert_eq!(segment.shared().tenure_of(0), 3);
+    });
+}
+
+/// P5: a writer that parks because of where a reader began is woken when the reader begins later instead.
+/// Shows with three preemptions.
+#[test]
+fn loom_a_parked_writer_is_woken_by_a_reader_that_joins() {
+    check_up_to(3, || {
+        let segment = Segment::new(1, 1);
+        let mut writing = segment.writer();
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || (0..3).for_each(|_| other.wait_and_write(&mut writing)));
+        let mut reading = segment.reader(0, Start::Newest);
+        while reading.next() < 3 {
+            segment.wait_and_read(&mut reading);
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// P4: a reader that joins a lap late takes nothing back that the writer was granted.
+#[test]
+fn loom_a_reader_joins_a_lap_late() {
+    check(|| {
+        let segment = Segment::new(1, 1);
+        let mut writing = segment.unfenced_writer();
+        let other = Arc::clone(&segment);
+        let reader = thread::spawn(move || {
+            let mut reading = other.reader(0, Start::Newest);
+            let _ = other.read(&mut reading);
+        });
+        for _ in 0..4 {
+            segment.try_write(&mut writing);
+        }
+        reader.join().unwrap();
+    });
+}
+
+/// P6: a reader that sleeps without a mark is woken by the close.
+#[test]
+fn loom_a_sleeping_reader_is_woken_by_the_close() {
+    check(|| {
+        let segment = Segment::new(1, 1);
+        let reading = segment.reader(0, Start::Newest);
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || other.shared().close());
+        let shared = segment.shared();
+        let is_over = || reading.is_ready(shared);
+        while !is_over() {
+            // Loom has no time, so it sleeps until it is woken.
+            parking::sleep(&shared.words.events.0, Duration::ZERO, is_over);
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// P3: a reader that died has read its events before the writer sees that its seat was cleared.
+#[test]
+fn loom_a_dead_reader_has_read() {
+    check(|| {
+        let segment = Segment::new(1, 1);
+        let pipe = Arc::new(AtomicU32::new(1));
+        let mut reading = segment.reader(0, Start::Newest);
+        let tenure = reading.tenure;
+        let mut writing = segment.unfenced_writer();
+        assert!(segment.try_write(&mut writing));
+        let (other, held) = (Arc::clone(&segment), Arc::clone(&pipe));
+        let reader = thread::spawn(move || {
+            let range = reading.poll(other.shared()).unwrap();
+            // SAFETY: M2: as in `read`.
+            other.slot(range.start).with(|slot| assert_eq!(unsafe { *slot }, 1));
+            // The kernel orders what is done before a death.
+            held.store(0, Ordering::Release);
+        });
+        let other = Arc::clone(&segment);
+        let watcher = thread::spawn(move || {
+            if pipe.load(Ordering::Acquire) == 0 {
+                assert!(other.shared().clear(tenure));
+            }
+        });
+        segment.try_write(&mut writing);
+        reader.join().unwrap();
+        watcher.join().unwrap();
+    });
+}
+
+/// P4: a writer takes over from one that was granted more than a reader that died in `join` would allow. The
+/// limit stays, so a later reader does not begin where the dead writer wrote.
+#[test]
+fn loom_a_writer_that_takes_over_lowers_no_limit() {
+    check(|| {
+        let segment = Segment::new(2, 2);
+        let shared = segment.shared();
+        let mut dead = segment.unfenced_writer();
+        for _ in 0..4 {
+            assert!(segment.try_write(&mut dead));
+        }
+        // P4, Relaxed: one thread. A reader has found 3 as the oldest event, and stored it, when the writer is
+        // granted more and writes without publishing.
+        shared.seats[0].sequence.0.store(3, Ordering::Relaxed);
+        assert_eq!(dead.look(shared), 2);
+        // SAFETY: M1: it is granted.
+        segment.slot(5).with_mut(|slot| unsafe { *slot = 777 });
+        // That reader takes its seat and dies.
+        shared.seats[0].holder.0.tenure.store(1, Ordering::Relaxed);
+        segment.writer().look(shared);
+        assert!(shared.clear(Tenure { index: 0, number: 1 }));
+        let mut reading = segment.reader(1, Start::Oldest);
+        let _ = segment.read(&mut reading); // checks what it reads
     });
 }

@@ -59,6 +59,11 @@ impl Shared<'_> {
             fence(Ordering::SeqCst);
             let oldest = self.oldest();
             if sequence >= oldest {
+                // P5: the writer may have parked because of where this reader was going to begin. The
+                // fence above is the light one.
+                if self.words.slots.0.is_marked() {
+                    self.words.slots.0.wake_marked();
+                }
                 return (Tenure { index, number }, sequence);
             }
             sequence = oldest.max(self.begin(start));

@@ -86,7 +86,6 @@ impl Shared<'_> {
         // P7, Release: pairs with the Acquire in `is_closed`; carries the last event.
         self.words.life.0.closed.store(1, Ordering::Release);
         self.words.events.0.wake_all();
-        self.words.slots.0.wake_all();
     }
 
     /// Whether no further event comes.

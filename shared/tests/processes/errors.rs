@@ -35,7 +35,7 @@ fn what_differs_is_in_the_error() {
         Difference::Version { expected: 1, found: u32::from_ne_bytes([9, 0, 0, 0]) }
     );
     assert_eq!(differs(|file| file.write_all_at(&[9], 12).unwrap()), Difference::ByteOrder);
-    assert_eq!(differs(|file| file.write_all_at(&[0; 16], 16).unwrap()), Difference::Boot);
+    assert_eq!(differs(|file| file.write_all_at(&[1; 16], 16).unwrap()), Difference::Boot);
     assert_eq!(differs(|file| file.write_all_at(&[3], 32).unwrap()), Difference::NoSegment);
     assert!(matches!(
         differs(|file| file.set_len(8192).unwrap()),

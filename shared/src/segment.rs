@@ -15,7 +15,8 @@ use std::marker::PhantomData;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use lapwing::wait::{Adaptive, WaitStrategy, WaiterElsewhere};
 use rustix::fs::OFlags;
@@ -29,6 +30,7 @@ use crate::event::Event;
 use crate::evidence::{Held, Watched};
 use crate::fences::Fences;
 use crate::header::Header;
+use crate::layout::WRITER_PID;
 use crate::limits::{MAX_CAPACITY, MAX_SEATS};
 use crate::memory::{Memory, PAGE, Shape};
 use crate::protocol::reading::Reading;
@@ -41,6 +43,11 @@ use crate::writer::{self, Writer};
 
 /// How long a process waits for another one that makes or opens a segment in the folder.
 const LOCK_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a process that creates a segment waits for the end of a writer that is there. One that was
+/// killed a moment ago holds its pipe until its memory is freed, and one that was dropped while its process
+/// starts a program holds it until that program runs.
+const WRITER_LIMIT: Duration = Duration::from_millis(50);
 
 /// Number of seats, unless the program says otherwise.
 const SEATS: usize = 16;
@@ -195,7 +202,8 @@ impl<T: Event> Segment<T> {
     ///
     /// # Errors
     ///
-    /// [`CreateError`]; [`HasWriter`](CreateError::HasWriter) if a living process writes to it. Memory for
+    /// [`CreateError`]; [`HasWriter`](CreateError::HasWriter) if a living process writes to it, and still does
+    /// after 50 ms. Memory for
     /// all slots is reserved here, so a full `/dev/shm` is an error of this call.
     ///
     /// # Blocking
@@ -380,25 +388,30 @@ struct Made {
     held: Arc<Held>,
 }
 
-/// Returns the process that writes to the segment, if one does.
+/// Returns the process that writes to the segment, if one still does after a moment.
 fn writer_of(locked: &Locked<'_>) -> io::Result<Option<u32>> {
     let Some(directory) = locked.open()? else { return Ok(None) };
-    match Watched::open(&directory, WRITER) {
-        Ok(None) => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-        Ok(Some(_)) => {
-            let mut pid = [0; 4];
-            let file = open_memory(&directory)?;
-            file.read_exact_at(&mut pid, crate::layout::WRITER_PID as u64)?;
-            Ok(Some(u32::from_ne_bytes(pid)))
+    let start = Instant::now();
+    loop {
+        match Watched::open(&directory, WRITER) {
+            Ok(None) => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+            Ok(Some(_)) if start.elapsed() < WRITER_LIMIT => sleep(Duration::from_millis(1)),
+            Ok(Some(_)) => break,
         }
     }
+    let mut pid = [0; 4];
+    open_memory(&directory)?.read_exact_at(&mut pid, WRITER_PID as u64)?;
+    Ok(Some(u32::from_ne_bytes(pid)))
 }
 
 /// Takes over the segment of a dead writer if it has this header. Otherwise removes what there is.
 fn take_over(locked: &Locked<'_>, header: &Header) -> io::Result<Option<Made>> {
-    let Some(directory) = locked.open()? else { return Ok(None) };
+    let Some(directory) = locked.open()? else {
+        locked.remove()?; // something else may have the name
+        return Ok(None);
+    };
     let old = open_memory(&directory).and_then(|file| Ok((Header::read(&file)?, file)));
     if let Ok((Ok(old), file)) = old {
         let memory = map(&file, old.shape)?;

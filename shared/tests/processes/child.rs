@@ -104,6 +104,8 @@ fn role() {
         "read in a sandbox" => crate::sandbox::read(),
         "write in a sandbox" => crate::sandbox::write(),
         "write in little memory" => crate::namespaces::write(),
+        "fork and use" => crate::forks::fork_and_use(),
+        "few descriptors" => crate::errors::few_descriptors(),
         "fork and hold" => crate::forks::fork_and_hold(),
         other => panic!("no role {other}"),
     }

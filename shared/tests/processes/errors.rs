@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use lapwing_shared::Segment;
 use lapwing_shared::error::{CreateError, Difference, OpenError};
@@ -98,4 +99,67 @@ fn too_little_memory_is_an_error_and_leaves_nothing() {
     let error = huge.create(1 << 28).unwrap_err(); // 4 TiB
     assert!(file(error.clone()) || matches!(error, CreateError::File { .. }), "{error:?}");
     assert_eq!(folder.entries().len(), 0);
+}
+
+/// Its slots would begin in the middle of an event.
+#[test]
+fn an_event_with_a_large_alignment_is_refused() {
+    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C)]
+    struct Plain {
+        words: [u64; 2048],
+    }
+    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C, align(16384))]
+    struct Aligned {
+        words: [u64; 2048],
+    }
+    lapwing_shared::event!(Plain { words });
+    lapwing_shared::event!(Aligned { words });
+
+    let folder = Folder::new();
+    let _writer = Segment::<Plain>::named("ticks").folder(folder.path()).create(2).unwrap();
+    let aligned = || Segment::<Aligned>::named("ticks").folder(folder.path());
+    assert_eq!(aligned().open().unwrap_err(), OpenError::Event);
+    assert_eq!(aligned().create(2).unwrap_err(), CreateError::Event);
+}
+
+/// Lowers the limit of descriptors below those that the ends have, and drops the ends.
+pub(crate) fn few_descriptors() {
+    let mut writer = crate::child::segment().create(4).unwrap();
+    let mut reader = crate::child::segment().open().unwrap();
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, none).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(30)); // the watches look
+    writer.publish(|event| *event = [7, 7]);
+    assert_eq!(reader.wait().unwrap().as_slice(), [[7, 7]]);
+    drop((reader, writer));
+    crate::child::say("dropped");
+}
+
+/// The drop never returned, because the thread that watches could not poll.
+#[test]
+fn a_limit_of_descriptors_does_not_hang_the_ends() {
+    let folder = Folder::new();
+    assert_eq!(crate::child::Child::start("few descriptors", folder.path()).line(), "dropped");
+}
+
+/// A program that cleans up has removed what it could, or another file has the name.
+#[test]
+fn a_damaged_segment_is_replaced() {
+    let folder = Folder::new();
+    let path = folder.path().join("ticks.segment");
+    let damages: [fn(&Path) -> io::Result<()>; 4] = [
+        |path| fs::remove_file(path.join("writer")),
+        |path| fs::remove_file(path.join("memory")),
+        |path| fs::remove_dir_all(path).and_then(|()| fs::write(path, "")),
+        |path| fs::write(path.with_file_name(".ticks.new"), ""),
+    ];
+    for damage in damages {
+        folder.segment().create(64).unwrap().hand_over();
+        damage(&path).unwrap();
+        let writer = folder.segment().create(64).unwrap();
+        let _reader = folder.segment().open().unwrap();
+        drop(writer);
+    }
 }

@@ -3,6 +3,7 @@
 use crate::Folder;
 use crate::LONG;
 use crate::child::Child;
+use rustix::process::{Pid, WaitOptions, waitpid};
 
 /// Takes a seat and forks. The child drops its copy of the reader, and outlives this process.
 pub(crate) fn fork_and_hold() {
@@ -24,6 +25,33 @@ pub(crate) fn fork_and_hold() {
     }
 }
 
+/// Forks. The child uses its copy of the writer, after it has allocated memory that could lie in the place
+/// of the segment.
+pub(crate) fn fork_and_use() {
+    let mut writer = crate::child::segment().create(1 << 16).unwrap();
+    // SAFETY: the child calls nothing that another thread may have locked.
+    match unsafe { libc::fork() } {
+        0 => {
+            let memory = vec![1_u8; 4 << 20];
+            writer.publish(|event| *event = [7, 7]);
+            println!("> {}", memory.iter().all(|&byte| byte == 1));
+        }
+        child => {
+            let child = Pid::from_raw(child).unwrap();
+            let (_, status) = waitpid(Some(child), WaitOptions::empty()).unwrap().unwrap();
+            println!("> {:?}", status.terminating_signal());
+        }
+    }
+}
+
+/// It wrote to whatever had been allocated there.
+#[test]
+fn a_forked_child_cannot_use_an_end() {
+    let folder = Folder::new();
+    let mut parent = Child::start("fork and use", folder.path());
+    assert_eq!(parent.line(), format!("Some({})", libc::SIGSEGV));
+}
+
 #[test]
 fn a_forked_child_does_not_keep_the_seat_of_its_dead_parent() {
     let folder = Folder::new();
@@ -35,6 +63,6 @@ fn a_forked_child_does_not_keep_the_seat_of_its_dead_parent() {
     while writer.try_publish(|_| {}).is_ok() {}
     parent.kill();
     assert_eq!(writer.publish_timeout(LONG, |_| {}), Ok(4));
-    let child = rustix::process::Pid::from_raw(child).unwrap();
+    let child = Pid::from_raw(child).unwrap();
     rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
 }

@@ -1,8 +1,7 @@
 //! Children that are forked without `exec`.
 
-use crate::Folder;
-use crate::LONG;
 use crate::child::Child;
+use crate::{Folder, LONG, publish_in_time};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 /// Takes a seat and forks. The child drops its copy of the reader, and outlives this process.
@@ -62,7 +61,7 @@ fn a_forked_child_does_not_keep_the_seat_of_its_dead_parent() {
     assert_eq!(writer.readers().len(), 1);
     while writer.try_publish(|_| {}).is_ok() {}
     parent.kill();
-    assert_eq!(writer.publish_timeout(LONG, |_| {}), Ok(4));
+    publish_in_time(&mut writer);
     let child = Pid::from_raw(child).unwrap();
     rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
 }

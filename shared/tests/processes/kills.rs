@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lapwing_shared::error::PollError;
 
 use crate::child::Child;
-use crate::{Folder, LONG, event_of};
+use crate::{Folder, LONG, event_of, publish_in_time};
 
 fn kills() -> u32 {
     std::env::var("LAPWING_KILLS").map_or(200, |kills| kills.parse().unwrap())
@@ -37,10 +37,7 @@ fn killed_readers_harm_nobody() {
         let mut next = 0;
         let mut longest = Duration::ZERO;
         while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-            let start = Instant::now();
-            let published = writer.publish_timeout(LONG, |event| *event = event_of(next));
-            assert_eq!(published, Ok(next), "a dead reader holds up the writer");
-            longest = longest.max(start.elapsed());
+            longest = longest.max(publish_in_time(&mut writer));
             next += 1;
             if let Ok(mut batch) = steady.poll() {
                 batch.iter().for_each(|(sequence, event)| assert_eq!(*event, event_of(sequence)));

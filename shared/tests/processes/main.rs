@@ -14,12 +14,20 @@ mod namespaces;
 mod sandbox;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use lapwing_shared::Segment;
+use lapwing_shared::{Segment, Writer};
 
 /// Long enough for whatever has to happen, however busy the machine is.
 const LONG: Duration = Duration::from_secs(20);
+
+/// Publishes the next event. Fails if that takes so long that nobody has woken the writer.
+fn publish_in_time(writer: &mut Writer<Event>) -> Duration {
+    let (next, start) = (writer.sequence(), Instant::now());
+    assert_eq!(writer.publish_timeout(LONG, |event| *event = event_of(next)), Ok(next));
+    assert!(start.elapsed() < LONG, "a dead reader holds up the writer");
+    start.elapsed()
+}
 
 /// What the event with this sequence is.
 fn event_of(sequence: u64) -> [u64; 2] {

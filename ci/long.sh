@@ -35,6 +35,6 @@ export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
 if (($# == 0)); then
     set -- lint docs builds properties power_cut models models_plain schedules hardware miri package sanitizers fuzz \
-        processors programs aeron
+        processors processes programs aeron
 fi
 exec bash .ci/run "$@"

@@ -14,7 +14,7 @@ use bytemuck::Pod;
 /// An event of a segment: plain data whose layout is known.
 ///
 /// Numbers and arrays are events. For a struct, derive `bytemuck::Pod`, which checks that it has no padding
-/// and that any bytes are a value of it, and name its fields in [`event!`](crate::event):
+/// and that any bytes are a value of it, and name its fields in [`event!`](macro@crate::event):
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
@@ -120,7 +120,7 @@ macro_rules! event {
     };
 }
 
-/// The description of a struct, which [`event!`](crate::event) writes.
+/// The description of a struct, which [`event!`](macro@crate::event) writes.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Fields<'a>(&'a mut String);

@@ -29,7 +29,7 @@ trait Duty: Send + 'static {
     /// Looks at the processes of the other side.
     fn look(&mut self);
 
-    /// Returns what to wait for, beside a call of [`Watch::alert`].
+    /// Returns what to wait for, beside the end of this watch.
     fn poll_for(&self) -> Vec<PollFd<'_>>;
 
     /// Learns which of them have something to say, in the same order.

@@ -20,6 +20,8 @@ use crate::commands::neighbours::NeighboursArguments;
 use crate::commands::oversubscribed::OversubscribedArguments;
 use crate::commands::perftest::PerftestArguments;
 use crate::commands::ping_pong::PingPongArguments;
+#[cfg(target_os = "linux")]
+use crate::commands::processes::ProcessesArguments;
 use crate::commands::sweep::SweepArguments;
 use crate::commands::tasks::TasksArguments;
 use crate::commands::throughput::ThroughputArguments;
@@ -145,6 +147,27 @@ pub(crate) enum Command {
     /// is not counted. Every run checks that every event arrived in order.
     Idle(IdleArguments),
 
+    /// Events from one process to others, through shared memory, sockets and pipes
+    ///
+    /// One process sends to one or three others, each of which gets each event; events also go there and back one at
+    /// a time, back to back and after pauses; and all processes wait without events. Lapwing's ring between threads
+    /// of one process is beside them, to show what the way to another process costs. Each run has processes and
+    /// memory of its own, and what is left of them is removed. Runs of a cell's contenders are interleaved in rounds,
+    /// in a shuffled order. A first round warms up and is not counted. Streams show the median rate, the range and
+    /// the per-round ratio to lapwing-shared; a rival with several ways to wait has the fastest of them. Round trips
+    /// show half of one, which is the time of one way. Every run checks that each reader computed the right answer.
+    /// Aeron is not among the rivals.
+    #[cfg(target_os = "linux")]
+    Processes(ProcessesArguments),
+
+    /// One process of a run of `processes`: the command starts it itself
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    ProcessEnd {
+        /// What all processes of the run agree on, as JSON
+        setup: String,
+    },
+
     /// Events through Aeron to another thread: Lapwing's rings at both ends, and the bare client
     ///
     /// By shared memory and by UDP on the loopback interface. Passes are interleaved in rounds. The table
@@ -219,6 +242,10 @@ impl Cli {
     fn check(&self) -> Result<(), clap::Error> {
         match &self.command {
             Command::Throughput(arguments) => arguments
+                .check()
+                .map_err(|message| Self::command().error(ErrorKind::ValueValidation, message)),
+            #[cfg(target_os = "linux")]
+            Command::Processes(arguments) => arguments
                 .check()
                 .map_err(|message| Self::command().error(ErrorKind::ValueValidation, message)),
             _ => Ok(()),

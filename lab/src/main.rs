@@ -67,6 +67,10 @@ fn run(cli: Cli) -> Result<(), Error> {
         Command::Aeron(arguments) => commands::aeron::run(&arguments),
         #[cfg(unix)]
         Command::Journal(arguments) => commands::journal::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Processes(arguments) => commands::processes::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::ProcessEnd { setup } => Ok(contenders::processes::serve(&setup)?),
         Command::Limits(arguments) => commands::limits::run(&arguments),
         Command::Perftest(arguments) => commands::perftest::run(&arguments),
         Command::Report(arguments) => view::run(&arguments, commands::VIEWS),

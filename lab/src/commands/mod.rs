@@ -18,6 +18,8 @@ pub(crate) mod neighbours; // graphs beside busy threads of another process
 pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back
+#[cfg(target_os = "linux")]
+pub(crate) mod processes; // events between processes
 mod session; // what all commands have in common
 pub(crate) mod sweep; // delays against the rate
 pub(crate) mod tasks; // ends that async tasks await
@@ -36,6 +38,8 @@ pub(crate) const VIEWS: &[View] = &[
     neighbours::VIEW,
     idle::VIEW,
     ping_pong::VIEW,
+    #[cfg(target_os = "linux")]
+    processes::VIEW,
     limits::VIEW,
     contention::VIEW,
     dispatch::VIEW,

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Channels under load carry values of any type for a fixed time. They are in `channels`. Those whose ends are async
-//! tasks are in `tasks`.
+//! tasks are in `tasks`, and those whose ends are in different processes in `processes`.
 
 mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition variables
 pub(crate) mod channels; // bounded channels under load
@@ -28,6 +28,8 @@ mod name; // the contenders on the command line
 mod over_queues; // a rival queue at every arc
 mod over_rings; // one ring per sending stage
 mod photon_ring; // stamped slots, several readers
+#[cfg(target_os = "linux")]
+pub(crate) mod processes; // ends in different processes
 pub(crate) mod queues; // the queues of other libraries
 mod registry; // which contenders exist, and where each takes part
 mod roster; // the contenders that take part, and those that cannot

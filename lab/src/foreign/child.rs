@@ -59,14 +59,14 @@ impl From<ChildError> for RunError {
 
 impl ChildError {
     /// Returns the error of an invalid reply.
-    pub(super) fn nonsense(line: &str) -> Self {
+    pub(crate) fn nonsense(line: &str) -> Self {
         Self::Nonsense(line.chars().take(MAX_QUOTED).collect())
     }
 }
 
 /// A process that answers requests.
 #[derive(Debug)]
-pub(super) struct Child {
+pub(crate) struct Child {
     process: Process,
     requests: ChildStdin,
     /// Its output lines. The channel closes when its output does.
@@ -81,7 +81,7 @@ impl Child {
     /// # Errors
     ///
     /// [`ChildError::Start`] if the system refuses the process or its reader threads.
-    pub(super) fn start(command: &mut Command) -> Result<Self, ChildError> {
+    pub(crate) fn start(command: &mut Command) -> Result<Self, ChildError> {
         Self::spawn(command).map_err(|source| {
             let program = command.get_program().to_string_lossy().into_owned();
             ChildError::Start { program, source }
@@ -124,18 +124,48 @@ impl Child {
     /// # Blocking
     ///
     /// Waits at most for `patience`, plus the time to end a child that failed.
-    pub(super) fn ask(&mut self, request: &str, patience: Duration) -> Result<String, ChildError> {
+    pub(crate) fn ask(&mut self, request: &str, patience: Duration) -> Result<String, ChildError> {
+        self.tell(request)?;
+        self.hear(patience)
+    }
+
+    /// Sends `request`, and returns at once. Several children work at the same time if each is told before
+    /// the first one is [heard](Self::hear).
+    ///
+    /// # Errors
+    ///
+    /// [`ChildError`] if the child has ended, or has sent a line that nothing asked for.
+    pub(crate) fn tell(&mut self, request: &str) -> Result<(), ChildError> {
         if let Ok(unasked) = self.replies.try_recv() {
             return Err(ChildError::nonsense(&unasked));
         }
         if writeln!(self.requests, "{request}").and_then(|()| self.requests.flush()).is_err() {
             return Err(self.died());
         }
+        Ok(())
+    }
+
+    /// Waits for the reply to what it was [told](Self::tell).
+    ///
+    /// # Errors
+    ///
+    /// [`ChildError`] if there is no reply within `patience`. The child is then unusable.
+    ///
+    /// # Blocking
+    ///
+    /// Waits at most for `patience`, plus the time to end a child that failed.
+    pub(crate) fn hear(&mut self, patience: Duration) -> Result<String, ChildError> {
         match self.replies.recv_timeout(patience) {
             Ok(reply) => Ok(reply),
             Err(RecvTimeoutError::Timeout) => Err(ChildError::Silent { waited: patience }),
             Err(RecvTimeoutError::Disconnected) => Err(self.died()),
         }
+    }
+
+    /// Returns its number in the system.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Returns the error of a child that has closed its output.

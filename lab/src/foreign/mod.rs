@@ -31,6 +31,8 @@ mod rival; // requests of the benchmarks
 mod tests; // children that exit, hang or send invalid replies
 mod tool; // compilers and Maven
 
+#[cfg(target_os = "linux")]
+pub(crate) use self::child::{Child, ChildError};
 pub(crate) use self::cpp::CppRival;
 pub(crate) use self::java::JavaRival;
 pub(crate) use self::program::Program;

@@ -8,6 +8,8 @@ pub(crate) mod exchange; // round trips of numbers, over any carrier
 pub(crate) mod fold; // the computation of a consumer, which exposes loss and disorder
 pub(crate) mod increments; // the cases of contention
 pub(crate) mod paced; // the three-stage pipeline under a load, and its delays
+#[cfg(target_os = "linux")]
+pub(crate) mod processes; // ends that can be in different processes
 pub(crate) mod queue; // the interface of a rival queue
 pub(crate) mod sharing; // each event to one of several consumers
 pub(crate) mod tasks; // ends that async tasks await

@@ -3,6 +3,8 @@
 
 pub(crate) mod cpu_time; // CPU time of a run
 pub(crate) mod placement; // the CPU of each thread
+#[cfg(target_os = "linux")]
+pub(crate) mod shared_clock; // a clock that all processes share
 pub(crate) mod switches; // context switches of the process
 pub(crate) mod threads; // CPU time and switches of each thread
 

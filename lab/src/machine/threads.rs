@@ -1,5 +1,5 @@
-//! CPU time and context switches of each thread of this process. Those of the whole process are in
-//! `cpu_time`.
+//! CPU time and context switches of each thread of this process, and the CPU time of another one. Those of
+//! the whole process are in `cpu_time`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,17 +21,28 @@ pub(crate) struct Used {
 /// Returns the threads of this process by their system ids, or `None` if the system does not report
 /// them.
 pub(crate) fn all() -> Option<BTreeMap<u32, Used>> {
-    let tasks = fs::read_dir("/proc/self/task").ok()?;
+    all_of("self")
+}
+
+/// Returns the CPU time of all threads of another process, or `None` if the system does not report it. Threads
+/// that have ended are left out.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpu_of(process: u32) -> Option<Duration> {
+    Some(all_of(&process.to_string())?.values().map(|used| used.cpu).sum())
+}
+
+fn all_of(process: &str) -> Option<BTreeMap<u32, Used>> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
     let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse::<u32>().ok());
     // A thread can end between two reads. It is left out.
-    let found = numbers.filter_map(|number| Some((number, of(number).ok()??)));
+    let found = numbers.filter_map(|number| Some((number, of(process, number).ok()??)));
     Some(found.collect())
 }
 
 /// Returns what the thread of this number has used, or `None` if the system reports it in an
 /// unknown form.
-fn of(number: u32) -> io::Result<Option<Used>> {
-    let read = |file: &str| fs::read_to_string(format!("/proc/self/task/{number}/{file}"));
+fn of(process: &str, number: u32) -> io::Result<Option<Used>> {
+    let read = |file: &str| fs::read_to_string(format!("/proc/{process}/task/{number}/{file}"));
     let (name, scheduled, status) = (read("comm")?, read("schedstat")?, read("status")?);
     let field = |key: &str| {
         status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<u64>().ok())

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use lapwing::Disruptor;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::one_ring;
@@ -25,7 +26,7 @@ pub(crate) struct Setting {
 }
 
 /// A wait strategy on the command line, for Lapwing's consumers and producers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
 pub(crate) enum WaitName {
     /// Spins for a moment, yields for a while, then parks.
     Adaptive,

@@ -10,7 +10,7 @@ use crate::measure::error::Error;
 use crate::output;
 
 /// Each benchmark: the name of its file, and its command line without what all have in common.
-const BENCHMARKS: [(&str, &[&str]); 15] = [
+const BENCHMARKS: &[(&str, &[&str])] = &[
     ("contention", &["contention"]),
     ("limits", &["limits"]),
     ("ping-pong", &["ping-pong"]),
@@ -24,6 +24,8 @@ const BENCHMARKS: [(&str, &[&str]); 15] = [
     ("async", &["async"]),
     ("neighbours", &["neighbours"]),
     ("idle", &["idle"]),
+    #[cfg(target_os = "linux")]
+    ("processes", &["processes"]),
     ("dispatch", &["dispatch"]),
     ("perftest", &["perftest"]),
 ];

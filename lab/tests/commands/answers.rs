@@ -44,6 +44,18 @@ const RUNS: &[(&str, &[&str])] = &[
         "idle --runs 1 --seconds-per-run 0.05 --rate 0,1000 --wait blocking --placement own,1",
         &["single event", "8 side by side", "| blocking ", "| blocking 1 "],
     ),
+    #[cfg(target_os = "linux")]
+    (
+        "processes --runs 1 --events 300 --idle-seconds 0.02 --pause-us 100 --publish batch:4 \
+         --event-bytes 8,256 --contender lapwing-shared,lapwing,unix-socket,pipe",
+        &[
+            "Streams",
+            "back to back",
+            "after a pause of 100 us",
+            "Idle processes",
+            "28 rows, 28 runs",
+        ],
+    ),
     ("dispatch --config CONFIG", &["36 runs of 0.01 s", "mode shared: the configuration says so"]),
     ("perftest --runs 1 --events 500", &["OneToOneSequencedThroughputTest", "16 rows, 16 runs"]),
 ];

@@ -1,4 +1,4 @@
-//! Processes that a command starts: busy threads, compilers of rivals, the tools of Aeron.
+//! Processes that a command starts: busy threads, compilers of rivals, the tools of Aeron, ends of segments.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
@@ -6,6 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use tempfile::TempDir;
@@ -100,4 +102,55 @@ fn busy_threads_end_with_the_thread_that_started_them() {
     let mut child = thread::spawn(busy_threads).join().expect("it starts");
     let status = child.wait().expect("it ends");
     assert!(!status.success(), "killed by the system: {status}");
+}
+
+/// Waits until `is_over`, for half a minute.
+#[cfg(target_os = "linux")]
+fn wait_until(what: &str, is_over: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_over() {
+        assert!(Instant::now() < deadline, "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The processes whose parent has this number.
+#[cfg(target_os = "linux")]
+fn children_of(parent: u32) -> Vec<String> {
+    let processes = fs::read_dir("/proc").expect("there are processes").flatten();
+    let statuses = processes.map(|process| process.path().join("status"));
+    let parent = format!("PPid:\t{parent}");
+    let is_child = |status: &String| status.lines().any(|line| line == parent);
+    statuses.filter_map(|path| fs::read_to_string(path).ok()).filter(is_child).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ends_of_a_command_that_was_killed_end_too_and_the_next_one_removes_their_memory() {
+    let flags = "--runs 1 --events 100 --load idle --contender lapwing-shared";
+    let mut command = lapwing(&format!("processes {flags} --idle-seconds 600"));
+    let mut killed =
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let number = killed.id();
+    let folder = format!("/dev/shm/lapwing-lab-{number}-0");
+    wait_until("it makes its memory", || Path::new(&folder).join("there").exists());
+    let ends = children_of(number);
+    assert_eq!(ends.len(), 2, "{ends:?}");
+    killed.kill().expect("it runs");
+    killed.wait().expect("it ends");
+    // The parent of an orphan is another process.
+    let number_of = |status: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix("Pid:\t"));
+        line.expect("a process has a number").to_owned()
+    };
+    for end in ends {
+        let path = format!("/proc/{}", number_of(&end));
+        wait_until("its ends are killed", || {
+            let status = fs::read_to_string(Path::new(&path).join("status"));
+            status.map_or(true, |status| status.contains("State:\tZ"))
+        });
+    }
+    assert!(Path::new(&folder).exists());
+    printed(&mut lapwing(&format!("processes {flags} --idle-seconds 0.01")));
+    assert!(!Path::new(&folder).exists());
 }

@@ -29,6 +29,12 @@ const BAD_VALUES: &[(&str, &str)] = &[
     ("idle --placement=none", "none"),
     ("idle --consumers=0", "0"),
     ("idle --seconds-per-run=0", "above 0"),
+    #[cfg(target_os = "linux")]
+    ("processes --readers=0", "0"),
+    #[cfg(target_os = "linux")]
+    ("processes --publish=batch:9 --ring=8", "a batch has 1..=8 events"),
+    #[cfg(target_os = "linux")]
+    ("processes --ring=67108864", "at most 1048576 slots of 256 bytes"),
     ("dispatch --config=no-such-file", "no-such-file"),
     ("report", "<FOLDER>"),
     ("report no-such-folder", "expected a folder that exists"),
@@ -80,6 +86,11 @@ const WRONG_ANSWERS: &[(&str, &str)] = &[
     (
         "idle --runs 1 --seconds-per-run 0.05 --rate 1000 --contender wrong-answer",
         "wrong answer, so no speed: topology=",
+    ),
+    #[cfg(target_os = "linux")]
+    (
+        "processes --runs 1 --events 100 --load stream --contender wrong-answer",
+        "wrong answer, so no speed: topology=processes contender=wrong-answer",
     ),
     ("dispatch --quick --technique=wrong-answer", "wrong answer, so no times: topology=dispatch"),
     (

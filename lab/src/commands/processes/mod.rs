@@ -43,6 +43,10 @@ const SLOTS: usize = 1024;
 const WARM_LAPS: u64 = 2;
 /// A run of round trips with pauses is so many times as long as others, so that it has some hundred.
 const PAUSED_TIMES: u32 = 4;
+/// The largest ring, in bytes. `iceoryx2` needs a buffer of this size for each reader.
+const MAX_RING_BYTES: usize = 1 << 28;
+/// How long processes are idle in a run with `--quick`.
+const QUICK_IDLE: Duration = Duration::from_millis(100);
 /// The label of what is measured.
 const LOAD: Key = Key::new("load");
 /// The label of how events are published.
@@ -143,12 +147,17 @@ enum Work {
 }
 
 impl ProcessesArguments {
-    /// Checks that a batch fits each ring.
+    /// Checks that a batch fits each ring, and each ring the memory.
     ///
     /// # Errors
     ///
     /// A message with the value that does not fit and with the limit.
     pub(crate) fn check(&self) -> Result<(), String> {
+        let largest = self.event_bytes.iter().map(|size| size.bytes()).max().unwrap_or(1);
+        let most = MAX_RING_BYTES / largest;
+        if let Some(ring) = self.ring.iter().find(|ring| **ring > most) {
+            return Err(format!("`--ring {ring}`: at most {most} slots of {largest} bytes"));
+        }
         let Publish::Batch(size) = self.publish else { return Ok(()) };
         match self.ring.iter().find(|ring| size.get() > **ring) {
             Some(ring) => Err(format!(
@@ -196,13 +205,16 @@ impl ProcessesArguments {
                 let pause = Duration::from_micros(self.pause_us);
                 vec![(Work::RoundTrips { amount, pause }, first)]
             }
-            Load::Idle => vec![(Work::Idle(self.idle_seconds), first)],
+            Load::Idle => {
+                let is_quick = self.schedule.is_quick();
+                vec![(Work::Idle(if is_quick { QUICK_IDLE } else { self.idle_seconds }), first)]
+            }
         }
     }
 
     /// Returns the rows: one for each contender in a stream, otherwise one for each of its waits.
     fn rows(&self) -> Vec<Row<ProcessRun>> {
-        let contenders = values::each_once(&self.contender, Across::value_variants());
+        let contenders = values::each_once(&self.contender, &Across::ALL);
         let own = values::each_once(&self.wait, &[]);
         let placement = self.schedule.schedule().placement;
         let mut rows = Vec::new();

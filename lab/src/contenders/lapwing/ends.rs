@@ -7,6 +7,10 @@ use lapwing::{Disruptor, Poller, SingleProducer};
 use super::one_ring::setting::applied;
 use super::{Setting, WaitName};
 
+/// The writing end of a ring, and the end of each reader.
+pub(in crate::contenders) type Ends<const N: usize> =
+    (SingleProducer<[u64; N]>, Vec<Poller<[u64; N]>>);
+
 /// Creates a ring of `slots` slots with so many readers, and returns its ends.
 ///
 /// # Errors
@@ -16,7 +20,7 @@ pub(in crate::contenders) fn ends<const N: usize>(
     wait: WaitName,
     slots: usize,
     readers: usize,
-) -> io::Result<(SingleProducer<[u64; N]>, Vec<Poller<[u64; N]>>)> {
+) -> io::Result<Ends<N>> {
     let names = (0..readers).map(|reader| format!("reader-{reader}")).collect::<Vec<_>>();
     let builder = Disruptor::single_producer(slots, || [0; N]).parallel(|parallel| {
         names.iter().fold(parallel, |parallel, name| parallel.stage(name.clone()).poller())

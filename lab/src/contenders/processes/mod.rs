@@ -26,6 +26,7 @@ mod place; // where the memory of a run is
 mod ringfire; // a ring in shared memory
 mod serve; // a process of a run, from inside
 mod threads; // Lapwing's threads, for comparison
+mod wrong_answer; // proves that a wrong answer is refused
 
 use std::io;
 use std::path::PathBuf;
@@ -57,6 +58,9 @@ pub(crate) enum Across {
     UnixSocket,
     /// A named pipe for each reader
     Pipe,
+    /// A contender with wrong answers
+    #[value(hide = true)]
+    WrongAnswer,
 }
 
 /// How an end waits.
@@ -110,6 +114,17 @@ trait Transport<const N: usize> {
 }
 
 impl Across {
+    /// Those of a full comparison.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::LapwingShared,
+        Self::Lapwing,
+        Self::Iceoryx2,
+        Self::DisruptorMp,
+        Self::Ringfire,
+        Self::UnixSocket,
+        Self::Pipe,
+    ];
+
     /// Returns the name on the command line and in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -120,6 +135,7 @@ impl Across {
             Self::Ringfire => "ringfire",
             Self::UnixSocket => "unix-socket",
             Self::Pipe => "pipe",
+            Self::WrongAnswer => "wrong-answer",
         }
     }
 
@@ -133,7 +149,7 @@ impl Across {
                 vec![EndWait::Spin, EndWait::Yield, EndWait::Sleep]
             }
             Self::DisruptorMp => vec![EndWait::Spin, EndWait::Yield],
-            Self::UnixSocket | Self::Pipe => vec![EndWait::Sleep],
+            Self::UnixSocket | Self::Pipe | Self::WrongAnswer => vec![EndWait::Sleep],
         }
     }
 

@@ -14,6 +14,7 @@ use super::kernel::{Pipe, Socket};
 use super::lapwing_shared::Shared;
 use super::ringfire::Ringfire;
 use super::threads::Threads;
+use super::wrong_answer::WrongAnswer;
 use super::{Across, Setup, Transport, Way};
 use crate::load::processes::{self, Amount, Called, Got, Outlet, Sent};
 use crate::machine::{cpu_time, placement};
@@ -97,6 +98,7 @@ where
         Across::Ringfire => obey(Ends::<Ringfire, N>::new(setup)),
         Across::UnixSocket => obey(Ends::<Socket, N>::new(setup)),
         Across::Pipe => obey(Ends::<Pipe, N>::new(setup)),
+        Across::WrongAnswer => obey(Ends::<WrongAnswer, N>::new(setup)),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
@@ -124,33 +124,40 @@ fn children_of(parent: u32) -> Vec<String> {
     statuses.filter_map(|path| fs::read_to_string(path).ok()).filter(is_child).collect()
 }
 
+/// A command that is killed when it is dropped.
+#[cfg(target_os = "linux")]
+struct Killed(Child);
+
+#[cfg(target_os = "linux")]
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // An error means that it has ended.
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn ends_of_a_command_that_was_killed_end_too_and_the_next_one_removes_their_memory() {
     let flags = "--runs 1 --events 100 --load idle --contender lapwing-shared";
     let mut command = lapwing(&format!("processes {flags} --idle-seconds 600"));
-    let mut killed =
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    let number = killed.id();
-    let folder = format!("/dev/shm/lapwing-lab-{number}-0");
-    wait_until("it makes its memory", || Path::new(&folder).join("there").exists());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let killed = Killed(command.spawn().expect("it starts"));
+    let number = killed.0.id();
+    let folder = PathBuf::from(format!("/dev/shm/lapwing-lab-{number}-0"));
+    let has_memory = || fs::read_dir(&folder).is_ok_and(|files| files.count() > 0);
+    wait_until("it makes its memory", has_memory);
     let ends = children_of(number);
     assert_eq!(ends.len(), 2, "{ends:?}");
-    killed.kill().expect("it runs");
-    killed.wait().expect("it ends");
-    // The parent of an orphan is another process.
-    let number_of = |status: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix("Pid:\t"));
-        line.expect("a process has a number").to_owned()
-    };
+    drop(killed);
     for end in ends {
-        let path = format!("/proc/{}", number_of(&end));
-        wait_until("its ends are killed", || {
-            let status = fs::read_to_string(Path::new(&path).join("status"));
-            status.map_or(true, |status| status.contains("State:\tZ"))
-        });
+        let number = end.lines().find_map(|line| line.strip_prefix("Pid:\t"));
+        let status = format!("/proc/{}/status", number.expect("a process has a number"));
+        let is_zombie = |status: String| status.contains("State:\tZ");
+        wait_until("its ends are killed", || fs::read_to_string(&status).map_or(true, is_zombie));
     }
-    assert!(Path::new(&folder).exists());
+    assert!(folder.exists());
     printed(&mut lapwing(&format!("processes {flags} --idle-seconds 0.01")));
-    assert!(!Path::new(&folder).exists());
+    assert!(!folder.exists());
 }

@@ -57,8 +57,7 @@ impl Place {
         for path in named(&format!("{NAME}-")) {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let process = name.trim_start_matches(NAME).split('-').nth(1);
-            let runs = process.is_some_and(|number| Path::new("/proc").join(number).exists());
-            if !runs {
+            if !process.is_some_and(runs) {
                 remove(&path);
             }
         }
@@ -70,6 +69,12 @@ impl Drop for Place {
         remove(&self.folder);
         named(&format!("{}-", self.prefix)).iter().for_each(|path| remove(path));
     }
+}
+
+/// Returns whether the process of this number runs. One that nobody waits for stays as a zombie.
+fn runs(number: &str) -> bool {
+    let status = fs::read_to_string(Path::new("/proc").join(number).join("status"));
+    status.is_ok_and(|status| !status.contains("\nState:\tZ"))
 }
 
 /// Returns what is in memory under names that begin with `prefix`.

@@ -135,8 +135,8 @@ pub(super) fn notes(records: &[&Record]) -> Vec<String> {
         );
     }
     if has("stream") {
-        let both = "a stream of several waits of a contender has the fastest; the writer of a rival spins or yields \
-                    while there is no room";
+        let both = "streams: a contender with several ways to wait has the fastest; the writers of iceoryx2, \
+                    disruptor-mp and ringfire poll for room, the others sleep";
         notes.push(both.to_owned());
     }
     notes.push("lapwing: threads of one process, for comparison; all others: processes".to_owned());

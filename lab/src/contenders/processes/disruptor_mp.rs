@@ -1,6 +1,7 @@
-//! `disruptor-mp`: a ring in shared memory, with events written and read in place. The producer spins while the ring is
-//! full. A consumer processes all that is available; in between it spins, or yields as the crate does in its
-//! functions `.._with_sleep`.
+//! `disruptor-mp`: a ring in shared memory, with events written and read in place. A consumer processes all that is
+//! available. In between it spins, or yields as the crate does in its functions `.._with_sleep`. `publish` of the
+//! crate spins while the ring is full; here the producer does what the consumers do, because a producer that spins
+//! takes the CPU from consumers that yield to it.
 
 use std::io;
 use std::ops::Range;
@@ -21,6 +22,7 @@ pub(super) struct DisruptorMp;
 pub(super) struct WriteEnd<const N: usize> {
     producer: SharedProducer<[u64; N]>,
     readers: usize,
+    wait: EndWait,
 }
 
 pub(super) struct ReadEnd<const N: usize> {
@@ -49,7 +51,7 @@ where
             .disable_discovery()
             .with_coordination(CoordinationMode::Immediate);
         let producer = builder.build_producer(Default::default).map_err(io::Error::other)?;
-        Ok(WriteEnd { producer, readers: setup.readers })
+        Ok(WriteEnd { producer, readers: setup.readers, wait: setup.wait })
     }
 
     fn open(setup: &Setup, way: Way, reader: usize) -> io::Result<ReadEnd<N>> {
@@ -75,16 +77,17 @@ where
 
     #[inline]
     fn send(&mut self, number: u64) -> io::Result<()> {
-        self.producer.publish(|event| *event = [number; N]);
+        while self.producer.try_publish(|event| *event = [number; N]).is_err() {
+            self.wait.idle();
+        }
         Ok(())
     }
 
     fn send_all(&mut self, numbers: Range<u64>) -> io::Result<()> {
         let (first, count) = (numbers.start, (numbers.end - numbers.start) as usize);
         let write = |event: &mut [u64; N], index: usize| *event = [first + index as u64; N];
-        // It has no call that waits.
         while self.producer.try_batch_publish(count, write).is_err() {
-            std::hint::spin_loop();
+            self.wait.idle();
         }
         Ok(())
     }

@@ -149,14 +149,15 @@ pub(crate) enum Command {
 
     /// Events from one process to others, through shared memory, sockets and pipes
     ///
-    /// One process sends to one or three others, each of which gets each event; events also go there and back one at
-    /// a time, back to back and after pauses; and all processes wait without events. Lapwing's ring between threads
-    /// of one process is beside them, to show what the way to another process costs. Each run has processes and
-    /// memory of its own, and what is left of them is removed. Runs of a cell's contenders are interleaved in rounds,
-    /// in a shuffled order. A first round warms up and is not counted. Streams show the median rate, the range and
-    /// the per-round ratio to lapwing-shared; a rival with several ways to wait has the fastest of them. Round trips
-    /// show half of one, which is the time of one way. Every run checks that each reader computed the right answer.
-    /// Aeron is not among the rivals.
+    /// One process sends to one or three others, each of which gets each event; events also go
+    /// there and back one at a time, back to back and after pauses; and all processes wait without
+    /// events. Lapwing's ring between threads of one process is beside them, to show what the way
+    /// to another process costs. Each run has processes and memory of its own, and what is left of
+    /// them is removed. Runs of a cell's contenders are interleaved in rounds, in a shuffled order.
+    /// A first round warms up and is not counted. Streams show the median rate, the range and the
+    /// per-round ratio to lapwing-shared; a rival with several ways to wait has the fastest of
+    /// them. Round trips show half of one, which is the time of one way. Every run checks that each
+    /// reader computed the right answer. Aeron is not among the rivals.
     #[cfg(target_os = "linux")]
     Processes(ProcessesArguments),
 

@@ -129,8 +129,8 @@ impl Child {
         self.hear(patience)
     }
 
-    /// Sends `request`, and returns at once. Several children work at the same time if each is told before
-    /// the first one is [heard](Self::hear).
+    /// Sends `request`, and returns at once. Several children work at the same time if each is told
+    /// before the first one is [heard](Self::hear).
     ///
     /// # Errors
     ///

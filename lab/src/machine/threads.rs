@@ -1,5 +1,5 @@
-//! CPU time and context switches of each thread of this process, and the CPU time of another one. Those of
-//! the whole process are in `cpu_time`.
+//! CPU time and context switches of each thread of this process, and the CPU time of another one.
+//! Those of the whole process are in `cpu_time`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,8 +24,8 @@ pub(crate) fn all() -> Option<BTreeMap<u32, Used>> {
     all_of("self")
 }
 
-/// Returns the CPU time of all threads of another process, or `None` if the system does not report it. Threads
-/// that have ended are left out.
+/// Returns the CPU time of all threads of another process, or `None` if the system does not report
+/// it. Threads that have ended are left out.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_of(process: u32) -> Option<Duration> {
     Some(all_of(&process.to_string())?.values().map(|used| used.cpu).sum())

@@ -1,4 +1,5 @@
-//! Processes that a command starts: busy threads, compilers of rivals, the tools of Aeron, ends of segments.
+//! Processes that a command starts: busy threads, compilers of rivals, the tools of Aeron, and those that
+//! `processes` measures.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};

@@ -26,10 +26,11 @@ use crate::view::View;
 pub(super) const VIEW: View = View {
     experiment: "processes",
     title: "Between processes",
-    lead: "Events from one process to each of some others. Streams: events per second until the last reader has the last \
-           event. Round trips of single events, back to back and each after a pause: the time of one way is half of a \
-           round trip, with the wake-ups of both ends. Idle: the CPU time of processes that are attached and wait. \
-           lapwing is the ring of the library between threads of one process, for comparison.",
+    lead: "Events from one process to each of some others. Streams: events per second until the \
+           last reader has the last event. Round trips of single events, back to back and each \
+           after a pause: the time of one way is half of a round trip, with the wake-ups of both \
+           ends. Idle: the CPU time of processes that are attached and wait. lapwing is the ring \
+           of the library between threads of one process, for comparison.",
     tables: tables::of,
     charts: tables::charts,
     notes: tables::notes,
@@ -81,8 +82,8 @@ pub(crate) struct ProcessesArguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     contender: Vec<Across>,
 
-    /// Wait strategies of lapwing-shared and lapwing, separated by commas. A stream has the fastest of them, and round
-    /// trips and idle processes have a row for each
+    /// Wait strategies of lapwing-shared and lapwing, separated by commas. A stream has the fastest
+    /// of them, and round trips and idle processes have a row for each
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     #[arg(default_value = "adaptive")]
     wait: Vec<WaitName>,

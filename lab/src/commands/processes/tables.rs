@@ -1,4 +1,5 @@
-//! The tables of `lapwing-lab processes`: streams, round trips and idle processes, a line for each row of a cell.
+//! The tables of `lapwing-lab processes`: streams, round trips and idle processes, a line for each
+//! row of a cell.
 
 use super::{
     BASELINE, HALF_P50, HALF_P99, IDLE_ALL, IDLE_READER, IDLE_WRITER, LEFT, LOAD, PAUSE_US,
@@ -110,8 +111,8 @@ pub(super) fn charts(records: &[&Record]) -> Vec<Chart> {
     if groups.is_empty() {
         return Vec::new();
     }
-    let caption = "Millions of events per second to each reader; longer is better. The bar is the median run, the thin \
-                   line spans the slowest and the fastest run.";
+    let caption = "Millions of events per second to each reader; longer is better. The bar is the \
+                   median run, the thin line spans the slowest and the fastest run.";
     let bars = Bars { unit: "million events per second".to_owned(), groups };
     vec![Chart::bars(VIEW.experiment, caption, bars)]
 }
@@ -122,21 +123,21 @@ pub(super) fn notes(records: &[&Record]) -> Vec<String> {
     let mut notes = Vec::new();
     if has("back-to-back") || has("pause") {
         notes.push(
-            "one way: half of a round trip, with one read of the clock, and with the wake-ups of both ends if they \
-             sleep; p50 and p99: medians of those of each run"
+            "one way: half of a round trip, with one read of the clock, and with the wake-ups of \
+             both ends if they sleep; p50 and p99: medians of those of each run"
                 .to_owned(),
         );
     }
     if has("idle") {
         notes.push(
-            "idle: the reader waits for an event, and the writer is attached and has nothing to send; CPU %: of one \
-             CPU, all threads of a process"
+            "idle: the reader waits for an event, and the writer is attached and has nothing to \
+             send; CPU %: of one CPU, all threads of a process"
                 .to_owned(),
         );
     }
     if has("stream") {
-        let both = "streams: a contender with several ways to wait has the fastest; the writers of iceoryx2, \
-                    disruptor-mp and ringfire poll for room, the others sleep";
+        let both = "streams: a contender with several ways to wait has the fastest; the writers of \
+                    iceoryx2, disruptor-mp and ringfire poll for room, the others sleep";
         notes.push(both.to_owned());
     }
     notes.push("lapwing: threads of one process, for comparison; all others: processes".to_owned());

@@ -1,5 +1,5 @@
-//! The processes of a run, from outside: starts them, tells them what to do, and puts their reports together. They
-//! are killed when the crew is dropped.
+//! The processes of a run, from outside: starts them, tells them what to do, and puts their reports
+//! together. They are killed when the crew is dropped.
 
 use std::process::Command;
 use std::time::Duration;
@@ -14,17 +14,19 @@ use crate::measure::crew::RunError;
 
 /// The subcommand of a process.
 const SUBCOMMAND: &str = "process-end";
-/// The longest time for an order, besides the time that it asks for: hundreds of times what the slowest contender
-/// needs.
+/// The longest time for an order, besides the time that it asks for: hundreds of times what the
+/// slowest contender needs.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time from the begin of an idle run to its window. Readers without events sleep by then, if they ever do.
+/// The time from the begin of an idle run to its window. Readers without events sleep by then, if
+/// they ever do.
 const SETTLING: Duration = Duration::from_millis(150);
 /// The time from the end of the window to that of the run.
 const TAIL: Duration = Duration::from_millis(50);
 
 /// The processes of a run.
 pub(crate) struct Crew {
-    /// The writer or caller, and then the readers or the one that echoes. A contender of threads has one.
+    /// The writer or caller, and then the readers or the one that echoes. A contender of threads
+    /// has one.
     members: Vec<Child>,
     is_threads: bool,
 }
@@ -191,8 +193,8 @@ impl Crew {
         orders.iter().try_for_each(|(member, _)| self.hear(*member, PATIENCE).map(drop))
     }
 
-    /// Waits for the reports of all members. Readers are the first: one that has lost an event says so, and the writer
-    /// may wait for it without end.
+    /// Waits for the reports of all members. Readers are the first: one that has lost an event says
+    /// so, and the writer may wait for it without end.
     fn hear_all(&mut self, patience: Duration) -> Result<Vec<Report>, RunError> {
         (0..self.members.len()).rev().map(|member| self.hear(member, patience)).collect()
     }

@@ -1,7 +1,8 @@
-//! `disruptor-mp`: a ring in shared memory, with events written and read in place. A consumer processes all that is
-//! available. In between it spins, or yields as the crate does in its functions `.._with_sleep`. `publish` of the
-//! crate spins while the ring is full; here the producer does what the consumers do, because a producer that spins
-//! takes the CPU from consumers that yield to it.
+//! `disruptor-mp`: a ring in shared memory, with events written and read in place. A consumer
+//! processes all that is available. In between it spins, or yields as the crate does in its
+//! functions `.._with_sleep`. `publish` of the crate spins while the ring is full; here the
+//! producer does what the consumers do, because a producer that spins takes the CPU from consumers
+//! that yield to it.
 
 use std::io;
 use std::ops::Range;

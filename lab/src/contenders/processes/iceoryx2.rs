@@ -1,8 +1,9 @@
-//! `iceoryx2`: a publish-subscribe service whose subscribers have room for as many samples as there are slots. It does
-//! not overflow, and the publisher retries until a sample is delivered. A sample is written and read in place.
+//! `iceoryx2`: a publish-subscribe service whose subscribers have room for as many samples as there
+//! are slots. It does not overflow, and the publisher retries until a sample is delivered. A sample
+//! is written and read in place.
 //!
-//! A subscriber polls, because publish-subscribe cannot wake it. To sleep, it waits for an event of a second service,
-//! as the examples of the project do, and the writer sends one after each sample.
+//! A subscriber polls, because publish-subscribe cannot wake it. To sleep, it waits for an event of
+//! a second service, as the examples of the project do, and the writer sends one after each sample.
 
 use std::io;
 

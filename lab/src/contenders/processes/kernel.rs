@@ -1,6 +1,6 @@
-//! The plain ways: a stream socket or a named pipe for each reader, with events of a fixed size. A writer makes one
-//! system call for each event and reader, or for each batch. A reader receives as many bytes as there are, and sleeps
-//! in the kernel while there are none.
+//! The plain ways: a stream socket or a named pipe for each reader, with events of a fixed size. A
+//! writer makes one system call for each event and reader, or for each batch. A reader receives as
+//! many bytes as there are, and sleeps in the kernel while there are none.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,17 +1,18 @@
-//! Contenders whose ends can be in different processes. A process of a run is this program with a hidden
-//! subcommand, which makes its ends and does what it is told (`serve`); `crew` starts the processes of a run, and
-//! removes what they leave behind (`place`).
+//! Contenders whose ends can be in different processes. A process of a run is this program with a
+//! hidden subcommand, which makes its ends and does what it is told (`serve`); `crew` starts the
+//! processes of a run, and removes what they leave behind (`place`).
 //!
 //! ```text
 //! crew  -- lines -->  serve: writer    Transport::create    Outlet  \
-//!       -- lines -->  serve: reader 0  Transport::open      Inlet    } the contender's memory, socket or pipe
+//!       -- lines -->  serve: reader 0  Transport::open      Inlet    } memory, socket or pipe
 //!       -- lines -->  serve: reader 1  Transport::open      Inlet   /
 //! ```
 //!
-//! Each run has its own processes: a rival that polls would otherwise take CPUs from the next row. A further
-//! rival implements [`Transport`], and has its lines in [`Across`] and in `serve`.
+//! Each run has its own processes: a rival that polls would otherwise take CPUs from the next row.
+//! A further rival implements [`Transport`], and has its lines in [`Across`] and in `serve`.
 //!
-//! - `iceoryx2`: publish-subscribe without overflow; its publisher retries until an event is delivered. It has no way
+//! - `iceoryx2`: publish-subscribe without overflow; its publisher retries until an event is
+//!   delivered. It has no way
 //!   to send several samples together.
 //! - `ringfire`: a ring in its lossless mode.
 //! - `disruptor-mp`: both ends poll. Its consumers yield in what it calls sleeping.

@@ -1,5 +1,6 @@
-//! Where the memory of a run is: a folder in memory for what takes a path, and a prefix of names for what lies beside
-//! it. Both have the number of this process, so that a later one can remove what a killed one has left.
+//! Where the memory of a run is: a folder in memory for what takes a path, and a prefix of names
+//! for what lies beside it. Both have the number of this process, so that a later one can remove
+//! what a killed one has left.
 
 use std::fs::{self, DirBuilder};
 use std::io;

@@ -1,6 +1,6 @@
-//! `ringfire`: its ring for one writer and several readers, in the lossless mode. An event is copied in and out.
-//! A reader receives batches, and waits by one of the strategies of the crate. The writer has a fixed way to wait:
-//! it spins, yields, and then sleeps for 10 µs at a time.
+//! `ringfire`: its ring for one writer and several readers, in the lossless mode. An event is
+//! copied in and out. A reader receives batches, and waits by one of the strategies of the crate.
+//! The writer has a fixed way to wait: it spins, yields, and then sleeps for 10 µs at a time.
 
 use std::io;
 use std::ops::Range;

@@ -1,5 +1,6 @@
-//! A process of a run, from inside: it makes the ends that it is told to, and sends or receives over them. It reads
-//! an order from each line of its standard input, and writes a line with the outcome.
+//! A process of a run, from inside: it makes the ends that it is told to, and sends or receives
+//! over them. It reads an order from each line of its standard input, and writes a line with the
+//! outcome.
 
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
@@ -26,8 +27,8 @@ pub(super) enum Order {
     Create(Way),
     /// Makes the end of the reader of this number.
     Open(Way, usize),
-    /// Gets ready, on this CPU if it is given: all ends are there. A process is bound only now, because ends count the
-    /// CPUs.
+    /// Gets ready, on this CPU if it is given: all ends are there. A process is bound only now,
+    /// because ends count the CPUs.
     Begin(Option<usize>),
     /// Sends.
     Write(Amount),

@@ -1,5 +1,5 @@
-//! Lapwing's ring between threads of one process: the reference for what the way to another process costs. The writer is
-//! the main thread of the process.
+//! Lapwing's ring between threads of one process: the reference for what the way to another process
+//! costs. The writer is the main thread of the process.
 
 use std::time::Duration;
 use std::{io, thread};

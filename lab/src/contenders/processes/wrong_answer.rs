@@ -1,4 +1,5 @@
-//! A contender with wrong answers: a pipe whose writer loses an event. It proves that a wrong answer is refused.
+//! A contender with wrong answers: a pipe whose writer loses an event. It proves that a wrong
+//! answer is refused.
 
 use std::io;
 

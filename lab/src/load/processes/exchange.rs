@@ -1,5 +1,5 @@
-//! Round trips of single events. A time of one way is half of a round trip, because it needs one clock and one thread
-//! that waits on each side.
+//! Round trips of single events. A time of one way is half of a round trip, because it needs one
+//! clock and one thread that waits on each side.
 
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -23,7 +23,8 @@ pub(crate) struct Called {
     pub(crate) halves: Vec<(u64, u64)>,
 }
 
-/// Sends `amount` one by one, each after a `pause` and after the one before it has come back, and then the end.
+/// Sends `amount` one by one, each after a `pause` and after the one before it has come back, and
+/// then the end.
 ///
 /// Without a pause, the clock is read once in a round trip.
 ///

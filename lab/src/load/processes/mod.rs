@@ -1,10 +1,10 @@
-//! Events over ends that can be in different processes: a stream from one writer to each of some readers, and round
-//! trips of single events. Not here: how a contender makes its ends, and how the processes start
-//! (`contenders::processes`).
+//! Events over ends that can be in different processes: a stream from one writer to each of some
+//! readers, and round trips of single events. Not here: how a contender makes its ends, and how the
+//! processes start (`contenders::processes`).
 //!
-//! An event is an array of words, each of which is the number of the event. A writer writes each word and a
-//! reader reads each word, so a large event really moves. The last event of a stream is [`END`]. It says so
-//! itself, because not every contender can close.
+//! An event is an array of words, each of which is the number of the event. A writer writes each
+//! word and a reader reads each word, so a large event really moves. The last event of a stream is
+//! [`END`]. It says so itself, because not every contender can close.
 
 mod exchange; // round trips of single events
 mod stream; // many events one way
@@ -39,7 +39,8 @@ pub(crate) trait Outlet {
     /// The contender refuses.
     fn send(&mut self, number: u64) -> io::Result<()>;
 
-    /// Sends the events of these numbers: together if the contender has a way to do it, otherwise one by one.
+    /// Sends the events of these numbers: together if the contender has a way to do it, otherwise
+    /// one by one.
     ///
     /// # Errors
     ///

@@ -8,7 +8,8 @@ use super::{Amount, END, Inlet, Outlet, digest};
 use crate::load::fold::Fold;
 use crate::machine::shared_clock::now_ns;
 
-/// Events between two looks at the clock, unless a batch is larger. They take several microseconds at least.
+/// Events between two looks at the clock, unless a batch is larger. They take several microseconds
+/// at least.
 const BLOCK: u64 = 256;
 
 /// What a writer has sent.

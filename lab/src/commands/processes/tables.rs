@@ -1,12 +1,14 @@
 //! The tables of `lapwing-lab processes`: streams, round trips and idle processes, a line for each
 //! row of a cell.
 
+use lapwing_lab_stats::median;
+
 use super::{
     BASELINE, HALF_P50, HALF_P99, IDLE_ALL, IDLE_READER, IDLE_WRITER, LEFT, LOAD, PAUSE_US,
     PUBLISH, VIEW, WAITS_BY,
 };
 use crate::record::{Key, Record, by, by_cell, figure};
-use crate::view::{Bar, Bars, Chart, Column, Table, column};
+use crate::view::{Bar, Bars, Chart, Column, Table, column, text};
 
 /// Returns a table for each load that was measured.
 pub(super) fn of(records: &[&Record]) -> Vec<Table> {
@@ -17,10 +19,11 @@ pub(super) fn of(records: &[&Record]) -> Vec<Table> {
         "pause" => {
             let pause = records.first().map_or_else(String::new, |record| record.text(PAUSE_US));
             let caption = format!("A single event after a pause of {pause} us: one way");
-            table(&caption, &sorted(&records, by_half), round_trips())
+            table(&caption, &sorted(&records, by_half), round_trips(&records))
         }
         _ => {
-            table("Single events back to back: one way", &sorted(&records, by_half), round_trips())
+            let columns = round_trips(&records);
+            table("Single events back to back: one way", &sorted(&records, by_half), columns)
         }
     });
     tables.collect()
@@ -70,7 +73,8 @@ fn streams<'a>() -> Vec<Column<'a>> {
     ]
 }
 
-fn round_trips<'a>() -> Vec<Column<'a>> {
+fn round_trips<'a>(records: &'a [&'a Record]) -> Vec<Column<'a>> {
+    let times = |record: &Record| times_as_long(records, record).map(text::rounded);
     vec![
         column::contender(),
         column::setting(),
@@ -78,8 +82,17 @@ fn round_trips<'a>() -> Vec<Column<'a>> {
         column::median("p50 ns", HALF_P50, column::same),
         column::range(HALF_P50, column::same).leaves(2),
         column::median("p99 ns", HALF_P99, column::same),
-        column::times_as_long("x lapwing-shared").leaves(1),
+        Column::numbers("x lapwing-shared", times).leaves(1),
     ]
+}
+
+/// Returns the median of the per-round ratios of the median time to that of `lapwing-shared`. A ratio
+/// of rates would compare means, which a few preemptions decide.
+fn times_as_long(records: &[&Record], record: &Record) -> Option<f64> {
+    let baseline = |other: &&&Record| other.contender == BASELINE && other.cell == record.cell;
+    let baseline = records.iter().find(baseline)?;
+    let rounds = record.each(HALF_P50).zip(baseline.each(HALF_P50));
+    median(rounds.map(|(one, other)| one / other))
 }
 
 fn idle<'a>() -> Vec<Column<'a>> {
@@ -124,7 +137,7 @@ pub(super) fn notes(records: &[&Record]) -> Vec<String> {
     if has("back-to-back") || has("pause") {
         notes.push(
             "one way: half of a round trip, with one read of the clock, and with the wake-ups of \
-             both ends if they sleep; p50 and p99: medians of those of each run"
+             both ends if they sleep; p50 and p99: medians of those of each run; ratios are of p50"
                 .to_owned(),
         );
     }
@@ -157,4 +170,39 @@ fn leavers(records: &[&Record]) -> Option<String> {
     let line =
         "most files left after a run whose processes ended in order, which were then removed";
     (!most.is_empty()).then(|| format!("{line}: {}", most.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::runner::known;
+
+    /// A row of round trips whose rounds had these medians.
+    fn record(contender: &str, halves: [f64; 3]) -> Record {
+        let mut record = Record::new(VIEW.experiment, contender, 2).in_cell(LOAD, "back-to-back");
+        let run = |half| known([(HALF_P50, Some(half)), (HALF_P99, Some(900.0))]);
+        record.runs = halves.map(run).into();
+        record
+    }
+
+    #[test]
+    fn the_ratio_of_single_events_is_that_of_their_medians_in_each_round() {
+        let own = record(BASELINE, [100.0, 200.0, 100.0]);
+        let rival = record("pipe", [300.0, 400.0, 500.0]);
+        let tables = of(&[&rival, &own]);
+        let cells = |row: usize| tables[0].rows[row].cells.join("|");
+        assert_eq!(cells(0), "lapwing-shared|||100|100 .. 200|900|1.00");
+        assert_eq!(cells(1), "pipe|||400|300 .. 500|900|3.00");
+        assert!(tables[0].rows[0].is_own && !tables[0].rows[1].is_own);
+    }
+
+    #[test]
+    fn files_that_are_left_are_said() {
+        let mut tidy = record(BASELINE, [1.0; 3]);
+        tidy.runs[0].insert(LEFT.to_owned(), 0.0);
+        let mut untidy = record("disruptor-mp", [1.0; 3]);
+        untidy.runs[1].insert(LEFT.to_owned(), 3.0);
+        assert_eq!(leavers(&[&tidy]), None);
+        assert!(leavers(&[&tidy, &untidy]).unwrap().ends_with("removed: disruptor-mp 3"));
+    }
 }

@@ -12,8 +12,7 @@
 //! A further rival implements [`Transport`], and has its lines in [`Across`] and in `serve`.
 //!
 //! - `iceoryx2`: publish-subscribe without overflow; its publisher retries until an event is
-//!   delivered. It has no way
-//!   to send several samples together.
+//!   delivered. It has no way to send several samples together.
 //! - `ringfire`: a ring in its lossless mode.
 //! - `disruptor-mp`: both ends poll. Its consumers yield in what it calls sleeping.
 //! - A socket and a pipe for each reader; the writer writes each event to each.

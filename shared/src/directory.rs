@@ -179,8 +179,15 @@ impl Locked<'_> {
         }
     }
 
-    /// Removes the segment. Processes that have it mapped keep its memory.
+    /// Removes the segment, or a file that has its name. Processes that have it mapped keep its memory.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::DirectoryNotEmpty`] if the directory has files that no segment has.
     pub(crate) fn remove(&self) -> io::Result<()> {
+        if has_other_files(&self.place.directory()) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
         remove(&self.place.trash())?;
         match fs::rename(self.place.directory(), self.place.trash()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -188,6 +195,13 @@ impl Locked<'_> {
             Ok(()) => remove(&self.place.trash()),
         }
     }
+}
+
+/// Whether a directory has files that no segment has.
+fn has_other_files(directory: &Path) -> bool {
+    let is_own = |name: &str| [MEMORY, WRITER].contains(&name) || name.starts_with("seat-");
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).any(|name| !name.to_str().is_some_and(is_own))
 }
 
 /// Whether a path leads to no directory.

@@ -80,9 +80,9 @@ pub enum CreateError {
     },
     /// An event has no bytes, or needs an alignment of more than a page.
     Event,
-    /// A process writes to the segment.
+    /// A process writes to the segment, which may be this one.
     HasWriter {
-        /// Its number, in its own namespace.
+        /// Its process id, as its own pid namespace has it.
         pid: u32,
     },
     /// The folder belongs to another user, or other users may write to it.
@@ -119,7 +119,7 @@ impl fmt::Display for CreateError {
             }
             Self::Event => write_event(f),
             Self::HasWriter { pid } => {
-                write!(f, "another process writes to the segment: pid={pid}")
+                write!(f, "a process writes to the segment already: pid={pid}")
             }
             Self::Folder { path } => write_folder(f, path),
             Self::Busy { folder } => write_busy(f, folder),
@@ -146,7 +146,7 @@ pub enum OpenError {
     },
     /// The segment is closed: no further event comes.
     Closed,
-    /// An event needs an alignment of more than a page.
+    /// An event has no bytes, or needs an alignment of more than a page.
     Event,
     /// The segment is different from what this program can use.
     Differs(Difference),
@@ -243,7 +243,8 @@ pub enum PollError {
     /// The segment is closed, and this reader has consumed every event.
     Closed,
     /// The writer's process has ended without closing the segment, and this reader has consumed every
-    /// event that it published. Another process may take the segment over; then events come again.
+    /// event that it published. Another process may take the segment over, so that events come again, or
+    /// replace it, so that it is [`Closed`](Self::Closed).
     WriterGone,
 }
 
@@ -266,7 +267,8 @@ pub enum WaitError {
     /// The segment is closed, and this reader has consumed every event.
     Closed,
     /// The writer's process has ended without closing the segment, and this reader has consumed every
-    /// event that it published. Another process may take the segment over; then events come again.
+    /// event that it published. Another process may take the segment over, so that events come again, or
+    /// replace it, so that it is [`Closed`](Self::Closed).
     WriterGone,
 }
 

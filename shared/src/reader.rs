@@ -153,7 +153,7 @@ impl<T: Event> Reader<T> {
     }
 
     /// Calls `handle` with each event, its sequence, and whether it is the last that is available now, until
-    /// `handle` breaks. Returns what it broke with.
+    /// `handle` breaks. Returns the value of that [`ControlFlow::Break`].
     ///
     /// The events of a batch are released together, after the last of them.
     ///
@@ -197,7 +197,11 @@ impl<T: Event> Reader<T> {
         }
     }
 
-    /// Waits until a process writes to the segment. Returns false if none does when `timeout` is over.
+    /// Waits while the [writer is gone](Self::is_writer_gone). Returns false if it still is when `timeout` is
+    /// over.
+    ///
+    /// If the call returns true, another process has taken the segment over, or the segment was closed or
+    /// replaced. [`wait`](Self::wait) says which.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -265,7 +269,8 @@ impl<T: Event> Reader<T> {
         self.source.capacity()
     }
 
-    /// Returns whether the writer's process has ended, or has handed over, and no other one has taken over.
+    /// Returns whether the writer has ended without closing the segment, and no other process has taken it
+    /// over.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -277,7 +282,7 @@ impl<T: Event> Reader<T> {
     #[must_use]
     pub fn is_writer_gone(&self) -> bool {
         // P9, Acquire: pairs with the Release in `find`. What a dead process published is visible.
-        self.is_writer_gone.load(Ordering::Acquire)
+        self.is_writer_gone.load(Ordering::Acquire) && !self.source.shared().is_closed()
     }
 
     /// Finds an event after a poll that found none, if the writer has died in between.

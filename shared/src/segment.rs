@@ -105,7 +105,7 @@ impl<T: Event> Segment<T> {
         }
     }
 
-    /// Sets the folder in which the segment lies. All its processes name the same.
+    /// Sets the folder in which the segment lies. All processes of a segment must set the same one.
     ///
     /// It must belong to this user, and other users must not be able to write to it.
     /// [`create`](Self::create) makes it if it is missing. A folder in memory (`tmpfs`) is fastest. On a
@@ -146,8 +146,8 @@ impl<T: Event> Segment<T> {
 
     /// Sets how this end waits: any strategy of [`lapwing::wait`], [`Adaptive`] without this call.
     ///
-    /// Create the ends of a process before you pin their threads:
-    /// [`WaiterElsewhere::new`] counts the CPUs.
+    /// Call this before you pin the calling thread to a CPU. The first strategy of a process counts the CPUs
+    /// that this thread may use, and with one CPU [`Adaptive`] does not poll.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -165,8 +165,11 @@ impl<T: Event> Segment<T> {
         self
     }
 
-    /// Lets a reader begin with the oldest event that is still in its slot, instead of the next one that is
+    /// Lets a reader begin with an event that is still in its slot, instead of the next one that is
     /// published. Only [`open`](Self::open) uses it.
+    ///
+    /// The reader gets the events of the last three quarters of the ring at least, or all of them if there are
+    /// fewer. The writer may be writing to the other slots. After the death of a writer, there may be fewer.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -312,6 +315,23 @@ impl<T: Event> Segment<T> {
         let free = free_seat(&memory, &directory).map_err(Err)?;
         let index = free.ok_or(Ok(OpenError::NoSeat { seats }))?;
         self.read((memory, Arc::new(directory)), place, index).map_err(Err)
+    }
+
+    /// Opens the segment like [`open`](Self::open), once it is there. Waits for it for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); [`NotFound`](OpenError::NotFound) if it is not there when `timeout` is over.
+    ///
+    /// # Blocking
+    ///
+    /// Looks every millisecond.
+    pub fn open_timeout(self, timeout: Duration) -> Result<Reader<T>, OpenError> {
+        let (directory, start) = (self.place().directory(), Instant::now());
+        while is_name(&self.name) && !directory.exists() && start.elapsed() < timeout {
+            sleep(Duration::from_millis(1));
+        }
+        self.open()
     }
 
     /// Checks what a new segment is asked to be.

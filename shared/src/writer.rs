@@ -59,7 +59,8 @@ impl<T: Event> Writer<T> {
 
     /// Publishes an event, which `write` writes into its slot. Returns its sequence.
     ///
-    /// The slot has the event that was there one lap before, or zeros in the first lap.
+    /// `write` gets the slot as it is: with the event that was published there one lap before, or with zeros in
+    /// the first lap.
     ///
     /// If `write` panics, nothing is published.
     ///

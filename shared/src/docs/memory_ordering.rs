@@ -6,7 +6,7 @@
 //!
 //! | id | release side | acquire side | carries | checked by |
 //! |----|--------------|--------------|---------|------------|
-//! | P1 | `Writing::publish`: published | `Shared::published` | the events below it, to readers | `loom_an_event_is_read_before_its_slot_is_written_again`, `loom_a_reader_joins_at_the_oldest_event` |
+//! | P1 | `Writing::publish`: published | `Shared::published` | the events below it, to readers | `loom_an_event_is_read_before_its_slot_is_written_again`, `loom_a_parked_reader_is_woken` |
 //! | P2 | `Reading::release`: sequence | `Shared::held` | the end of the reader's reads, to the writer that writes the slots again | `loom_an_event_is_read_before_its_slot_is_written_again`, `loom_a_reader_joins_at_the_oldest_event` |
 //! | P3 | `Shared::leave` and `clear`: tenure; `Shared::join`: sequence and tenure | `Shared::tenure_of`; `held` | the end of the reads of a reader that has left, to the writer, and to the next reader of the seat, which passes it on | `loom_a_reader_that_leaves_has_read`, `loom_a_dead_reader_has_read`, `loom_a_reader_whose_seat_is_taken_has_read`, `loom_a_seat_is_not_cleared_under_its_next_reader` |
 //! | P4 | `Writing::look`: granted, fence, tenures | `Shared::join`: tenure, fence, granted | either the writer sees the seat, or the reader sees the limit, and with it the events on which it is based | `loom_a_reader_joins_at_the_newest_event`, `loom_a_reader_joins_at_the_oldest_event`, `loom_a_reader_joins_a_lap_late`, `loom_a_writer_takes_over_while_a_reader_joins`, `loom_a_writer_that_takes_over_lowers_no_limit`, `loom_a_reader_joins_after_an_unpublished_event` |

@@ -490,23 +490,34 @@ fn loom_a_dead_reader_has_read() {
 #[test]
 fn loom_a_writer_that_takes_over_lowers_no_limit() {
     check(|| {
-        let segment = Segment::new(2, 2);
-        let shared = segment.shared();
+        let segment = Segment::new(8, 2);
+        let (shared, [first, second]) =
+            (segment.shared(), [0, 1].map(|index| &segment.seats[index]));
+        // P3 and P4, Relaxed, here and below: one thread.
+        let sit = |seat: &Seat, sequence, tenure| {
+            seat.sequence.0.store(sequence, Ordering::Relaxed);
+            seat.holder.0.tenure.store(tenure, Ordering::Relaxed);
+        };
         let mut dead = segment.unfenced_writer();
-        for _ in 0..4 {
-            assert!(segment.try_write(&mut dead));
-        }
-        // P4, Relaxed: one thread. A reader has found 3 as the oldest event, and stored it, when the writer is
-        // granted more and writes without publishing.
-        shared.seats[0].sequence.0.store(3, Ordering::Relaxed);
+        (0..8).for_each(|_| assert!(segment.try_write(&mut dead)));
+        // The writer has stored 10 as its limit, and then sees a reader at 1.
+        sit(first, 1, 1);
+        assert_eq!(dead.look(shared), 1);
+        // A second reader finds that limit, so it begins at 2. The first one leaves.
+        sit(second, 2, 0);
+        sit(first, 8, 2);
+        segment.write(&mut dead);
+        // The writer is granted more, does not see the second reader, and writes without publishing.
         assert_eq!(dead.look(shared), 2);
-        // SAFETY: M1: it is granted.
-        segment.slot(5).with_mut(|slot| unsafe { *slot = 777 });
-        // That reader takes its seat and dies.
-        shared.seats[0].holder.0.tenure.store(1, Ordering::Relaxed);
+        for sequence in [9, 10] {
+            // SAFETY: M1: it is granted.
+            segment.slot(sequence).with_mut(|slot| unsafe { *slot = 777 });
+        }
+        // The second reader takes its seat and dies.
+        sit(second, 2, 1);
         segment.writer().look(shared);
-        assert!(shared.clear(Tenure { index: 0, number: 1 }));
+        assert!(shared.clear(Tenure { index: 1, number: 1 }));
         let mut reading = segment.reader(1, Start::Oldest);
-        let _ = segment.read(&mut reading); // checks what it reads
+        while segment.read(&mut reading).is_ok() {} // checks what it reads
     });
 }

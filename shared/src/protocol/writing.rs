@@ -5,6 +5,10 @@ use super::Shared;
 use crate::fences::Fences;
 use crate::sync::{Ordering, fence};
 
+/// The writer is granted a quarter of the ring at a time. The other slots have events that a reader can begin
+/// with.
+const STEPS: u64 = 4;
+
 /// How far the writer is.
 #[derive(Debug)]
 pub(crate) struct Writing {
@@ -53,7 +57,8 @@ impl Writing {
     /// Looks at the seats. Returns how many events it may write now.
     #[cold]
     pub(crate) fn look(&mut self, shared: Shared<'_>) -> u64 {
-        let limit = || shared.slowest().unwrap_or(self.next) + shared.capacity;
+        let step = self.next + (shared.capacity / STEPS).max(1);
+        let limit = || shared.slowest().map_or(step, |slowest| step.min(slowest + shared.capacity));
         let first = limit();
         if first > self.granted {
             // It never decreases: a dead writer may have written up to there.

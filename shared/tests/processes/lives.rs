@@ -142,7 +142,7 @@ fn a_stopped_writer_is_not_replaced() {
     let error = folder.segment().create(64).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("another process writes to the segment: pid={}", writer.pid())
+        format!("a process writes to the segment already: pid={}", writer.pid())
     );
     let mut reader = folder.segment().from_oldest().open().unwrap();
     assert_eq!(reader.wait().unwrap().len(), 3);

@@ -1,25 +1,25 @@
 //! `lapwing-lab processes`: events from one process to others. How the contenders do it is in
 //! `contenders::processes`, how results are shown in `tables`.
 
+mod row; // what a row runs
 mod tables; // streams, round trips, idle processes
 
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
-use lapwing_lab_stats::{Percentiles, histogram};
+use lapwing_lab_stats::Percentiles;
 
+use self::row::{ProcessRun, Work};
 use super::session::Session;
 use crate::contenders::WaitName;
-use crate::contenders::processes::{Across, Crew, EndWait, Place, Setup, Streamed};
+use crate::contenders::processes::{Across, Place};
 use crate::flags::{ScheduleArguments, values};
-use crate::load::processes::{Amount, Called, expected};
+use crate::load::processes::Amount;
 use crate::load::workload::{EventBytes, Publish};
-use crate::machine::placement::Placement;
-use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
-use crate::measure::runner::{self, Length, Measured, Row, Subject, known};
-use crate::record::{Figures, Key, Record, compare, figure, named};
+use crate::measure::runner::{self, Length, Row};
+use crate::record::{Key, compare, named};
 use crate::view::View;
 
 /// How its records are shown.
@@ -38,10 +38,6 @@ pub(super) const VIEW: View = View {
 
 /// The contender that all others are compared with.
 const BASELINE: &str = "lapwing-shared";
-/// Slots of each direction of round trips. It never contains more than one event.
-const SLOTS: usize = 1024;
-/// Laps of the ring that a run sends before the clock starts: all memory has been touched by then.
-const WARM_LAPS: u64 = 2;
 /// A run of round trips with pauses is so many times as long as others, so that it has some hundred.
 const PAUSED_TIMES: u32 = 4;
 /// The largest ring, in bytes. `iceoryx2` needs a buffer of this size for each reader.
@@ -139,14 +135,6 @@ enum Load {
     Idle,
 }
 
-/// The work of a cell.
-#[derive(Clone, Copy, Debug)]
-enum Work {
-    Stream { amount: Amount, publish: Publish, slots: usize, readers: usize },
-    RoundTrips { amount: Amount, pause: Duration },
-    Idle(Duration),
-}
-
 impl ProcessesArguments {
     /// Checks that a batch fits each ring, and each ring the memory.
     ///
@@ -237,181 +225,6 @@ impl ProcessesArguments {
             }
         }
         rows
-    }
-}
-
-/// One contender in one cell.
-struct ProcessRun {
-    contender: Across,
-    /// Its ways to wait, of which one is chosen.
-    waits: Vec<EndWait>,
-    chosen: usize,
-    work: Work,
-    bytes: EventBytes,
-    placement: Placement,
-}
-
-impl ProcessRun {
-    fn wait(&self) -> EndWait {
-        self.waits[self.chosen]
-    }
-
-    /// Returns the slots and the readers.
-    const fn shape(&self) -> (usize, usize) {
-        match self.work {
-            Work::Stream { slots, readers, .. } => (slots, readers),
-            Work::RoundTrips { .. } | Work::Idle(_) => (SLOTS, 1),
-        }
-    }
-
-    /// Returns the words of an event.
-    const fn words(&self) -> usize {
-        self.bytes.bytes() / size_of::<u64>()
-    }
-
-    fn setup(&self, place: &Place) -> Setup {
-        let (slots, readers) = self.shape();
-        let cpus = self.placement.cpus(1 + readers).iter().map(|cpu| cpu.id).collect();
-        Setup {
-            contender: self.contender,
-            wait: self.wait(),
-            words: self.words(),
-            slots,
-            readers,
-            cpus,
-            folder: place.folder().to_owned(),
-            prefix: place.prefix().to_owned(),
-        }
-    }
-
-    fn failed(&self, source: RunError) -> Error {
-        Error::Run { topology: VIEW.experiment, contender: self.contender.name(), source }
-    }
-
-    /// Checks that each reader has computed the right answer.
-    fn check(&self, streamed: &Streamed) -> Result<(), Error> {
-        let events = streamed.sent.events;
-        let (_, readers) = self.shape();
-        let right = [events, expected(events, self.words() as u64)];
-        let found = streamed.got.iter().flat_map(|got| [got.events, got.answer]);
-        self.compare(events, right.repeat(readers), found.collect())
-    }
-
-    fn compare(&self, events: u64, expected: Vec<u64>, found: Vec<u64>) -> Result<(), Error> {
-        if expected == found {
-            return Ok(());
-        }
-        let (topology, contender) = (VIEW.experiment, self.contender.name());
-        let events = u32::try_from(events).unwrap_or(u32::MAX);
-        Err(Error::WrongAnswer { topology, contender, events, expected, found })
-    }
-
-    fn stream(&self, crew: &mut Crew, amount: &Amount, slots: usize) -> Result<Measured, Error> {
-        let warm = Amount::events(WARM_LAPS * slots as u64);
-        let warmed = crew.stream(&warm).map_err(|source| self.failed(source))?;
-        self.check(&warmed)?;
-        let streamed = crew.stream(amount).map_err(|source| self.failed(source))?;
-        self.check(&streamed)?;
-        let Streamed { elapsed, cpu, sent, got } = streamed;
-        let seconds = elapsed.as_secs_f64();
-        let received = got.iter().map(|got| got.events as f64).sum::<f64>();
-        let batches = got.iter().map(|got| got.batches as f64).sum::<f64>();
-        let figures = known([
-            (figure::PER_SECOND, Some(sent.events as f64 / seconds)),
-            (figure::BATCH, Some(received / batches)),
-            (figure::CPUS, Some(cpu.as_secs_f64() / seconds)),
-        ]);
-        Ok(Measured { elapsed, figures, delays: Vec::new() })
-    }
-
-    fn round_trips(
-        &self,
-        crew: &mut Crew,
-        amount: &Amount,
-        pause: Duration,
-    ) -> Result<Measured, Error> {
-        let called = crew.exchange(amount, pause).map_err(|source| self.failed(source))?;
-        let Called { elapsed, exchanges, received, sum, halves } = called;
-        let numbers = exchanges * exchanges.saturating_sub(1) / 2;
-        let right = vec![exchanges, numbers.wrapping_mul(self.words() as u64)];
-        self.compare(exchanges, right, vec![received, sum])?;
-        let mut delays = histogram();
-        halves.iter().for_each(|(half, count)| delays.saturating_record_n(*half, *count));
-        let at = |quantile| Some(delays.value_at_quantile(quantile) as f64);
-        let figures = known([
-            (figure::PER_SECOND, Some(exchanges as f64 / elapsed.as_secs_f64())),
-            (HALF_P50, at(0.5)),
-            (HALF_P99, at(0.99)),
-        ]);
-        Ok(Measured { elapsed, figures, delays: vec![(HALF, delays)] })
-    }
-
-    fn idle(&self, crew: &mut Crew, window: Duration) -> Result<Measured, Error> {
-        let idled = crew.idle(window).map_err(|source| self.failed(source))?;
-        self.check(&idled.streamed)?;
-        let percent = |cpu: &Duration| 100.0 * cpu.as_secs_f64() / window.as_secs_f64();
-        let cpu = idled.cpu.iter().map(percent).collect::<Vec<_>>();
-        let of_reader = cpu.get(1).copied();
-        let figures = known([
-            (IDLE_ALL, Some(cpu.iter().sum())),
-            (IDLE_WRITER, of_reader.and(cpu.first().copied())),
-            (IDLE_READER, of_reader),
-        ]);
-        Ok(Measured { elapsed: window, figures, delays: Vec::new() })
-    }
-}
-
-impl Subject for ProcessRun {
-    fn record(&self) -> Record {
-        let (slots, readers) = self.shape();
-        let polls = if self.wait().polls() { "polling" } else { "sleeping" };
-        let record = Record::new(VIEW.experiment, self.contender.name(), 1 + readers)
-            .in_cell(Key::EVENT_BYTES, self.bytes.bytes())
-            .in_cell(Key::CONSUMERS, readers)
-            .in_cell(Key::RING, slots)
-            .with_fact(WAITS_BY, Some(polls));
-        let mut record = match self.work {
-            Work::Stream { publish, .. } => {
-                record.in_cell(LOAD, "stream").in_cell(PUBLISH, publish.to_string())
-            }
-            Work::RoundTrips { pause, .. } => {
-                let load = if pause.is_zero() { "back-to-back" } else { "pause" };
-                record.in_cell(LOAD, load).in_cell(PAUSE_US, pause.as_micros() as u64)
-            }
-            Work::Idle(_) => record.in_cell(LOAD, "idle"),
-        };
-        record.wait = Some(self.wait().name().to_owned());
-        record.pinned = self.placement.pins(1 + readers);
-        record
-    }
-
-    fn settings(&self) -> usize {
-        self.waits.len()
-    }
-
-    fn choose(&mut self, setting: usize) {
-        self.chosen = setting;
-    }
-
-    /// Starts the processes, runs once, ends them, and counts the files that they leave.
-    fn run(&self, _events: u32) -> Result<Measured, Error> {
-        let place = Place::new().map_err(|error| {
-            self.failed(RunError::Foreign(format!("there is no folder for its memory: {error}")))
-        })?;
-        let setup = self.setup(&place);
-        let crew = match self.work {
-            Work::RoundTrips { .. } => Crew::to_exchange(&setup),
-            Work::Stream { .. } | Work::Idle(_) => Crew::to_stream(&setup),
-        };
-        let mut crew = crew.map_err(|source| self.failed(source))?;
-        let mut measured = match self.work {
-            Work::Stream { amount, slots, .. } => self.stream(&mut crew, &amount, slots)?,
-            Work::RoundTrips { amount, pause } => self.round_trips(&mut crew, &amount, pause)?,
-            Work::Idle(window) => self.idle(&mut crew, window)?,
-        };
-        crew.end().map_err(|source| self.failed(source))?;
-        measured.figures.extend(Figures::from([(LEFT.to_owned(), place.files() as f64)]));
-        Ok(measured)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Prices from one process to others. Start `ticks write` in one terminal and `ticks read` in others. Stop or
-//! kill any of them, and start it again.
+//! Prices from one process to others. Start `ticks write` in one terminal and `ticks read` in
+//! others. Stop or kill any of them, and start it again.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -34,13 +34,13 @@ fn write(ticks: Segment<Tick>) -> Result<(), Box<dyn Error>> {
     let mut writer = ticks.create(1024)?;
     let how = if writer.has_taken_over() { "goes on" } else { "begins" };
     println!("{how} with sequence {}", writer.sequence());
+    let mut price = 100.0;
     loop {
-        let sequence = writer.publish(|tick| {
-            *tick = Tick { price: 100.0 + tick.price.sin(), quantity: 10, symbol: *b"LAPW" };
-        });
-        if sequence % 50 == 49 {
+        price += f64::sin(writer.sequence() as f64);
+        writer.publish(|tick| *tick = Tick { price, quantity: 10, symbol: *b"LAPW" });
+        if writer.sequence().is_multiple_of(50) {
             for reader in writer.readers() {
-                println!("process {} is {} events behind", reader.pid, reader.lag);
+                println!("process {} reads, at sequence {}", reader.pid, reader.sequence);
             }
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -49,7 +49,7 @@ fn write(ticks: Segment<Tick>) -> Result<(), Box<dyn Error>> {
 
 /// Prints the last price of each second.
 fn read(ticks: Segment<Tick>) -> Result<(), Box<dyn Error>> {
-    let mut reader = ticks.open()?;
+    let mut reader = ticks.open_timeout(Duration::from_secs(60))?;
     let mut printed = Instant::now();
     loop {
         let end = reader.run(|tick, sequence, _| {

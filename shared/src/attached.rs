@@ -10,8 +10,8 @@ use crate::fork::Process;
 use crate::memory::Memory;
 use crate::sync::Ordering;
 
-/// How long an end that is dropped waits for another process to unlock the folder. If that takes longer,
-/// the next one that creates the segment removes it.
+/// How long an end that is dropped waits for another process to unlock the folder. If that takes
+/// longer, the next one that creates the segment removes it.
 const AT_THE_END: Duration = Duration::from_millis(10);
 
 /// A segment in which this process takes part.

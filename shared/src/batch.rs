@@ -7,12 +7,14 @@ use crate::Sequence;
 use crate::event::Event;
 use crate::source::Source;
 
-/// Events that a [`Reader`](crate::Reader) has returned, contiguous in memory and in the order of their sequences.
+/// Events that a [`Reader`](crate::Reader) has returned, contiguous in memory and in the order of
+/// their sequences.
 ///
-/// A batch counts how many of its events are *consumed*: [`iter`](Self::iter) consumes each event that it
-/// yields, [`consume`](Self::consume) and [`consume_all`](Self::consume_all) consume events without reading
-/// them, and [`as_slice`](Self::as_slice) consumes nothing. A batch that is dropped releases the consumed
-/// events to the writer. The next call of the reader returns the others again.
+/// A batch counts how many of its events are *consumed*: [`iter`](Self::iter) consumes each event
+/// that it yields, [`consume`](Self::consume) and [`consume_all`](Self::consume_all) consume events
+/// without reading them, and [`as_slice`](Self::as_slice) consumes nothing. A batch that is dropped
+/// releases the consumed events to the writer. The next call of the reader returns the others
+/// again.
 ///
 /// [`Segment::open`](crate::Segment::open) has an example.
 #[must_use = "a batch that is dropped at once has consumed nothing"]

@@ -1,4 +1,5 @@
-//! Where a segment lies: a directory with its file and its pipes, in a folder that the processes agree on.
+//! Where a segment lies: a directory with its file and its pipes, in a folder that the processes
+//! agree on.
 //!
 //! ```text
 //! FOLDER/NAME.segment/memory      header, words and slots
@@ -7,9 +8,9 @@
 //! FOLDER/.NAME.new, .NAME.old     a segment that is being made or removed
 //! ```
 //!
-//! All that makes, opens or removes a segment runs under a lock on the folder, which the kernel releases if
-//! the process dies. A segment appears and goes by a rename. Not here: what the file contains (`header`,
-//! `memory`).
+//! All that makes, opens or removes a segment runs under a lock on the folder, which the kernel
+//! releases if the process dies. A segment appears and goes by a rename. Not here: what the file
+//! contains (`header`, `memory`).
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -247,9 +248,9 @@ impl Directory {
         Ok(retry_on_intr(|| openat(&self.0, name, flags, Mode::empty()))?.into())
     }
 
-    /// Makes a file with as many bytes, which are zeros. Its memory is reserved: without that, a store to
-    /// a file system that is full would end the process. One call for all of it: the system refuses what
-    /// does not fit before it takes any.
+    /// Makes a file with as many bytes, which are zeros. Its memory is reserved: without that, a
+    /// store to a file system that is full would end the process. One call for all of it: the
+    /// system refuses what does not fit before it takes any.
     pub(crate) fn make_file(&self, name: &str, bytes: usize) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file: File = retry_on_intr(|| openat(&self.0, name, flags, OWN))?.into();

@@ -242,9 +242,9 @@ pub enum PollError {
     Empty,
     /// The segment is closed, and this reader has consumed every event.
     Closed,
-    /// The writer's process has ended without closing the segment, and this reader has consumed every
-    /// event that it published. Another process may take the segment over, so that events come again, or
-    /// replace it, so that it is [`Closed`](Self::Closed).
+    /// The writer's process has ended without closing the segment, and this reader has consumed
+    /// every event that it published. Another process may take the segment over, so that events
+    /// come again, or replace it, so that it is [`Closed`](Self::Closed).
     WriterGone,
 }
 
@@ -266,9 +266,9 @@ impl Error for PollError {}
 pub enum WaitError {
     /// The segment is closed, and this reader has consumed every event.
     Closed,
-    /// The writer's process has ended without closing the segment, and this reader has consumed every
-    /// event that it published. Another process may take the segment over, so that events come again, or
-    /// replace it, so that it is [`Closed`](Self::Closed).
+    /// The writer's process has ended without closing the segment, and this reader has consumed
+    /// every event that it published. Another process may take the segment over, so that events
+    /// come again, or replace it, so that it is [`Closed`](Self::Closed).
     WriterGone,
 }
 

@@ -13,8 +13,9 @@ use bytemuck::Pod;
 
 /// An event of a segment: plain data whose layout is known.
 ///
-/// Numbers and arrays are events. For a struct, derive `bytemuck::Pod`, which checks that it has no padding
-/// and that any bytes are a value of it, and name its fields in [`event!`](macro@crate::event):
+/// Numbers of a fixed size and arrays are events. For a struct with named fields, derive
+/// `bytemuck::Pod`, which checks that it has no padding and that any bytes are a value of it, and
+/// name its fields in [`event!`](macro@crate::event):
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
@@ -33,9 +34,11 @@ use bytemuck::Pod;
 /// assert_eq!(Trade::layout(), "{16 0:i8 8:[4 u1] 12:u4}");
 /// ```
 ///
-/// [`Segment::open`](crate::Segment::open) compares this text, so it refuses a segment whose events have a
-/// field at another offset, of another size, or of another kind of number. It does not compare names: a
-/// field may be renamed, and two fields of one type that change places are not noticed.
+/// The numbers in this text are bytes: `u4` is an `u32`. [`docs::layout`](crate::docs::layout)
+/// explains it. [`Segment::open`](crate::Segment::open) compares the text, so it refuses a segment
+/// whose events have a field at another offset, of another size, or of another kind of number. It
+/// does not compare names: a field may be renamed, and two fields of one type that change places
+/// are not noticed.
 ///
 /// A field that is missing in the list does not compile:
 ///
@@ -145,8 +148,8 @@ impl Drop for Fields<'_> {
     }
 }
 
-/// Returns a number that two layouts share only if they are the same, except by chance: FNV-1a of 64 bits
-/// (Fowler, Noll and Vo).
+/// Returns a number that two layouts share only if they are the same, except by chance: FNV-1a of
+/// 64 bits (Fowler, Noll and Vo).
 pub(crate) fn hash(layout: &str) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     layout.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -1,5 +1,5 @@
-//! An event count between processes: a thread parks on it until a thread of any process advances what it
-//! waits for. Not here: the fences between the mark and what is waited for (`fences`).
+//! An event count between processes: a thread parks on it until a thread of any process advances
+//! what it waits for. Not here: the fences between the mark and what is waited for (`fences`).
 //!
 //! ```text
 //! waiter                             thread that advances
@@ -9,10 +9,10 @@
 //! sleep unless the word has changed
 //! ```
 //!
-//! Either the waiter sees the advance, or the other thread sees the mark (P5). The word changes and the
-//! sleepers wake in one call of the system (`FUTEX_WAKE_OP`), so that a process that is killed or stopped in
-//! between leaves nobody asleep. If it is killed before the call, its peers learn of its death, and wake their
-//! own threads (`watch`).
+//! Either the waiter sees the advance, or the other thread sees the mark (P5). The word changes and
+//! the sleepers wake in one call of the system (`FUTEX_WAKE_OP`), so that a process that is killed
+//! or stopped in between leaves nobody asleep. If it is killed before the call, its peers learn of
+//! its death, and wake their own threads (`watch`).
 
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ impl EventCount {
 
     /// Marks the word. Returns the value to pass to [`sleep`](Self::sleep).
     pub(crate) fn mark(&self) -> u32 {
-        // P5 and P6, Relaxed: the heavy fence follows. It orders the mark before the check, and acquires
-        // what an epoch that is read here carries.
+        // P5 and P6, Relaxed: the heavy fence follows. It orders the mark before the check, and
+        // acquires what an epoch that is read here carries.
         self.word.fetch_or(MARK, Ordering::Relaxed) | MARK
     }
 
@@ -53,8 +53,8 @@ impl EventCount {
         self.word.load(Ordering::Relaxed) & MARK != 0
     }
 
-    /// Wakes the threads that have marked the word. The caller has advanced what they wait for, has run the
-    /// light fence, and has seen the mark.
+    /// Wakes the threads that have marked the word. The caller has advanced what they wait for, has
+    /// run the light fence, and has seen the mark.
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_marked(&self) {
@@ -76,8 +76,8 @@ impl EventCount {
 /// How it sleeps on Linux. Processes share the word, so these are not private futexes.
 #[cfg(not(loom))]
 impl EventCount {
-    /// Sleeps unless the word has changed from `seen`; until it is woken, until `timeout` has passed, or
-    /// spuriously.
+    /// Sleeps unless the word has changed from `seen`; until it is woken, until `timeout` has
+    /// passed, or spuriously.
     pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         use rustix::thread::futex::{Flags, Timespec, wait};
 
@@ -96,7 +96,8 @@ impl EventCount {
 
         let (word, none, all) = (&self.word, 0, i32::MAX.cast_unsigned());
         let (add, by) = (WakeOp::Add, u16::try_from(by).expect("one or two"));
-        // The comparison decides about a second word, of which it wakes none. Fails only for a bad address.
+        // The comparison decides about a second word, of which it wakes none. Fails only for a bad
+        // address.
         let _ = wake_op(word, Flags::empty(), all, none, word, add, WakeOpCmp::Eq, by, 0);
     }
 }

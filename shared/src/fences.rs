@@ -1,12 +1,12 @@
-//! The store-load fence between a thread that advances a word often, and a thread of any process that is
-//! about to park. Not here: the mark that it orders (`event_count`).
+//! The store-load fence between a thread that advances a word often, and a thread of any process
+//! that is about to park. Not here: the mark that it orders (`event_count`).
 //!
 //! Both sides store their own word and then load that of the other, and both need a full fence in
-//! between. Where the kernel has `membarrier`, the frequent side runs only a compiler fence. The rare side
-//! calls `MEMBARRIER_CMD_GLOBAL_EXPEDITED`, which runs a full fence on each CPU that runs a thread of a
-//! *registered* process (`man 2 membarrier`). The call skips other processes and does not say so. So each
-//! process registers before it takes part, and writes into the segment whether it could. One that could
-//! not runs a full fence each time.
+//! between. Where the kernel has `membarrier`, the frequent side runs only a compiler fence. The
+//! rare side calls `MEMBARRIER_CMD_GLOBAL_EXPEDITED`, which runs a full fence on each CPU that runs
+//! a thread of a *registered* process (`man 2 membarrier`). The call skips other processes and does
+//! not say so. So each process registers before it takes part, and writes into the segment whether
+//! it could. One that could not runs a full fence each time.
 
 #[cfg(not(any(loom, miri)))]
 use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
@@ -64,8 +64,8 @@ impl Fences {
 /// `membarrier`. Returns false if this process may not call it: the other side may then miss the mark.
 #[cold]
 pub(crate) fn heavy(relies: impl FnOnce() -> bool) -> bool {
-    // P5: pairs with `light`, and with the fence of a process that takes part from now on: either it sees
-    // the mark, or `relies` sees its number.
+    // P5: pairs with `light`, and with the fence of a process that takes part from now on: either
+    // it sees the mark, or `relies` sees its number.
     fence(Ordering::SeqCst);
     !relies() || on_every_cpu()
 }

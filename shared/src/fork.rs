@@ -2,9 +2,9 @@
 //! descriptors, so a dead parent would look alive as long as the child runs. So a child is refused: it
 //! closes its copies before `fork` returns, and cannot access the memory of a segment.
 //!
-//! A child that is made by `posix_spawn`, `vfork` or [`std::process::Command`] calls `exec`, which closes
-//! the descriptors. A child that is made by a bare `clone` system call runs no handler, so its parent
-//! looks alive until both have ended.
+//! A child that is made by `posix_spawn`, `vfork` or [`std::process::Command`] calls `exec`, which
+//! closes the descriptors. A child that is made by a bare `clone` system call runs no handler, so
+//! its parent looks alive until both have ended.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -25,8 +25,8 @@ static KEPT: Mutex<Lists> = Mutex::new(Lists { descriptors: Vec::new(), ranges: 
 #[derive(Debug)]
 struct Lists {
     descriptors: Vec<RawFd>,
-    /// First address and number of bytes. The child maps memory without access there: otherwise the next
-    /// allocation could lie where its copy of an end expects the segment.
+    /// First address and number of bytes. The child maps memory without access there: otherwise the
+    /// next allocation could lie where its copy of an end expects the segment.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -98,8 +98,8 @@ pub(crate) struct Unshared {
 }
 
 impl Unshared {
-    /// Runs `map`, which maps `bytes` and returns their address. A child that is forked later has memory
-    /// without access there.
+    /// Runs `map`, which maps `bytes` and returns their address. A child that is forked later has
+    /// memory without access there.
     ///
     /// # Errors
     ///
@@ -134,8 +134,8 @@ fn kept() -> MutexGuard<'static, Lists> {
 fn refuse_children() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // SAFETY: M7: the handlers only lock, close and unlock. Without memory for them, which is the only
-        // error, a forked child keeps its parent's seat until it ends.
+        // SAFETY: M7: the handlers only lock, close and unlock. Without memory for them, which is
+        // the only error, a forked child keeps its parent's seat until it ends.
         unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     });
 }
@@ -160,7 +160,8 @@ extern "C" fn after_in_child() {
     for &(first, bytes) in &lists.ranges {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
         let first = ptr::without_provenance_mut(first);
-        // SAFETY: M7: the child has no memory there, by the advice of `Memory::map`. An error leaves it so.
+        // SAFETY: M7: the child has no memory there, by the advice of `Memory::map`. An error
+        // leaves it so.
         unsafe { libc::mmap(first, bytes, libc::PROT_NONE, flags, -1, 0) };
     }
     lists.descriptors.clear();

@@ -125,7 +125,8 @@ impl Header {
         if found == expected { Ok(self) } else { Err(Difference::Bytes { expected, found }) }
     }
 
-    /// Checks that the segment is of the same boot as `program`, and that its events have the same layout.
+    /// Checks that the segment is of the same boot as `program`, and that its events have the same
+    /// layout.
     ///
     /// # Errors
     ///

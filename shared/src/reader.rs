@@ -25,9 +25,10 @@ use crate::watch::Watch;
 ///
 /// [`Segment::open`](crate::Segment::open) makes it, and has an example.
 ///
-/// Each reader gets each event. A reader that is dropped gives up its seat. So does one whose process ends,
-/// however it ends: the writer goes on within milliseconds. A process that is stopped, by SIGSTOP or a
-/// debugger, keeps its seat, and the writer waits for it once the ring is full.
+/// Each reader gets each event. A reader that is dropped gives up its seat. So does one whose
+/// process ends, however it ends: the writer goes on within milliseconds. A process that is
+/// stopped, by SIGSTOP or a debugger, keeps its seat, and the writer waits for it once the ring is
+/// full.
 pub struct Reader<T: Event> {
     source: Source<T>,
     waits: WaiterElsewhere,
@@ -76,8 +77,8 @@ impl<T: Event> Reader<T> {
     ///
     /// - [`PollError::Empty`] if no event is available yet.
     /// - [`PollError::Closed`] if the segment is closed and this reader has consumed every event.
-    /// - [`PollError::WriterGone`] if the writer's process has ended without closing the segment, and this
-    ///   reader has consumed every event.
+    /// - [`PollError::WriterGone`] if the writer's process has ended without closing the segment,
+    ///   and this reader has consumed every event.
     #[inline]
     pub fn poll(&mut self) -> Result<Batch<'_, T>, PollError> {
         if let Err(silence) = self.source.poll() {
@@ -104,14 +105,15 @@ impl<T: Event> Reader<T> {
     /// # Errors
     ///
     /// - [`WaitError::Closed`] if the segment is closed and this reader has consumed every event.
-    /// - [`WaitError::WriterGone`] if the writer's process has ended without closing the segment, and this
-    ///   reader has consumed every event. To wait for another process that takes over, call
-    ///   [`wait_for_writer`](Self::wait_for_writer).
+    /// - [`WaitError::WriterGone`] if the writer's process has ended without closing the segment,
+    ///   and this reader has consumed every event. To wait for another process that takes over,
+    ///   call [`wait_for_writer`](Self::wait_for_writer).
     ///
     /// # Blocking
     ///
-    /// Waits with the [strategy](crate::Segment::wait_strategy) of this end until an event is published, the
-    /// segment is closed, or the writer's process ends. [`poll`](Self::poll) does not wait.
+    /// Waits with the [strategy](crate::Segment::wait_strategy) of this end until an event is
+    /// published, the segment is closed, or the writer's process ends. [`poll`](Self::poll) does
+    /// not wait.
     pub fn wait(&mut self) -> Result<Batch<'_, T>, WaitError> {
         match self.wait_until(None) {
             Ok(()) => {}
@@ -142,7 +144,8 @@ impl<T: Event> Reader<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`poll`](Self::poll); [`PollError::Empty`] if no event is available when `timeout` is over.
+    /// Those of [`poll`](Self::poll); [`PollError::Empty`] if no event is available when `timeout`
+    /// is over.
     ///
     /// # Blocking
     ///
@@ -152,8 +155,8 @@ impl<T: Event> Reader<T> {
         Ok(Batch::new(&mut self.source))
     }
 
-    /// Calls `handle` with each event, its sequence, and whether it is the last that is available now, until
-    /// `handle` breaks. Returns the value of that [`ControlFlow::Break`].
+    /// Calls `handle` with each event, its sequence, and whether it is the last that is available
+    /// now, until `handle` breaks. Returns the value of that [`ControlFlow::Break`].
     ///
     /// The events of a batch are released together, after the last of them.
     ///
@@ -197,11 +200,11 @@ impl<T: Event> Reader<T> {
         }
     }
 
-    /// Waits while the [writer is gone](Self::is_writer_gone). Returns false if it still is when `timeout` is
-    /// over.
+    /// Waits while the [writer is gone](Self::is_writer_gone). Returns false if it still is when
+    /// `timeout` is over.
     ///
-    /// If the call returns true, another process has taken the segment over, or the segment was closed or
-    /// replaced. [`wait`](Self::wait) says which.
+    /// If the call returns true, another process has taken the segment over, or the segment was
+    /// closed or replaced. [`wait`](Self::wait) says which.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -269,8 +272,8 @@ impl<T: Event> Reader<T> {
         self.source.capacity()
     }
 
-    /// Returns whether the writer has ended without closing the segment, and no other process has taken it
-    /// over.
+    /// Returns whether the writer has ended without closing the segment, and no other process has
+    /// taken it over.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

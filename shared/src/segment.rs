@@ -5,8 +5,9 @@
 //!
 //! - A segment is made under another name, and renamed once a writer holds its pipe.
 //! - A reader holds the pipe of a seat before it takes the seat, and gives up the seat before the pipe.
-//! - All of that runs under the lock of the folder, which the kernel releases. So nobody else holds the pipe
-//!   of a seat that is taken, and one that is taken and not held belongs to a dead reader (M3).
+//! - All of that runs under the lock of the folder, which the kernel releases. So nobody else holds
+//!   the pipe of a seat that is taken, and one that is taken and not held belongs to a dead reader
+//!   (M3).
 
 use std::fmt;
 use std::fs::File;
@@ -44,9 +45,9 @@ use crate::writer::{self, Writer};
 /// How long a process waits for another one that makes or opens a segment in the folder.
 const LOCK_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a process that creates a segment waits for the end of a writer that is there. One that was
-/// killed a moment ago holds its pipe until its memory is freed, and one that was dropped while its process
-/// starts a program holds it until that program runs.
+/// How long a process that creates a segment waits for the end of a writer that is there. One that
+/// was killed a moment ago holds its pipe until its memory is freed, and one that was dropped while
+/// its process starts a program holds it until that program runs.
 const WRITER_LIMIT: Duration = Duration::from_millis(50);
 
 /// Number of seats, unless the program says otherwise.
@@ -108,8 +109,8 @@ impl<T: Event> Segment<T> {
     /// Sets the folder in which the segment lies. All processes of a segment must set the same one.
     ///
     /// It must belong to this user, and other users must not be able to write to it.
-    /// [`create`](Self::create) makes it if it is missing. A folder in memory (`tmpfs`) is fastest. On a
-    /// disk, the system also writes the events to the disk now and then.
+    /// [`create`](Self::create) makes it if it is missing. A folder in memory (`tmpfs`) is fastest.
+    /// On a disk, the system also writes the events to the disk now and then.
     ///
     /// Without this call, the environment variable `LAPWING_DIR` names the folder. Without that, it is
     /// `/dev/shm/lapwing-UID`. In a container, `/dev/shm` often has no more than 64 MiB.
@@ -146,8 +147,8 @@ impl<T: Event> Segment<T> {
 
     /// Sets how this end waits: any strategy of [`lapwing::wait`], [`Adaptive`] without this call.
     ///
-    /// Call this before you pin the calling thread to a CPU. The first strategy of a process counts the CPUs
-    /// that this thread may use, and with one CPU [`Adaptive`] does not poll.
+    /// Call this before you pin the calling thread to a CPU. The first strategy of a process counts
+    /// the CPUs that this thread may use, and with one CPU [`Adaptive`] does not poll.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -168,8 +169,9 @@ impl<T: Event> Segment<T> {
     /// Lets a reader begin with an event that is still in its slot, instead of the next one that is
     /// published. Only [`open`](Self::open) uses it.
     ///
-    /// The reader gets the events of the last three quarters of the ring at least, or all of them if there are
-    /// fewer. The writer may be writing to the other slots. After the death of a writer, there may be fewer.
+    /// The reader gets the events of the last three quarters of the ring at least, or all of them
+    /// if there are fewer. The writer may be writing to the other slots. After the death of a
+    /// writer, there may be fewer.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -187,11 +189,13 @@ impl<T: Event> Segment<T> {
 
     /// Creates the segment, with `capacity` slots, and returns its writing end.
     ///
-    /// If there is a segment of this name whose writer ended without closing it, the new writer takes it
-    /// over, provided that capacity, seats and layout of the events are the same: readers keep their seats,
-    /// and the sequences go on. What the dead writer had not published is lost. If anything is
-    /// different, or if the segment was closed, a new one takes its place; readers of the old one drain it
-    /// and get [`Closed`](crate::error::PollError::Closed).
+    /// If there is a segment of this name whose writer ended without closing it, the new writer
+    /// takes it over, provided that capacity, seats and layout of the events are the same: readers
+    /// keep their seats, and the sequences go on. What the dead writer had not published is lost.
+    /// If anything is different, or if the segment was closed, a new one takes its place, and
+    /// begins with the sequence 0. Readers of the old one drain it and get
+    /// [`Closed`](crate::error::PollError::Closed). [`Writer::has_taken_over`] says which of the
+    /// two it was.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -205,9 +209,9 @@ impl<T: Event> Segment<T> {
     ///
     /// # Errors
     ///
-    /// [`CreateError`]; [`HasWriter`](CreateError::HasWriter) if a living process writes to it, and still does
-    /// after 50 ms. Memory for
-    /// all slots is reserved here, so a full `/dev/shm` is an error of this call.
+    /// [`CreateError`]; [`HasWriter`](CreateError::HasWriter) if a living process writes to it, and
+    /// still does after 50 ms. Memory for all slots is reserved here, so a full `/dev/shm` is an
+    /// error of this call.
     ///
     /// # Blocking
     ///
@@ -245,8 +249,8 @@ impl<T: Event> Segment<T> {
 
     /// Opens the segment, and returns a reading end. It takes a seat until it is dropped.
     ///
-    /// The first event is the next one that is published, unless [`from_oldest`](Self::from_oldest) says
-    /// otherwise. From then on, the reader misses none.
+    /// The first event is the next one that is published, unless [`from_oldest`](Self::from_oldest)
+    /// says otherwise. From then on, the reader misses none.
     ///
     /// A segment whose writer has ended without closing it can be opened too.
     ///
@@ -317,11 +321,30 @@ impl<T: Event> Segment<T> {
         self.read((memory, Arc::new(directory)), place, index).map_err(Err)
     }
 
-    /// Opens the segment like [`open`](Self::open), once it is there. Waits for it for at most `timeout`.
+    /// Opens the segment like [`open`](Self::open), once it is there. Waits for it for at most
+    /// `timeout`.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let ticks = || lapwing_shared::Segment::<u64>::named("ticks").folder(folder.path());
+    /// use std::{thread, time::Duration};
+    /// use lapwing_shared::error::OpenError;
+    ///
+    /// let reader = ticks().open_timeout(Duration::from_millis(1));
+    /// assert!(matches!(reader, Err(OpenError::NotFound { .. })));
+    ///
+    /// let later = ticks();
+    /// let reading = thread::spawn(move || later.open_timeout(Duration::from_secs(10)));
+    /// let writer = ticks().create(8)?;
+    /// let _reader = reading.join().unwrap()?;
+    /// # drop(writer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); [`NotFound`](OpenError::NotFound) if it is not there when `timeout` is over.
+    /// Those of [`open`](Self::open); [`NotFound`](OpenError::NotFound) if it is not there when
+    /// `timeout` is over.
     ///
     /// # Blocking
     ///
@@ -442,7 +465,8 @@ fn take_over(locked: &Locked<'_>, header: &Header) -> io::Result<Option<Made>> {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 held => {
                     let (held, directory) = (Arc::new(held?), Arc::new(directory));
-                    memory.shared().words.life.0.takeovers.fetch_add(1, Ordering::Relaxed); // P8: for people
+                    // P8, Relaxed: for people.
+                    memory.shared().words.life.0.takeovers.fetch_add(1, Ordering::Relaxed);
                     return Ok(Some(Made { memory, directory, held }));
                 }
             }
@@ -481,8 +505,8 @@ fn open_memory(directory: &Directory) -> io::Result<File> {
 }
 
 fn map(file: &File, shape: Shape) -> io::Result<Arc<Memory>> {
-    // SAFETY: M4: the file has these bytes, as it was made or checked, and the processes of this user are
-    // trusted to keep the protocol and not to shorten it.
+    // SAFETY: M4: the file has these bytes, as it was made or checked, and the processes of this
+    // user are trusted to keep the protocol and not to shorten it.
     unsafe { Memory::map(file, shape) }.map(Arc::new)
 }
 
@@ -503,8 +527,8 @@ fn clear_the_dead(memory: &Memory, directory: &Directory) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a seat that is free and whose pipe nobody holds: a reader that is about to leave has given up its
-/// seat, and still holds the pipe.
+/// Returns a seat that is free and whose pipe nobody holds: a reader that is about to leave has
+/// given up its seat, and still holds the pipe.
 fn free_seat(memory: &Memory, directory: &Directory) -> io::Result<Option<usize>> {
     for index in memory.shared().free_seats() {
         if Watched::open(directory, &seat(index))?.is_none() {

@@ -10,8 +10,8 @@ use bytemuck::Pod;
 use crate::memory::Memory;
 use crate::protocol::Shared;
 
-/// The slots and the words of one segment, which this keeps mapped. The addresses are here and not behind
-/// another pointer, because the loop that publishes is limited by its loads.
+/// The slots and the words of one segment, which this keeps mapped. The addresses are here and not
+/// behind another pointer, because the loop that publishes is limited by its loads.
 #[derive(Debug)]
 pub(crate) struct Slots<T> {
     /// Valid as long as `memory`.

@@ -1,14 +1,14 @@
-//! The words that processes share: which there are, who writes them, and where they lie. Each has a cache
-//! line of its own, unless it is written rarely.
+//! The words that processes share: which there are, who writes them, and where they lie. Each has a
+//! cache line of its own, unless it is written rarely.
 //!
-//! A word is a number without a pointer, and any bytes are a value of it. A segment that was just made has
-//! zeros.
+//! A word is a number without a pointer, and any bytes are a value of it. A segment that was just
+//! made has zeros.
 
 use crate::event_count::EventCount;
 use crate::sync::{AtomicU32, AtomicU64};
 
-/// A value on cache lines of its own. x86-64 fetches lines of 64 bytes in pairs, and some aarch64 has lines
-/// of 128.
+/// A value on cache lines of its own. x86-64 fetches lines of 64 bytes in pairs, and some aarch64
+/// has lines of 128.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Line<T>(pub(crate) T);
@@ -34,8 +34,8 @@ pub(crate) struct Words {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Life {
-    /// 0 while the segment is open, 1 when no further event comes. Stored by a process that has the right
-    /// to write.
+    /// 0 while the segment is open, 1 when no further event comes. Stored by a process that has the
+    /// right to write.
     pub(crate) closed: AtomicU32,
     /// How often a process took the segment over.
     pub(crate) takeovers: AtomicU32,
@@ -59,7 +59,8 @@ pub(crate) struct Seat {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Holder {
-    /// Odd while a reader has the seat. Increases by one when a reader takes it and when it is free again.
+    /// Odd while a reader has the seat. Increases by one when a reader takes it and when it is free
+    /// again.
     pub(crate) tenure: AtomicU64,
     /// The process that reads, for people.
     pub(crate) pid: AtomicU32,

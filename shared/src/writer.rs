@@ -22,10 +22,10 @@ use crate::{Peer, Sequence};
 ///
 /// [`Segment::create`](crate::Segment::create) makes it, and has an example.
 ///
-/// A writer that is dropped [closes](Self::close) the segment. If its process is killed, readers drain what
-/// it published and then get [`WriterGone`](crate::error::PollError::WriterGone), until another process
-/// creates a segment of the same name, capacity and events: that one takes the segment over, and the
-/// sequences go on.
+/// A writer that is dropped [closes](Self::close) the segment. If its process is killed, readers
+/// drain what it published and then get [`WriterGone`](crate::error::PollError::WriterGone), until
+/// another process creates a segment of the same name, capacity and events: that one takes the
+/// segment over, and the sequences go on.
 pub struct Writer<T: Event> {
     writing: Writing,
     slots: Slots<T>,
@@ -59,8 +59,8 @@ impl<T: Event> Writer<T> {
 
     /// Publishes an event, which `write` writes into its slot. Returns its sequence.
     ///
-    /// `write` gets the slot as it is: with the event that was published there one lap before, or with zeros in
-    /// the first lap.
+    /// `write` gets the slot as it is: with the event that was published there one lap before, or
+    /// with zeros in the first lap.
     ///
     /// If `write` panics, nothing is published.
     ///
@@ -75,8 +75,9 @@ impl<T: Event> Writer<T> {
     ///
     /// # Blocking
     ///
-    /// If no slot is free, the call waits with the [strategy](crate::Segment::wait_strategy) of this end
-    /// until the slowest reader has released one, has left, or is dead. Without readers, it never waits.
+    /// If no slot is free, the call waits with the [strategy](crate::Segment::wait_strategy) of
+    /// this end until the slowest reader has released one, has left, or is dead. Without readers,
+    /// it never waits.
     #[inline]
     pub fn publish(&mut self, write: impl FnOnce(&mut T)) -> Sequence {
         if self.writing.is_at_limit() {
@@ -112,7 +113,8 @@ impl<T: Event> Writer<T> {
         Ok(self.write_next(write))
     }
 
-    /// Publishes an event like [`publish`](Self::publish), and waits for a free slot for at most `timeout`.
+    /// Publishes an event like [`publish`](Self::publish), and waits for a free slot for at most
+    /// `timeout`.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -163,8 +165,8 @@ impl<T: Event> Writer<T> {
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), whenever no slot is free. If there are more events than slots, the
-    /// call returns once the readers have released the others.
+    /// As [`publish`](Self::publish), whenever no slot is free. If there are more events than
+    /// slots, the call returns once the readers have released the others.
     pub fn publish_all(&mut self, events: &[T]) -> Sequence {
         let first = self.writing.next();
         let mut left = events;

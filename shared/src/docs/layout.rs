@@ -4,18 +4,27 @@
 //!
 //! - `memory`, the file that all processes map,
 //! - `writer`, a named pipe that the process which writes holds open for reading,
-//! - `seat-0`, `seat-1` and so on, a named pipe for each seat, which the reader on that seat holds open for
-//!   reading.
+//! - `seat-0`, `seat-1` and so on, a named pipe for each seat, which the reader on that seat holds
+//!   open for reading.
 //!
-//! A process opens a pipe for writing, without waiting, to see whether another one holds it: the error
-//! `ENXIO` says that nobody does. `poll` on the open pipe reports `POLLERR` once nobody does. A byte in a pipe
-//! tells its holder that a process has joined or has taken over. Whoever makes, opens or removes a segment
-//! holds a lock (`flock`) on the folder.
+//! To find out whether a pipe is held, a process opens it with `O_WRONLY | O_NONBLOCK`, which fails
+//! with `ENXIO` if nobody has it open for reading. Once it is open, `poll` reports `POLLERR` as
+//! soon as its holder ends. A byte in a pipe tells its holder that a process is about to join, or
+//! has taken over. Whoever makes, opens or removes a segment holds a lock (`flock`) on the folder.
+//!
+//! # The layout of an event
+//!
+//! `layout` describes an event as text, and `layout_hash` is the FNV-1a hash of it, of 64 bits. The
+//! text is one of
+//!
+//! - `uN`, `iN` or `fN`: an unsigned integer, an integer or a float of `N` *bytes*,
+//! - `[N T]`: an array of `N` values of the layout `T`,
+//! - `{N O:T O:T}`: a struct of `N` bytes, with the offset `O` and the layout `T` of each field.
 //!
 //! # The file `memory`
 //!
-//! Numbers have the byte order of the machine. Offsets and sizes are in bytes. The header is written before
-//! the segment appears, and does not change.
+//! Numbers have the byte order of the machine. Offsets and sizes are in bytes. The header is
+//! written before the segment appears, and does not change.
 //!
 //! | offset | size | word | value |
 //! |---|---|---|---|
@@ -26,7 +35,7 @@
 //! | 32 | 8 | `capacity` | number of slots, a power of two |
 //! | 40 | 8 | `seats` | number of seats |
 //! | 48 | 8 | `event_bytes` | size of an event |
-//! | 56 | 8 | `layout_hash` | FNV-1a of the [layout](crate::Event::layout), 64 bits |
+//! | 56 | 8 | `layout_hash` | the hash of the layout |
 //! | 64 | 8 | `layout_bytes` | length of the text that follows, at most 4024 |
 //! | 72 | | `layout` | the layout of an event, cut to that length |
 //!
@@ -52,5 +61,6 @@
 //! | 136 | 4 | `pid` | the process that reads | the reader |
 //! | 140 | 4 | `fences` | 1 if its process is registered for `membarrier`, else 0 | the reader |
 //!
-//! The slots begin at the next multiple of 4096. The event with sequence `n` is in slot `n % capacity`, at
-//! `event_bytes` times that number. The file ends at the next multiple of 4096 after the last slot.
+//! The slots begin at the next multiple of 4096. The event with sequence `n` is in slot `n %
+//! capacity`, at `event_bytes` times that number. The file ends at the next multiple of 4096 after
+//! the last slot.

@@ -1,8 +1,9 @@
-//! The pairs of atomic operations between processes, what each one carries, and the model that checks it.
+//! The pairs of atomic operations between processes, what each one carries, and the model that
+//! checks it.
 //!
-//! Atomic operations on memory that processes share order what they do as those between threads: the processor
-//! does not know of processes, and the file has the same physical pages in each of them. Loom runs the models,
-//! in which a thread stands for a process.
+//! Atomic operations on memory that processes share order what they do as those between threads:
+//! the processor does not know of processes, and the file has the same physical pages in each of
+//! them. Loom runs the models, in which a thread stands for a process.
 //!
 //! | id | release side | acquire side | carries | checked by |
 //! |----|--------------|--------------|---------|------------|
@@ -18,21 +19,23 @@
 //!
 //! # Fences between processes (P5)
 //!
-//! Where each process is registered, the frequent side runs only a compiler fence, and the rare side calls
-//! `membarrier` with `MEMBARRIER_CMD_GLOBAL_EXPEDITED`. The kernel then runs a full fence on each CPU that runs
-//! a thread of a registered process, and skips others without a word. So a process registers before it takes
-//! part, and says in the segment whether it could. The rare side reads that after its own fence:
+//! Where each process is registered, the frequent side runs only a compiler fence, and the rare
+//! side calls `membarrier` with `MEMBARRIER_CMD_GLOBAL_EXPEDITED`. The kernel then runs a full
+//! fence on each CPU that runs a thread of a registered process, and silently skips all others. So
+//! a process registers before it takes part, and says in the segment whether it could. The rare
+//! side reads that after its own fence:
 //!
 //! - A process that is there already has stored its number before it took its seat, or before it wrote.
-//! - A process that takes part later runs a full fence after it has stored its number. Either the rare side
-//!   sees the number, or that process sees the mark.
+//! - A process that takes part later runs a full fence after it has stored its number. Either the
+//!   rare side sees the number, or that process sees the mark.
 //!
-//! A process that may not call `membarrier`, for example under a filter of system calls, sleeps for 50 µs at a
-//! time while another one relies on it.
+//! A process that may not call `membarrier`, for example under a filter of system calls, sleeps for
+//! 50 µs at a time while another one relies on it.
 //!
-//! # Why a limit in the segment is no grant (P4)
+//! # Why the stored limit does not permit writing (P4)
 //!
-//! The writer stores the limit, runs a fence and looks at the seats again, and only then writes up to the
-//! smaller limit of the two looks. It may die in between. A writer that takes over begins without a grant and looks
-//! for itself. The limit in the segment does not decrease: the dead writer may have been granted that much, and have
-//! written there without publishing, so no reader begins with these slots.
+//! The writer stores the limit, runs a fence and looks at the seats again, and only then writes up
+//! to the smaller limit of the two looks. It may be killed in between, so the limit proves nothing
+//! to its successor. A writer that takes over begins without a grant and looks for itself. The
+//! limit in the segment does not decrease: the dead writer may have been granted that much, and
+//! have written there without publishing, so no reader begins with these slots.

@@ -27,12 +27,13 @@
 //! | removes a segment | a directory with another name | the next `create` of that name removes it |
 //! | holds the lock of the folder | nothing | the kernel, which releases it |
 //!
-//! The kernel closes the pipe after it has freed the memory of the process. For a process with little memory that
-//! takes less than a millisecond; one with a gigabyte of its own took 85 ms on a Xeon.
+//! The kernel closes the pipe after it has freed the memory of the process. For a process with
+//! little memory that takes less than a millisecond; one with a gigabyte of its own took 85 ms on a
+//! Xeon.
 //!
 //! # What a stop leaves
 //!
-//! A process that is stopped keeps what it has. It also delays others in three cases, until it goes on or dies. A
-//! reader that has released or left, and is stopped before it wakes the writer, leaves the writer asleep. So does a
-//! writer that has published, with its readers. One that creates, opens or drops an end holds the lock of
-//! the folder.
+//! A stopped process keeps its seat or its segment. At three points it also delays others until it
+//! continues or dies: a reader that is stopped between releasing or leaving and waking leaves the
+//! writer asleep; a writer that is stopped between publishing and waking leaves its readers asleep;
+//! and a process that is stopped inside of `create`, `open` or a drop holds the lock of the folder.

@@ -203,7 +203,8 @@ fn loom_a_parked_writer_is_woken_by_a_release() {
     });
 }
 
-/// P3 and P5: a writer that parks is woken when its reader leaves, and does not write what that one reads.
+/// P3 and P5: a writer that parks is woken when its reader leaves, and does not write what that one
+/// reads.
 #[test]
 fn loom_a_parked_writer_is_woken_by_a_reader_that_leaves() {
     check(|| {
@@ -282,8 +283,8 @@ fn loom_a_reader_joins_at_the_oldest_event() {
     check_join(Start::Oldest, 3);
 }
 
-/// P4: a writer takes over after the last one died between its two looks at the seats. The limit that this
-/// one left is no grant.
+/// P4: a writer takes over after the last one died between its two looks at the seats. The limit
+/// that this one left is no grant.
 #[test]
 fn loom_a_writer_takes_over_while_a_reader_joins() {
     check(|| {
@@ -376,8 +377,9 @@ fn loom_a_reader_joins_after_an_unpublished_event() {
     });
 }
 
-/// P3: a watcher that finds the pipe of a seat without a holder does not clear the seat under its next
-/// reader. The reader gives up the seat before the pipe, and the next one holds the pipe before the seat.
+/// P3: a watcher that finds the pipe of a seat without a holder does not clear the seat under its
+/// next reader. The reader gives up the seat before the pipe, and the next one holds the pipe
+/// before the seat.
 #[test]
 fn loom_a_seat_is_not_cleared_under_its_next_reader() {
     check(|| {
@@ -402,8 +404,8 @@ fn loom_a_seat_is_not_cleared_under_its_next_reader() {
     });
 }
 
-/// P5: a writer that parks because of where a reader began is woken when the reader begins later instead.
-/// Shows with three preemptions.
+/// P5: a writer that parks because of where a reader began is woken when the reader begins later
+/// instead. Shows with three preemptions.
 #[test]
 fn loom_a_parked_writer_is_woken_by_a_reader_that_joins() {
     check_up_to(3, || {
@@ -485,8 +487,8 @@ fn loom_a_dead_reader_has_read() {
     });
 }
 
-/// P4: a writer takes over from one that was granted more than a reader that died in `join` would allow. The
-/// limit stays, so a later reader does not begin where the dead writer wrote.
+/// P4: a writer takes over from one that was granted more than a reader that died in `join` would
+/// allow. The limit stays, so a later reader does not begin where the dead writer wrote.
 #[test]
 fn loom_a_writer_that_takes_over_lowers_no_limit() {
     check(|| {

@@ -7,8 +7,8 @@
 //! parking    how both sleep until the other advances
 //! ```
 //!
-//! Not here: the events themselves (`slots`), and what is known of other processes (`evidence`). A model
-//! runs these steps as they are (`models`).
+//! Not here: the events themselves (`slots`), and what is known of other processes (`evidence`). A
+//! model runs these steps as they are (`models`).
 
 pub(crate) mod seats;
 

@@ -7,13 +7,13 @@ use crate::event_count::EventCount;
 use crate::fences::{Fences, heavy};
 use crate::sync::Ordering;
 
-/// Longest sleep of a thread that the other side may not see: 50 µs. With its default timer slack, Linux
-/// makes shorter ones about as long.
+/// Longest sleep of a thread that the other side may not see: 50 µs. With its default timer slack,
+/// Linux makes shorter ones about as long.
 const UNSEEN_SLEEP: Duration = Duration::from_micros(50);
 
-/// Parks at `place` until a thread that advances wakes this one, until `time` has passed, or spuriously.
-/// Returns at once if the wait `is_over`. `relies` says whether a process on the other side relies on
-/// `membarrier`.
+/// Parks at `place` until a thread that advances wakes this one, until `time` has passed, or
+/// spuriously. Returns at once if the wait `is_over`. `relies` says whether a process on the other
+/// side relies on `membarrier`.
 pub(crate) fn park(
     place: &EventCount,
     time: Option<Duration>,

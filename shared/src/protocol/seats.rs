@@ -83,8 +83,8 @@ impl Shared<'_> {
 
     /// Returns the sequence of the oldest event that the writer may not overwrite yet.
     fn oldest(self) -> u64 {
-        // P4, Acquire: pairs with the Release in `grant`; carries the published events on which the limit
-        // is based, so that it is never ahead of them.
+        // P4, Acquire: pairs with the Release in `grant`; carries the published events on which the
+        // limit is based, so that it is never ahead of them.
         self.words.granted.0.load(Ordering::Acquire).saturating_sub(self.capacity)
     }
 

@@ -5,8 +5,8 @@ use super::Shared;
 use crate::fences::Fences;
 use crate::sync::{Ordering, fence};
 
-/// The writer is granted a quarter of the ring at a time. The other slots have events that a reader can begin
-/// with.
+/// The writer is granted a quarter of the ring at a time. The other slots have events that a reader
+/// can begin with.
 const STEPS: u64 = 4;
 
 /// How far the writer is.
@@ -16,8 +16,8 @@ pub(crate) struct Writing {
     next: u64,
     /// It may write below this one.
     granted: u64,
-    /// What the segment says about that. It is more if the limit was stored, and a look at the seats then
-    /// allowed less.
+    /// What the segment says about that. It is more if the limit was stored, and a look at the
+    /// seats then allowed less.
     announced: u64,
     fences: Fences,
 }

@@ -1,8 +1,8 @@
-//! A thread of each end that learns when processes at the other side appear and end. It sleeps in `poll`,
-//! without a timeout. Not here: what shows that a process lives (`evidence`).
+//! A thread of each end that learns when processes at the other side appear and end. It sleeps in
+//! `poll`, without a timeout. Not here: what shows that a process lives (`evidence`).
 //!
-//! The writer's thread clears the seat of a dead reader and wakes the writer. A reader's thread notes that
-//! the writer is gone and wakes the reader.
+//! The writer's thread clears the seat of a dead reader and wakes the writer. A reader's thread
+//! notes that the writer is gone and wakes the reader.
 
 mod readers;
 mod writer;
@@ -78,7 +78,8 @@ impl Drop for Watch {
         if !self.process.is_current() {
             return mem::forget(self.thread.take()); // there is nothing to detach
         }
-        self.alarm.is_over.store(true, Ordering::Release); // P8, Release: pairs with the Acquire in `run`
+        // P8, Release: pairs with the Acquire in `run`.
+        self.alarm.is_over.store(true, Ordering::Release);
         self.alarm.sound();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join(); // it does not panic
@@ -122,8 +123,8 @@ fn poll_alone(fd: &mut PollFd<'_>) {
     let _ = rustix::event::poll(slice::from_mut(fd), Some(&now));
 }
 
-/// Runs `spawn` with all signals blocked: those of the program, which its own threads handle, and SIGPIPE,
-/// which a pipe sends to a thread that writes when its holder has ended.
+/// Runs `spawn` with all signals blocked: those of the program, which its own threads handle, and
+/// SIGPIPE, which a pipe sends to a thread that writes when its holder has ended.
 fn with_signals_blocked<R>(spawn: impl FnOnce() -> R) -> R {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: M7: it fills the set.

@@ -14,8 +14,8 @@ use crate::protocol::seats::{Tenure, is_held};
 
 /// Watches the readers of one segment.
 ///
-/// A reader holds its pipe, tells the writer, and then takes its seat. So this opens each pipe that is held,
-/// whether or not its seat is taken, and closes it only when nobody holds it any more.
+/// A reader holds its pipe, tells the writer, and then takes its seat. So this opens each pipe that
+/// is held, whether or not its seat is taken, and closes it only when nobody holds it any more.
 #[derive(Debug)]
 pub(crate) struct ReadersWatch {
     memory: Arc<Memory>,

@@ -74,7 +74,8 @@ impl Duty for WriterWatch {
             return;
         }
         let found = self.find();
-        // The last writer may have died before it could wake this reader, whether or not another one goes on.
+        // The last writer may have died before it could wake this reader, whether or not another
+        // one goes on.
         self.memory.shared().words.events.0.wake_all();
         match self.first.take() {
             Some(first) => _ = first.send(found),
@@ -85,8 +86,8 @@ impl Duty for WriterWatch {
 
     fn poll_for(&self) -> Vec<PollFd<'_>> {
         let own = PollFd::new(self.held.file(), PollFlags::IN);
-        // P9, Relaxed: this thread stored it. Nobody holds the pipe of a writer that is gone, and `poll` would
-        // say so again and again.
+        // P9, Relaxed: this thread stored it. Nobody holds the pipe of a writer that is gone, and
+        // `poll` would say so again and again.
         let is_there = !self.is_gone.load(Ordering::Relaxed);
         let pipe = self.pipe.iter().filter(|_| is_there);
         [own]

@@ -24,8 +24,8 @@ pub(crate) fn fork_and_hold() {
     }
 }
 
-/// Forks. The child uses its copy of the writer, after it has allocated memory that could lie in the place
-/// of the segment.
+/// Forks. The child uses its copy of the writer, after it has allocated memory that could lie in
+/// the place of the segment.
 pub(crate) fn fork_and_use() {
     let mut writer = crate::child::segment().create(1 << 16).unwrap();
     // SAFETY: the child calls nothing that another thread may have locked.

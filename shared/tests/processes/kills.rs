@@ -17,7 +17,8 @@ fn moment(state: &mut u64) -> Duration {
     Duration::from_micros((*state >> 33) % 8_000)
 }
 
-/// Readers come and go, and are killed meanwhile. The writer goes on, and a reader that stays gets each event.
+/// Readers come and go, and are killed meanwhile. The writer goes on, and a reader that stays gets
+/// each event.
 #[test]
 fn killed_readers_harm_nobody() {
     let folder = Folder::new();
@@ -53,7 +54,8 @@ fn killed_readers_harm_nobody() {
     assert_eq!(folder.entries().len(), 0);
 }
 
-/// Writers take over from each other, and are killed meanwhile. A reader gets each event once, in order.
+/// Writers take over from each other, and are killed meanwhile. A reader gets each event once, in
+/// order.
 #[test]
 fn killed_writers_lose_no_published_event() {
     let folder = Folder::new();

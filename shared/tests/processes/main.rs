@@ -1,5 +1,5 @@
-//! Ends of segments in different processes: what each of them gets, and what happens when one is killed or
-//! stopped.
+//! Ends of segments in different processes: what each of them gets, and what happens when one is
+//! killed or stopped.
 //!
 //! A child is this program again, with a role in its environment (`child`).
 

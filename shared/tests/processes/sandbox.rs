@@ -1,5 +1,5 @@
-//! Processes that may not call `membarrier`, beside others that may: a filter of system calls refuses it, as
-//! in a container.
+//! Processes that may not call `membarrier`, beside others that may: a filter of system calls
+//! refuses it, as in a container.
 
 use lapwing::wait::Blocking;
 use lapwing_shared::error::WaitError;

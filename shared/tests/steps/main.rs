@@ -1,6 +1,6 @@
-//! Kills a process at each step that others can see: at each store to the segment, and before and after each
-//! call of the system, while it joins, releases, leaves, publishes, creates, takes over and closes. Whenever that
-//! is, the others go on.
+//! Kills a process at each step that others can see: at each store to the segment, and before and
+//! after each call of the system, while it joins, releases, leaves, publishes, creates, takes over
+//! and closes. Whenever that is, the others go on.
 //!
 //! The process is traced (`ptrace`), so each of its instructions is a stop at which it can be killed.
 
@@ -62,7 +62,8 @@ fn read(reader: &mut Reader<u64>) -> Result<(), PollError> {
     Ok(())
 }
 
-/// Runs `trial` with each step until the process gets to the end of what it does. Returns the number of steps.
+/// Runs `trial` with each step until the process gets to the end of what it does. Returns the
+/// number of steps.
 fn for_each_step(kind: fn(usize) -> At, trial: impl Fn(At) -> bool) -> usize {
     let steps = (0..).take_while(|&step| trial(kind(step))).count();
     println!("{steps} steps");

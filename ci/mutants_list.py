@@ -736,10 +736,10 @@ MUTANTS = {
     "shared/src/event_count.rs": [
         ("P6", "[[self.word.load(Ordering::Acquire)]]\n    }\n\n    /// Marks", RELAXED,
          "loom_a_sleeping_reader_is_woken_by_the_close"),
-        ("P5", "self.advance_and_wake(EPOCH - MARK);", DROP,
+        ("P5", "self.change_and_wake(Change::Woken);", DROP,
          "loom_a_parked_writer_is_woken_by_a_release loom_two_parked_readers_are_woken"),
         ("P6", "[[fence(Ordering::Release);]]\n        // A mark", DROP, "loom_a_parked_reader_is_woken"),
-        ("P6", "self.advance_and_wake(EPOCH);", DROP, "loom_a_parked_reader_is_woken"),
+        ("P6", "self.change_and_wake(Change::Epoch);", DROP, "loom_a_parked_reader_is_woken"),
     ],
     "shared/src/fences.rs": [
         ("P5", "Self::Full => [[fence(Ordering::SeqCst)]],", DROP,

@@ -12,7 +12,7 @@ use crate::sync::Ordering;
 
 /// How long an end that is dropped waits for another process to unlock the folder. If that takes
 /// longer, the next one that creates the segment removes it.
-const AT_THE_END: Duration = Duration::from_millis(10);
+const AT_THE_END: Duration = Duration::from_secs(1);
 
 /// A segment in which this process takes part.
 #[derive(Debug)]

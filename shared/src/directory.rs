@@ -26,6 +26,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::fork::Kept;
+use crate::signals;
 
 /// The file with the memory.
 pub(crate) const MEMORY: &str = "memory";
@@ -120,24 +121,35 @@ impl Place {
 
     /// Locks the folder. Waits for another process until `limit`.
     pub(crate) fn lock(&self, limit: Duration) -> Result<Locked<'_>, Refused> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let open = || retry_on_intr(|| rustix::fs::open(&self.folder, flags, Mode::empty()));
-        let file = Kept::open(|| Ok(open()?.into()))?;
-        let metadata = file.file().metadata()?;
-        let is_closed_to_others = metadata.permissions().mode() & 0o022 == 0;
-        if !is_own(metadata.uid()) || !is_closed_to_others {
-            return Err(Refused::Foreign);
-        }
         let start = Instant::now();
         loop {
+            let file = self.open_folder()?;
             match flock(file.file(), FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Locked { place: self, _file: file }),
-                Err(Errno::INTR) => {}
+                // Another process may have removed the folder and made it again.
+                Ok(()) if self.is_folder(file.file())? => {
+                    return Ok(Locked { place: self, _file: file });
+                }
+                Ok(()) | Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) if start.elapsed() < limit => sleep(BETWEEN_ATTEMPTS),
                 Err(Errno::WOULDBLOCK) => return Err(Refused::Busy),
                 Err(error) => return Err(Refused::File(error.into())),
             }
         }
+    }
+
+    fn open_folder(&self) -> Result<Kept, Refused> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = || retry_on_intr(|| rustix::fs::open(&self.folder, flags, Mode::empty()));
+        let file = Kept::open(|| Ok(open()?.into()))?;
+        let metadata = file.file().metadata()?;
+        let is_closed_to_others = metadata.permissions().mode() & 0o022 == 0;
+        if is_own(metadata.uid()) && is_closed_to_others { Ok(file) } else { Err(Refused::Foreign) }
+    }
+
+    /// Whether `file` is the folder that has the name now.
+    fn is_folder(&self, file: &File) -> io::Result<bool> {
+        let (open, named) = (file.metadata()?, fs::symlink_metadata(&self.folder)?);
+        Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
     }
 }
 
@@ -254,7 +266,9 @@ impl Directory {
     pub(crate) fn make_file(&self, name: &str, bytes: usize) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file: File = retry_on_intr(|| openat(&self.0, name, flags, OWN))?.into();
-        retry_on_intr(|| fallocate(&file, FallocateFlags::empty(), 0, bytes as u64))?;
+        // A signal may undo what it interrupts, on older kernels.
+        let reserve = || fallocate(&file, FallocateFlags::empty(), 0, bytes as u64);
+        signals::blocked(|| retry_on_intr(reserve))?;
         Ok(file)
     }
 

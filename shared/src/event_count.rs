@@ -5,14 +5,21 @@
 //! waiter                             thread that advances
 //! seen = word, marked                advance
 //! heavy fence                        light fence
-//! check: not there                   is the word marked? then word = next epoch, unmarked, and wake
+//! check: not there                   is the word marked? then set its second bit, and wake
 //! sleep unless the word has changed
 //! ```
 //!
-//! Either the waiter sees the advance, or the other thread sees the mark (P5). The word changes and
-//! the sleepers wake in one call of the system (`FUTEX_WAKE_OP`), so that a process that is killed
-//! or stopped in between leaves nobody asleep. If it is killed before the call, its peers learn of
-//! its death, and wake their own threads (`watch`).
+//! Either the waiter sees the advance, or the other thread sees the mark (P5). The word changes and the
+//! sleepers wake in one call of the system (`FUTEX_WAKE_OP`), so that a process that is killed or
+//! stopped in between leaves nobody asleep. If it is killed before the call, its peers learn of its
+//! death, and wake their own threads (`watch`).
+//!
+//! ```text
+//! word = epoch << 2 | woken << 1 | mark
+//! ```
+//!
+//! The kernel cannot compare before it changes the word, so the change is one that may come twice: it
+//! sets a bit. The next waiter begins a new epoch, and clears both.
 
 use std::time::Duration;
 
@@ -20,8 +27,10 @@ use crate::sync::{AtomicU32, Ordering, fence};
 
 /// A thread is parked, or about to park.
 const MARK: u32 = 1;
+/// Those that had marked the word are woken.
+const WOKEN: u32 = 2;
 /// The increment of the word for one epoch.
-const EPOCH: u32 = 2;
+const EPOCH: u32 = 4;
 
 /// The place where threads of all processes park. In the segment it is a word of four bytes.
 #[derive(Debug, Default)]
@@ -41,16 +50,25 @@ impl EventCount {
 
     /// Marks the word. Returns the value to pass to [`sleep`](Self::sleep).
     pub(crate) fn mark(&self) -> u32 {
-        // P5 and P6, Relaxed: the heavy fence follows. It orders the mark before the check, and
-        // acquires what an epoch that is read here carries.
-        self.word.fetch_or(MARK, Ordering::Relaxed) | MARK
+        // P5 and P6, Relaxed, here and below: the heavy fence follows. It orders the mark before the
+        // check, and acquires what an epoch that is read here carries.
+        let mut seen = self.word.load(Ordering::Relaxed);
+        loop {
+            let marked =
+                if seen & WOKEN == 0 { seen } else { (seen & !(MARK | WOKEN)).wrapping_add(EPOCH) };
+            let (relaxed, marked) = (Ordering::Relaxed, marked | MARK);
+            match self.word.compare_exchange_weak(seen, marked, relaxed, relaxed) {
+                Ok(_) => return marked,
+                Err(now) => seen = now,
+            }
+        }
     }
 
-    /// Whether a thread is parked here, or about to park.
+    /// Whether a thread is parked here, or about to park, and nobody has woken it.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         // P5, Relaxed: the light fence orders it after the caller's store.
-        self.word.load(Ordering::Relaxed) & MARK != 0
+        self.word.load(Ordering::Relaxed) & (MARK | WOKEN) == MARK
     }
 
     /// Wakes the threads that have marked the word. The caller has advanced what they wait for, has
@@ -58,8 +76,7 @@ impl EventCount {
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_marked(&self) {
-        // Two threads that see one mark leave another one, which costs a needless call.
-        self.advance_and_wake(EPOCH - MARK);
+        self.change_and_wake(Change::Woken);
     }
 
     /// Wakes all sleepers, marked or not.
@@ -69,8 +86,17 @@ impl EventCount {
         // `mark`.
         fence(Ordering::Release);
         // A mark stays: a thread that has set it, and does not sleep yet, needs it.
-        self.advance_and_wake(EPOCH);
+        self.change_and_wake(Change::Epoch);
     }
+}
+
+/// How the word changes when sleepers are woken.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    /// Those that have marked it are woken.
+    Woken,
+    /// A new epoch, with the same mark.
+    Epoch,
 }
 
 /// How it sleeps on Linux. Processes share the word, so these are not private futexes.
@@ -90,15 +116,18 @@ impl EventCount {
         let _ = wait(&self.word, Flags::empty(), seen, timeout.as_ref());
     }
 
-    /// Adds to the word, and wakes all sleepers.
-    fn advance_and_wake(&self, by: u32) {
+    /// Changes the word, and wakes all sleepers.
+    fn change_and_wake(&self, change: Change) {
         use rustix::thread::futex::{Flags, WakeOp, WakeOpCmp, wake_op};
 
+        let (op, by) = match change {
+            Change::Woken => (WakeOp::Or, WOKEN),
+            Change::Epoch => (WakeOp::Add, EPOCH),
+        };
         let (word, none, all) = (&self.word, 0, i32::MAX.cast_unsigned());
-        let (add, by) = (WakeOp::Add, u16::try_from(by).expect("one or two"));
         // The comparison decides about a second word, of which it wakes none. Fails only for a bad
         // address.
-        let _ = wake_op(word, Flags::empty(), all, none, word, add, WakeOpCmp::Eq, by, 0);
+        let _ = wake_op(word, Flags::empty(), all, none, word, op, WakeOpCmp::Eq, by as u16, 0);
     }
 }
 
@@ -120,10 +149,13 @@ impl EventCount {
         }
     }
 
-    fn advance_and_wake(&self, by: u32) {
+    fn change_and_wake(&self, change: Change) {
         let guard = self.sleepers.lock.lock().unwrap();
         // P5 and P6, Relaxed: the fences of the callers carry what they stored.
-        self.word.fetch_add(by, Ordering::Relaxed);
+        match change {
+            Change::Woken => self.word.fetch_or(WOKEN, Ordering::Relaxed),
+            Change::Epoch => self.word.fetch_add(EPOCH, Ordering::Relaxed),
+        };
         drop(guard);
         self.sleepers.advanced.notify_all();
     }
@@ -134,13 +166,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wake_up_clears_the_mark() {
+    fn two_wake_ups_for_one_mark_are_one() {
         let place = EventCount::default();
         let seen = place.mark();
         assert!(place.is_marked());
         place.wake_marked();
+        place.wake_marked();
         assert!(!place.is_marked());
-        assert_ne!(place.current(), seen & !MARK);
+        assert_ne!(place.current(), seen);
+        let next = place.mark();
+        assert!(place.is_marked() && next != seen);
     }
 
     #[test]
@@ -164,7 +199,6 @@ mod tests {
     #[test]
     fn epochs_wrap() {
         let place = EventCount { word: AtomicU32::new(u32::MAX) };
-        place.wake_marked();
-        assert_eq!(place.current(), 0);
+        assert_eq!(place.mark(), MARK);
     }
 }

@@ -68,11 +68,11 @@ impl Watched {
         &self.0
     }
 
-    /// Whether a process holds it now.
+    /// Whether a process holds it now. Also if the system does not say, as it says nothing of a death then.
     pub(crate) fn is_held(&self) -> bool {
         let mut polled = [PollFd::new(&self.0, PollFlags::empty())];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        matches!(retry_on_intr(|| poll(&mut polled, Some(&now))), Ok(0))
+        !matches!(retry_on_intr(|| poll(&mut polled, Some(&now))), Ok(1..))
     }
 
     /// Tells the holder that something has changed. A pipe that is full tells it as well. The caller

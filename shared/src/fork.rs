@@ -66,10 +66,11 @@ impl Kept {
     /// Those of `open`.
     pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
         let process = Process::current();
-        let mut kept = kept();
-        let file = open()?;
-        kept.descriptors.push(file.as_raw_fd());
-        Ok(Self { file: ManuallyDrop::new(file), process })
+        with_lists(|lists| {
+            let file = open()?;
+            lists.descriptors.push(file.as_raw_fd());
+            Ok(Self { file: ManuallyDrop::new(file), process })
+        })
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -81,11 +82,12 @@ impl Drop for Kept {
     fn drop(&mut self) {
         // A child has closed its copy, and may have another file with this number.
         if self.process.is_current() {
-            let mut kept = kept();
             let fd = self.file.as_raw_fd();
-            kept.descriptors.retain(|&other| other != fd);
-            // SAFETY: M7: it is dropped once, under the lock.
-            unsafe { ManuallyDrop::drop(&mut self.file) };
+            with_lists(|lists| {
+                lists.descriptors.retain(|&other| other != fd);
+                // SAFETY: M7: it is dropped once, under the lock.
+                unsafe { ManuallyDrop::drop(&mut self.file) };
+            });
         }
     }
 }
@@ -109,25 +111,40 @@ impl Unshared {
         map: impl FnOnce() -> io::Result<NonNull<T>>,
     ) -> io::Result<(NonNull<T>, Self)> {
         let process = Process::current();
-        let mut kept = kept();
-        let first = map()?;
-        let range = (first.addr().get(), bytes);
-        kept.ranges.push(range);
-        Ok((first, Self { range, process }))
+        with_lists(|lists| {
+            let first = map()?;
+            let range = (first.addr().get(), bytes);
+            lists.ranges.push(range);
+            Ok((first, Self { range, process }))
+        })
     }
 
     /// Runs `unmap`, unless this is a child.
     pub(crate) fn unmap(&self, unmap: impl FnOnce()) {
         if self.process.is_current() {
-            let mut kept = kept();
-            kept.ranges.retain(|&other| other != self.range);
-            unmap();
+            with_lists(|lists| {
+                lists.ranges.retain(|&other| other != self.range);
+                unmap();
+            });
         }
     }
 }
 
-fn kept() -> MutexGuard<'static, Lists> {
+fn lock() -> MutexGuard<'static, Lists> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `change` under the lock. A handler that runs before `fork` may drop an end, on the thread that has
+/// the lock for the fork.
+fn with_lists<R>(change: impl FnOnce(&mut Lists) -> R) -> R {
+    let forking = FORKING.try_with(|forking| forking.borrow_mut().take()).ok().flatten();
+    let is_forking = forking.is_some();
+    let mut lists = forking.unwrap_or_else(lock);
+    let result = change(&mut lists);
+    if is_forking {
+        let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(lists));
+    }
+    result
 }
 
 /// Installs the handlers, once.
@@ -142,7 +159,7 @@ fn refuse_children() {
 
 extern "C" fn before() {
     // A thread that forks while it ends has no such variable any more. It forks without the lock.
-    let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(kept()));
+    let _ = FORKING.try_with(|forking| *forking.borrow_mut() = Some(lock()));
 }
 
 extern "C" fn after_in_parent() {

@@ -138,6 +138,9 @@
 #![deny(unsafe_code)]
 
 mod limits;
+// M7: calls of the system.
+#[allow(unsafe_code)]
+mod signals;
 mod sync;
 
 pub mod error;
@@ -167,8 +170,6 @@ mod slots;
 // M2: which slots a reader may read.
 #[allow(unsafe_code)]
 mod source;
-// M7: blocks signals.
-#[allow(unsafe_code)]
 mod watch;
 
 mod attached;

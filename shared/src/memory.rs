@@ -66,7 +66,7 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Maps a segment. A forked child does not have the mapping.
+    /// Maps a segment. A forked child cannot access it.
     ///
     /// # Errors
     ///
@@ -82,8 +82,6 @@ impl Memory {
         let (first, unshared) = Unshared::map(bytes, || {
             // SAFETY: M4: the system chooses an unused range, so no memory of the program changes.
             let first = unsafe { mmap(ptr::null_mut(), bytes, access, flags, file, 0) }?;
-            // SAFETY: M4: the range is this mapping, and the advice changes nothing in this process.
-            unsafe { madvise(first, bytes, Advice::LinuxDontFork) }?;
             NonNull::new(first.cast()).ok_or(io::ErrorKind::OutOfMemory.into())
         })?;
         Ok(Self { first, bytes, shape, unshared })

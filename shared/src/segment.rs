@@ -222,10 +222,7 @@ impl<T: Event> Segment<T> {
         let place = self.place();
         let failed = |refused| create_error(&place, refused);
         place.make_folder().map_err(|error| failed(error.into()))?;
-        let locked = place.lock(LOCK_LIMIT).map_err(failed)?;
-        if let Some(pid) = writer_of(&locked).map_err(|error| failed(error.into()))? {
-            return Err(CreateError::HasWriter { pid });
-        }
+        let locked = lock_without_writer(&place)?;
         let attach = || {
             let header = Header::of::<T>(capacity, self.seats)?;
             locked.remove_leftovers()?;
@@ -431,22 +428,40 @@ struct Made {
     held: Arc<Held>,
 }
 
-/// Returns the process that writes to the segment, if one still does after a moment.
-fn writer_of(locked: &Locked<'_>) -> io::Result<Option<u32>> {
-    let Some(directory) = locked.open()? else { return Ok(None) };
+/// Locks the folder while nobody writes to the segment. Waits a moment for a writer that ends, without the
+/// lock.
+fn lock_without_writer(place: &Place) -> Result<Locked<'_>, CreateError> {
+    let failed = |refused| create_error(place, refused);
     let start = Instant::now();
     loop {
-        match Watched::open(&directory, WRITER) {
-            Ok(None) => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-            Ok(Some(_)) if start.elapsed() < WRITER_LIMIT => sleep(Duration::from_millis(1)),
-            Ok(Some(_)) => break,
+        let locked = place.lock(LOCK_LIMIT).map_err(failed)?;
+        match writer_of(&locked).map_err(|error| failed(error.into()))? {
+            None => return Ok(locked),
+            Some(_) if start.elapsed() < WRITER_LIMIT => {}
+            Some(pid) => return Err(CreateError::HasWriter { pid }),
         }
+        drop(locked);
+        sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns the process that writes to the segment, if one does.
+fn writer_of(locked: &Locked<'_>) -> io::Result<Option<u32>> {
+    let Some(directory) = locked.open()? else { return Ok(None) };
+    if !has_writer(&directory)? {
+        return Ok(None);
     }
     let mut pid = [0; 4];
     open_memory(&directory)?.read_exact_at(&mut pid, WRITER_PID as u64)?;
     Ok(Some(u32::from_ne_bytes(pid)))
+}
+
+/// Whether a process holds the pipe of the writer. A pipe that was removed is held by nobody.
+fn has_writer(directory: &Directory) -> io::Result<bool> {
+    match Watched::open(directory, WRITER) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        writer => Ok(writer?.is_some()),
+    }
 }
 
 /// Takes over the segment of a dead writer if it has this header. Otherwise removes what there is.
@@ -455,10 +470,15 @@ fn take_over(locked: &Locked<'_>, header: &Header) -> io::Result<Option<Made>> {
         locked.remove()?; // something else may have the name
         return Ok(None);
     };
-    let old = open_memory(&directory).and_then(|file| Ok((Header::read(&file)?, file)));
-    if let Ok((Ok(old), file)) = old {
-        let memory = map(&file, old.shape)?;
-        let is_same = old.shape == header.shape && old.check(header).is_ok();
+    // Only a segment that is known to be another one is removed.
+    let file = match open_memory(&directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        file => Some(file?),
+    };
+    let found = file.as_ref().map(Header::read).transpose()?.and_then(Result::ok);
+    if let (Some(file), Some(found)) = (file, found) {
+        let memory = map(&file, found.shape)?;
+        let is_same = found.shape == header.shape && found.check(header).is_ok();
         if is_same && !memory.shared().is_closed() {
             match Held::hold(&directory, WRITER) {
                 // Somebody has removed a pipe, as programs do that clean up.

@@ -36,7 +36,7 @@ fn system_calls_of_segments_are_in_few_files() {
     };
     assert_eq!(with("asm!"), files(&[]));
     assert_eq!(with("compiler_fence"), files(&["fences"]));
-    assert_eq!(with("libc::"), files(&["fork", "watch/mod"]));
+    assert_eq!(with("libc::"), files(&["fork", "signals"]));
     let names = ["directory", "event_count", "evidence", "fences", "memory", "segment"];
     assert_eq!(
         with("rustix::"),

@@ -45,7 +45,7 @@
 //! |---|---|---|---|---|
 //! | 4096 | 8 | `published` | number of published events, which is the sequence of the next one | the writer |
 //! | 4224 | 8 | `granted` | the writer writes below this sequence without another look at the seats | the writer |
-//! | 4352 | 4 | `events` | futex of readers that wait for an event: epoch times 2, plus 1 if any waits | any |
+//! | 4352 | 4 | `events` | futex of readers that wait for an event: epoch times 4, plus 1 if any waits, plus 2 once it is woken | any |
 //! | 4480 | 4 | `slots` | futex of the writer that waits for a slot, in the same form | any |
 //! | 4608 | 4 | `closed` | 1 once no further event comes | the writer, or one that replaces the segment |
 //! | 4612 | 4 | `takeovers` | how often a process has taken the segment over | the writer |

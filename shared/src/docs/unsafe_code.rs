@@ -8,7 +8,7 @@
 //! | M4 | The memory is mapped as long as anything refers to it, and the file has as many bytes. A forked child cannot access it. Words are changed by atomic operations only. | `Memory`, which each end keeps by an `Arc`. `fork`, which maps memory without access in its place in a child. `Header::read` compares the size of the file with its header. `Directory::make_file` reserves the bytes. That nobody shortens the file or writes to it in another way is the trust that the first paragraph of the crate asks for; the folder and the directory are closed to other users. |
 //! | M5 | The bytes of a slot are an event, whatever they are, and a slot is aligned. | The bound `Event: Pod`. `Header::check` compares size and layout with those of the program. Slots begin on a page, and `Segment::create` and `open` refuse an event without bytes or with a larger alignment (`is_event`). |
 //! | M6 | One process writes to a segment, by one `Writer`. | `Segment::create` holds the lock of the folder, refuses a segment whose pipe `writer` is held, and holds that pipe. `Writer` has it, and closes it last. |
-//! | M7 | Calls of the system get memory and descriptors that are valid. | `fork` and `watch`, at each call. |
+//! | M7 | Calls of the system get memory and descriptors that are valid. | `fork` and `signals`, at each call. |
 //!
 //! # What each death leaves
 //!

@@ -8,7 +8,7 @@ mod readers;
 mod writer;
 
 use std::io;
-use std::mem::{self, MaybeUninit};
+use std::mem;
 use std::os::fd::{AsFd, OwnedFd};
 use std::slice;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 use rustix::io::{read, retry_on_intr, write};
 
 use crate::fork::Process;
+use crate::signals;
 
 pub(crate) use readers::ReadersWatch;
 pub(crate) use writer::WriterWatch;
@@ -62,7 +63,7 @@ impl Watch {
         let shared = Arc::clone(&alarm);
         let thread = thread::Builder::new().name("lapwing-watch".into()).stack_size(STACK);
         // It inherits which signals are blocked.
-        let thread = with_signals_blocked(|| thread.spawn(move || shared.run(&mut duty)))?;
+        let thread = signals::blocked(|| thread.spawn(move || shared.run(&mut duty)))?;
         Ok(Self { alarm, thread: Some(thread), process: Process::current() })
     }
 }
@@ -121,18 +122,4 @@ fn poll_alone(fd: &mut PollFd<'_>) {
     fd.clear_revents();
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let _ = rustix::event::poll(slice::from_mut(fd), Some(&now));
-}
-
-/// Runs `spawn` with all signals blocked: those of the program, which its own threads handle, and
-/// SIGPIPE, which a pipe sends to a thread that writes when its holder has ended.
-fn with_signals_blocked<R>(spawn: impl FnOnce() -> R) -> R {
-    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: M7: it fills the set.
-    unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: M7: one set is filled, and the other is filled by the call.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
-    let result = spawn();
-    // SAFETY: M7: the set is filled, and the other one is not asked for.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
-    result
 }

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::mem;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 
 use super::{Duty, Watch};
 use crate::directory::{Directory, seat};
@@ -28,6 +29,12 @@ pub(crate) struct ReadersWatch {
     has_ended: bool,
     /// Whether the system had no descriptor for a pipe.
     is_unfinished: bool,
+    /// A descriptor for a program that has none left.
+    spare: Option<OwnedFd>,
+}
+
+fn spare() -> Option<OwnedFd> {
+    eventfd(0, EventfdFlags::CLOEXEC).ok()
 }
 
 impl ReadersWatch {
@@ -42,8 +49,8 @@ impl ReadersWatch {
         held: Arc<Held>,
     ) -> io::Result<Watch> {
         let pipes = (0..memory.shape().seats).map(|_| None).collect();
-        let (has_ended, is_unfinished) = (false, false);
-        Watch::start(Self { memory, directory, held, pipes, has_ended, is_unfinished })
+        let (has_ended, is_unfinished, spare) = (false, false, spare());
+        Watch::start(Self { memory, directory, held, pipes, has_ended, is_unfinished, spare })
     }
 
     /// Opens the pipe of a seat if a reader holds it, and clears the seat of a dead reader.
@@ -59,8 +66,21 @@ impl ReadersWatch {
                 self.has_ended |= self.memory.shared().clear(Tenure { index, number });
             }
             Ok(None) => {}
-            // A segment that was removed has no pipes, and no readers that are not watched.
+            // A segment that was removed gets no further reader.
             Err(error) => self.is_unfinished |= error.kind() != io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Attends to a seat when the program has no descriptor left: lends it the spare one for the
+    /// moment. A dead reader is found so, and a living one is not watched before there are
+    /// descriptors.
+    fn attend_by_spare(&mut self, index: usize) {
+        if self.spare.take().is_some() {
+            self.attend(index);
+            if self.pipes[index].take().is_some() {
+                self.is_unfinished = true;
+            }
+            self.spare = spare();
         }
     }
 }
@@ -70,7 +90,12 @@ impl Duty for ReadersWatch {
         self.is_unfinished = false;
         for index in 0..self.pipes.len() {
             if self.pipes[index].is_none() {
+                let is_unfinished = mem::take(&mut self.is_unfinished);
                 self.attend(index);
+                if self.is_unfinished {
+                    self.attend_by_spare(index);
+                }
+                self.is_unfinished |= is_unfinished;
             }
         }
         // Also if the reader had left: it may have died before it could wake the writer.
@@ -89,9 +114,14 @@ impl Duty for ReadersWatch {
 
     fn learn(&mut self, is_ready: &[bool]) {
         self.held.drain();
-        let watched = self.pipes.iter_mut().filter(|pipe| pipe.is_some());
-        for (pipe, _) in watched.zip(&is_ready[1..]).filter(|(_, is_ready)| **is_ready) {
-            // The next look opens it again, if another reader holds it.
+        let shared = self.memory.shared();
+        let watched = self.pipes.iter_mut().enumerate().filter(|(_, pipe)| pipe.is_some());
+        for ((index, pipe), _) in watched.zip(&is_ready[1..]).filter(|(_, is_ready)| **is_ready) {
+            // M3: the tenure before the pipe. The next look opens it again, if another reader holds it.
+            let number = shared.tenure_of(index);
+            if is_held(number) && pipe.take().is_some_and(|pipe| !pipe.is_held()) {
+                shared.clear(Tenure { index, number });
+            }
             *pipe = None;
             self.has_ended = true;
         }

@@ -105,6 +105,7 @@ fn role() {
         "write in a sandbox" => crate::sandbox::write(),
         "write in little memory" => crate::namespaces::write(),
         "fork and use" => crate::forks::fork_and_use(),
+        "watch with few descriptors" => crate::errors::watch_with_few_descriptors(),
         "few descriptors" => crate::errors::few_descriptors(),
         "fork and hold" => crate::forks::fork_and_hold(),
         other => panic!("no role {other}"),

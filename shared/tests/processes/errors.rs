@@ -9,7 +9,8 @@ use std::path::Path;
 use lapwing_shared::Segment;
 use lapwing_shared::error::{CreateError, Difference, OpenError};
 
-use crate::Folder;
+use crate::child::Child;
+use crate::{Folder, publish_in_time};
 
 /// Opens a segment after its file was changed.
 fn opened_after(change: impl FnOnce(&File)) -> OpenError {
@@ -141,7 +142,7 @@ pub(crate) fn few_descriptors() {
 #[test]
 fn a_limit_of_descriptors_does_not_hang_the_ends() {
     let folder = Folder::new();
-    assert_eq!(crate::child::Child::start("few descriptors", folder.path()).line(), "dropped");
+    assert_eq!(Child::start("few descriptors", folder.path()).line(), "dropped");
 }
 
 /// A program that cleans up has removed what it could, or another file has the name.
@@ -162,4 +163,42 @@ fn a_damaged_segment_is_replaced() {
         let _reader = folder.segment().open().unwrap();
         drop(writer);
     }
+}
+
+/// Creates a segment, and leaves itself three descriptors. Waits until one of four readers is dead.
+pub(crate) fn watch_with_few_descriptors() {
+    let writer = crate::child::segment().create(4).unwrap();
+    let open = fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+    let few = rustix::process::Rlimit { current: Some(open + 2), maximum: Some(open + 2) };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, few).unwrap();
+    crate::child::say("ready");
+    assert!(writer.wait_for_readers(4, crate::LONG));
+    crate::child::say("four");
+    while writer.readers().len() == 4 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    crate::child::say("three");
+}
+
+/// A reader whose pipe the writer could not open was never found dead.
+#[test]
+fn a_reader_dies_that_is_not_watched() {
+    let folder = Folder::new();
+    let mut writer = Child::ready("watch with few descriptors", folder.path());
+    let mut readers: Vec<_> = (0..4).map(|_| Child::ready("hold", folder.path())).collect();
+    assert_eq!(writer.line(), "four");
+    readers.pop().unwrap().kill();
+    assert_eq!(writer.line(), "three");
+}
+
+/// The writer knew that nobody held the pipe, and looked for it by its name.
+#[test]
+fn a_reader_dies_whose_pipe_was_removed() {
+    let folder = Folder::new();
+    let mut writer = folder.segment().create(4).unwrap();
+    let reader = Child::ready("hold", folder.path());
+    while writer.try_publish(|_| {}).is_ok() {}
+    fs::remove_file(folder.path().join("ticks.segment/seat-0")).unwrap();
+    reader.kill();
+    publish_in_time(&mut writer);
 }

@@ -69,6 +69,7 @@ chapters! {
     decision_28: "decisions/28-tasks-wait-where-threads-park.md",
     decision_29: "decisions/29-monitors-of-other-processes.md",
     decision_30: "decisions/30-a-pipe-says-who-lives.md",
+    decision_31: "decisions/31-several-writers.md",
     zh_getting_started: "zh/getting-started.md",
     zh_concepts: "zh/concepts.md",
 }

@@ -25,8 +25,9 @@ static KEPT: Mutex<Lists> = Mutex::new(Lists { descriptors: Vec::new(), ranges: 
 #[derive(Debug)]
 struct Lists {
     descriptors: Vec<RawFd>,
-    /// First address and number of bytes. The child maps memory without access there: otherwise the
-    /// next allocation could lie where its copy of an end expects the segment.
+    /// First address and number of bytes. The child maps memory without access in place of its copy.
+    /// Without any memory there, its next allocation could lie where its copy of an end expects the
+    /// segment.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -177,8 +178,8 @@ extern "C" fn after_in_child() {
     for &(first, bytes) in &lists.ranges {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
         let first = ptr::without_provenance_mut(first);
-        // SAFETY: M7: the child has no memory there, by the advice of `Memory::map`. An error
-        // leaves it so.
+        // SAFETY: M7: the child's copy of the mapping is there, and nothing in the child may use
+        // it. An error leaves it, so that the child shares the memory.
         unsafe { libc::mmap(first, bytes, libc::PROT_NONE, flags, -1, 0) };
     }
     lists.descriptors.clear();

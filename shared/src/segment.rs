@@ -273,8 +273,7 @@ impl<T: Event> Segment<T> {
     /// # Blocking
     ///
     /// Waits for another process that makes or opens a segment in the folder, for at most five
-    /// seconds. Does not
-    /// wait for a segment to be created.
+    /// seconds. Does not wait for a segment to be created; [`open_timeout`](Self::open_timeout) does.
     pub fn open(self) -> Result<Reader<T>, OpenError> {
         if !is_name(&self.name) {
             return Err(OpenError::Name { name: self.name });
@@ -282,40 +281,32 @@ impl<T: Event> Segment<T> {
         let place = self.place();
         let failed = |refused| open_error(&place, refused);
         let locked = place.lock(LOCK_LIMIT).map_err(failed)?;
-        let reader = self.open_in(&locked, &place).map_err(|refused| match refused {
-            Ok(error) => error,
-            Err(error) => failed(error.into()),
+        let reader = self.open_in(&locked, &place).map_err(|why| match why {
+            Unopened::Refused(error) => error,
+            Unopened::System(error) => failed(error.into()),
         })?;
         drop(locked);
         reader.populate();
         Ok(reader)
     }
 
-    /// Opens the segment. An error is that of the caller, or what the system says.
-    fn open_in(
-        self,
-        locked: &Locked<'_>,
-        place: &Place,
-    ) -> Result<Reader<T>, Result<OpenError, io::Error>> {
-        let not_found = || Ok(OpenError::NotFound { path: place.directory() });
-        let directory = locked.open().map_err(Err)?.ok_or_else(not_found)?;
-        let file = open_memory(&directory).map_err(Err)?;
-        let header = Header::read(&file).map_err(Err)?;
-        let header = header.map_err(|difference| Ok(OpenError::Differs(difference)))?;
+    fn open_in(self, locked: &Locked<'_>, place: &Place) -> Result<Reader<T>, Unopened> {
+        let not_found = || OpenError::NotFound { path: place.directory() };
+        let directory = locked.open()?.ok_or_else(not_found)?;
+        let file = open_memory(&directory)?;
+        let header = Header::read(&file)?.map_err(OpenError::Differs)?;
         let Shape { capacity, seats, .. } = header.shape;
-        let program = Header::of::<T>(capacity, seats).map_err(Err)?;
-        header.check(&program).map_err(|difference| Ok(OpenError::Differs(difference)))?;
+        header.check(&Header::of::<T>(capacity, seats)?).map_err(OpenError::Differs)?;
         if !is_event::<T>() {
-            return Err(Ok(OpenError::Event));
+            return Err(OpenError::Event.into());
         }
-        let memory = map(&file, header.shape).map_err(Err)?;
+        let memory = map(&file, header.shape)?;
         if memory.shared().is_closed() {
-            return Err(Ok(OpenError::Closed));
+            return Err(OpenError::Closed.into());
         }
-        clear_the_dead(&memory, &directory).map_err(Err)?;
-        let free = free_seat(&memory, &directory).map_err(Err)?;
-        let index = free.ok_or(Ok(OpenError::NoSeat { seats }))?;
-        self.read((memory, Arc::new(directory)), place, index).map_err(Err)
+        clear_the_dead(&memory, &directory)?;
+        let index = free_seat(&memory, &directory)?.ok_or(OpenError::NoSeat { seats })?;
+        Ok(self.read((memory, Arc::new(directory)), place, index)?)
     }
 
     /// Opens the segment like [`open`](Self::open), once it is there. Waits for it for at most
@@ -418,6 +409,24 @@ impl<T: Event> Segment<T> {
 impl<T> fmt::Debug for Segment<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Segment").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Why a segment is not opened.
+enum Unopened {
+    Refused(OpenError),
+    System(io::Error),
+}
+
+impl From<OpenError> for Unopened {
+    fn from(error: OpenError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<io::Error> for Unopened {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
     }
 }
 

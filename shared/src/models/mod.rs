@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+mod several;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;

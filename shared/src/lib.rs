@@ -110,7 +110,7 @@
 //!
 //! The kernel closes the pipe after it has freed the memory of the process. For a process with
 //! little memory, that is less than a millisecond after the kill. One with a gigabyte of its own
-//! took 85 ms on a Xeon.
+//! took 85 ms on an EPYC.
 //!
 //! A process that is stopped inside of [`create`](Segment::create), [`open`](Segment::open) or the
 //! drop of an end holds the lock of the folder. Others that create or open a segment there get an

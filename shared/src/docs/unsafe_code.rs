@@ -28,8 +28,8 @@
 //! | holds the lock of the folder | nothing | the kernel, which releases it |
 //!
 //! The kernel closes the pipe after it has freed the memory of the process. For a process with
-//! little memory that takes less than a millisecond; one with a gigabyte of its own took 85 ms on a
-//! Xeon.
+//! little memory that takes less than a millisecond; one with a gigabyte of its own took 85 ms on an
+//! EPYC.
 //!
 //! # What a stop leaves
 //!

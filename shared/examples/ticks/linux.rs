@@ -1,5 +1,4 @@
-//! Prices from one process to others. Start `ticks write` in one terminal and `ticks read` in
-//! others. Stop or kill any of them, and start it again.
+//! The processes of the example `ticks`.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -20,7 +19,7 @@ struct Tick {
 
 lapwing_shared::event!(Tick { price, quantity, symbol });
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let (role, ticks) = (std::env::args().nth(1), Segment::<Tick>::named("ticks"));
     match role.as_deref() {
         Some("write") => write(ticks),

@@ -1,5 +1,4 @@
-//! Orders from one process to the stages of a ring in another. Start `stages read` in one terminal and
-//! `stages write` in another one, in any order. `write` publishes a million orders and ends.
+//! The processes of the example `stages`.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -22,7 +21,7 @@ struct Order {
 
 lapwing_shared::event!(Order { account, quantity, price });
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let (role, orders) = (std::env::args().nth(1), Segment::<Order>::named("orders"));
     match role.as_deref() {
         Some("write") => write(orders),

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, thread};
 
-use super::serve::{Order, Reply, Report};
+use super::order::{Order, Reply, Report};
 use super::{Setup, Way};
 use crate::foreign::{Child, ChildError};
 use crate::load::processes::{Amount, Called, Got, Sent};

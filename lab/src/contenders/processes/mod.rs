@@ -22,6 +22,7 @@ mod disruptor_mp; // the Disruptor for processes
 mod iceoryx2; // publish-subscribe
 mod kernel; // sockets and pipes
 mod lapwing_shared; // what this repository has
+mod order; // what a process must do, and what it answers
 mod place; // where the memory of a run is
 mod ringfire; // a ring in shared memory
 mod serve; // a process of a run, from inside

@@ -6,7 +6,7 @@ use std::{io, thread};
 
 use lapwing::{Poller, SingleProducer};
 
-use super::serve::{Obeys, Order, Report};
+use super::order::{Obeys, Order, Report};
 use super::{EndWait, Inlet, Outlet, Setup, Way};
 use crate::contenders::WaitName;
 use crate::contenders::lapwing::ends::ends;

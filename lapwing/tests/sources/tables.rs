@@ -133,7 +133,8 @@ fn uncited(
     }
     let not_cited = rows.keys().filter(|id| !cited.contains(*id));
     findings.extend(not_cited.map(|id| format!("{path}: no code cites {id}")));
-    for ((id, row), models) in rows.iter().filter_map(|row| Some((row, models?))) {
+    let Some(models) = models else { return findings };
+    for (id, row) in &rows {
         let named: Vec<_> = words(row).filter(|word| word.starts_with("loom_")).collect();
         if named.is_empty() {
             findings.push(format!("{path}: {id} names no model"));

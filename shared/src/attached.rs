@@ -1,7 +1,7 @@
 //! What both ends of a segment have: its memory, and where it lies.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Peer;
 use crate::directory::{Directory, Place, seat};
@@ -61,9 +61,4 @@ impl Attached {
             let _ = locked.remove();
         }
     }
-}
-
-/// Returns when a time is over that begins now; `None` if the clock ends before.
-pub(crate) fn after(time: Duration) -> Option<Instant> {
-    Instant::now().checked_add(time)
 }

@@ -64,18 +64,25 @@ impl EventCount {
         }
     }
 
+    /// Wakes the threads that have marked the word, if any has. The caller has advanced what they
+    /// wait for, and has run the light fence.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if self.is_marked() {
+            self.wake_marked();
+        }
+    }
+
     /// Whether a thread is parked here, or about to park, and nobody has woken it.
     #[inline]
-    pub(crate) fn is_marked(&self) -> bool {
+    fn is_marked(&self) -> bool {
         // P5, Relaxed: the light fence orders it after the caller's store.
         self.word.load(Ordering::Relaxed) & (MARK | WOKEN) == MARK
     }
 
-    /// Wakes the threads that have marked the word. The caller has advanced what they wait for, has
-    /// run the light fence, and has seen the mark.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wake_marked(&self) {
+    fn wake_marked(&self) {
         self.change_and_wake(Change::Woken);
     }
 

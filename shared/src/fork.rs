@@ -135,8 +135,8 @@ fn lock() -> MutexGuard<'static, Lists> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `change` under the lock. A handler that runs before `fork` may drop an end, on the thread that has
-/// the lock for the fork.
+/// Runs `change` under the lock. A handler that runs before `fork` may drop an end, on the thread
+/// that has the lock for the fork.
 fn with_lists<R>(change: impl FnOnce(&mut Lists) -> R) -> R {
     let forking = FORKING.try_with(|forking| forking.borrow_mut().take()).ok().flatten();
     let is_forking = forking.is_some();

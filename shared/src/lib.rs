@@ -137,6 +137,7 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+mod deadline;
 mod limits;
 // M7: calls of the system.
 #[allow(unsafe_code)]
@@ -192,7 +193,6 @@ pub mod docs;
 mod models;
 
 pub use batch::{Batch, Iter};
-
 pub use event::Event;
 pub use reader::Reader;
 pub use segment::Segment;

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use lapwing::wait::{Elsewhere, WaiterElsewhere};
 
 use crate::Sequence;
-use crate::attached::{Attached, after};
+use crate::attached::Attached;
 use crate::batch::Batch;
+use crate::deadline::{after, has_passed, look_for};
 use crate::error::{PollError, WaitError};
 use crate::event::Event;
 use crate::evidence::Held;
@@ -226,14 +227,7 @@ impl<T: Event> Reader<T> {
     ///
     /// Looks every millisecond, for at most `timeout`.
     pub fn wait_for_writer(&self, timeout: Duration) -> bool {
-        let deadline = after(timeout);
-        while self.is_writer_gone() {
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        true
+        look_for(timeout, || !self.is_writer_gone())
     }
 
     /// Returns the sequence of the first event that is not consumed.
@@ -326,7 +320,7 @@ impl<T: Event> Reader<T> {
             }
             let Self { source, waits, is_writer_gone, .. } = self;
             waits.wait(&News { source, is_writer_gone }, deadline);
-            is_expired = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            is_expired = has_passed(deadline);
         }
     }
 
@@ -379,10 +373,9 @@ impl<T: Event> Elsewhere for News<'_, T> {
     }
 
     fn park(&self, deadline: Option<Instant>) {
-        let time = deadline.map(|at| at.saturating_duration_since(Instant::now()));
         let shared = self.source.shared();
         let place = &shared.words.events.0;
-        parking::park(place, time, || shared.does_writer_rely(), || self.is_over());
+        parking::park(place, deadline, || shared.does_writer_rely(), || self.is_over());
     }
 
     fn progress(&self) -> u64 {
@@ -394,7 +387,7 @@ impl<T: Event> Elsewhere for News<'_, T> {
     }
 
     fn threads(&self) -> u64 {
-        1 + self.source.shared().held().count() as u64
+        self.source.shared().threads()
     }
 
     fn has_siblings(&self) -> bool {

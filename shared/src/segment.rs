@@ -23,6 +23,7 @@ use lapwing::wait::{Adaptive, WaitStrategy, WaiterElsewhere};
 use rustix::fs::OFlags;
 
 use crate::attached::Attached;
+use crate::deadline::look_for;
 use crate::directory::{
     Directory, Locked, MEMORY, Place, Refused, WRITER, is_name, seat, usual_folder,
 };
@@ -338,11 +339,9 @@ impl<T: Event> Segment<T> {
     ///
     /// Looks every millisecond.
     pub fn open_timeout(self, timeout: Duration) -> Result<Reader<T>, OpenError> {
-        let (directory, start) = (self.place().directory(), Instant::now());
-        while is_name(&self.name) && !directory.exists() && start.elapsed() < timeout {
-            sleep(Duration::from_millis(1));
-        }
-        self.open()
+        let directory = self.place().directory();
+        look_for(timeout, || !is_name(&self.name) || directory.exists());
+        self.open() // which says why, if it is not there
     }
 
     /// Checks what a new segment is asked to be.
@@ -437,8 +436,8 @@ struct Made {
     held: Arc<Held>,
 }
 
-/// Locks the folder while nobody writes to the segment. Waits a moment for a writer that ends, without the
-/// lock.
+/// Locks the folder while nobody writes to the segment. Waits a moment for a writer that ends,
+/// without the lock.
 fn lock_without_writer(place: &Place) -> Result<Locked<'_>, CreateError> {
     let failed = |refused| create_error(place, refused);
     let start = Instant::now();

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use lapwing::wait::{Elsewhere, WaiterElsewhere};
 
-use crate::attached::{Attached, after};
+use crate::attached::Attached;
+use crate::deadline::{after, has_passed, look_for};
 use crate::error::Full;
 use crate::event::Event;
 use crate::evidence::Held;
@@ -107,7 +108,7 @@ impl<T: Event> Writer<T> {
     /// [`Full`] if no slot is free; `write` is not called.
     #[inline]
     pub fn try_publish(&mut self, write: impl FnOnce(&mut T)) -> Result<Sequence, Full> {
-        if self.writing.known_room() == 0 && self.writing.look(self.slots.shared()) == 0 {
+        if self.writing.is_at_limit() && self.writing.look(self.slots.shared()) == 0 {
             return Err(Full);
         }
         Ok(self.write_next(write))
@@ -143,7 +144,7 @@ impl<T: Event> Writer<T> {
         timeout: Duration,
         write: impl FnOnce(&mut T),
     ) -> Result<Sequence, Full> {
-        if self.writing.known_room() == 0 && !self.wait_for_room(after(timeout)) {
+        if self.writing.is_at_limit() && !self.wait_for_room(after(timeout)) {
             return Err(Full);
         }
         Ok(self.write_next(write))
@@ -171,7 +172,7 @@ impl<T: Event> Writer<T> {
         let first = self.writing.next();
         let mut left = events;
         while !left.is_empty() {
-            if self.writing.known_room() == 0 {
+            if self.writing.is_at_limit() {
                 self.wait_for_room(None);
             }
             let next = self.writing.next();
@@ -270,16 +271,7 @@ impl<T: Event> Writer<T> {
     ///
     /// Looks every millisecond, for at most `timeout`.
     pub fn wait_for_readers(&self, count: usize, timeout: Duration) -> bool {
-        let deadline = after(timeout);
-        loop {
-            if self.readers().len() >= count {
-                return true;
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        look_for(timeout, || self.readers().len() >= count)
     }
 
     /// Closes the segment. Readers get the events that are left, and then
@@ -347,7 +339,7 @@ impl<T: Event> Writer<T> {
             if writing.look(slots.shared()) > 0 {
                 return true;
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if has_passed(deadline) {
                 return false;
             }
         }
@@ -377,8 +369,7 @@ struct Room<'a> {
 
 impl Elsewhere for Room<'_> {
     fn is_over(&self) -> bool {
-        let Shared { capacity, .. } = self.shared;
-        self.shared.slowest().is_none_or(|slowest| slowest + capacity > self.next)
+        self.shared.has_room(self.next)
     }
 
     fn sleep(&self, time: Duration) {
@@ -386,10 +377,9 @@ impl Elsewhere for Room<'_> {
     }
 
     fn park(&self, deadline: Option<Instant>) {
-        let time = deadline.map(|at| at.saturating_duration_since(Instant::now()));
         let shared = self.shared;
         let place = &shared.words.slots.0;
-        parking::park(place, time, || shared.does_a_reader_rely(), || self.is_over());
+        parking::park(place, deadline, || shared.does_a_reader_rely(), || self.is_over());
     }
 
     fn progress(&self) -> u64 {
@@ -401,7 +391,7 @@ impl Elsewhere for Room<'_> {
     }
 
     fn threads(&self) -> u64 {
-        1 + self.shared.held().count() as u64
+        self.shared.threads()
     }
 
     fn has_siblings(&self) -> bool {

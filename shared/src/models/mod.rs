@@ -88,22 +88,26 @@ impl Segment {
         let shared = self.shared();
         while !self.try_write(writing) {
             let next = writing.next();
-            let is_over =
-                || shared.slowest().is_none_or(|slowest| slowest + shared.capacity > next);
-            parking::park(&shared.words.slots.0, None, || false, is_over);
+            parking::park(&shared.words.slots.0, None, || false, || shared.has_room(next));
         }
+    }
+
+    /// Reads the next event, and does not release it.
+    fn read_only(&self, reading: &mut Reading) -> Result<u64, Silence> {
+        let sequence = reading.poll(self.shared())?.start;
+        let event = self.slot(sequence).with(|slot| {
+            // SAFETY: M2: it is published and not released; loom checks that nobody writes it.
+            unsafe { *slot }
+        });
+        assert_eq!(event, sequence + 1);
+        Ok(sequence)
     }
 
     /// Reads and releases the next event.
     fn read(&self, reading: &mut Reading) -> Result<u64, Silence> {
-        let range = reading.poll(self.shared())?;
-        let event = self.slot(range.start).with(|slot| {
-            // SAFETY: M2: it is published and not released; loom checks that nobody writes it.
-            unsafe { *slot }
-        });
-        assert_eq!(event, range.start + 1);
-        reading.release(self.shared(), range.start + 1);
-        Ok(range.start)
+        let sequence = self.read_only(reading)?;
+        reading.release(self.shared(), sequence + 1);
+        Ok(sequence)
     }
 
     /// Reads the next event, and parks until there is one. `None` if the segment is closed.
@@ -216,9 +220,7 @@ fn loom_a_parked_writer_is_woken_by_a_reader_that_leaves() {
         assert!(segment.try_write(&mut writing));
         let other = Arc::clone(&segment);
         let reader = thread::spawn(move || {
-            let range = reading.poll(other.shared()).unwrap();
-            // SAFETY: M2: as in `read`.
-            other.slot(range.start).with(|slot| assert_eq!(unsafe { *slot }, 1));
+            assert_eq!(other.read_only(&mut reading), Ok(0));
             reading.leave(other.shared());
         });
         segment.wait_and_write(&mut writing);
@@ -320,9 +322,7 @@ fn loom_a_reader_that_leaves_has_read() {
         assert!(segment.try_write(&mut writing));
         let other = Arc::clone(&segment);
         let reader = thread::spawn(move || {
-            let range = reading.poll(other.shared()).unwrap();
-            // SAFETY: M2: as in `read`.
-            other.slot(range.start).with(|slot| assert_eq!(unsafe { *slot }, 1));
+            assert_eq!(other.read_only(&mut reading), Ok(0));
             other.shared().leave(reading.tenure);
         });
         segment.try_write(&mut writing);
@@ -341,9 +341,7 @@ fn loom_a_reader_whose_seat_is_taken_has_read() {
         let others = [(); 2].map(|()| Arc::clone(&segment));
         let [first, second] = others;
         let first = thread::spawn(move || {
-            let range = reading.poll(first.shared()).unwrap();
-            // SAFETY: M2: as in `read`.
-            first.slot(range.start).with(|slot| assert_eq!(unsafe { *slot }, 1));
+            assert_eq!(first.read_only(&mut reading), Ok(0));
             first.shared().leave(reading.tenure);
         });
         let second = thread::spawn(move || {
@@ -471,9 +469,7 @@ fn loom_a_dead_reader_has_read() {
         assert!(segment.try_write(&mut writing));
         let (other, held) = (Arc::clone(&segment), Arc::clone(&pipe));
         let reader = thread::spawn(move || {
-            let range = reading.poll(other.shared()).unwrap();
-            // SAFETY: M2: as in `read`.
-            other.slot(range.start).with(|slot| assert_eq!(unsafe { *slot }, 1));
+            assert_eq!(other.read_only(&mut reading), Ok(0));
             // The kernel orders what is done before a death.
             held.store(0, Ordering::Release);
         });

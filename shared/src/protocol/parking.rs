@@ -1,8 +1,9 @@
 //! How a thread sleeps until another one advances what it waits for, whichever process that runs in.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Shared;
+use crate::deadline::left;
 use crate::event_count::EventCount;
 use crate::fences::{Fences, heavy};
 use crate::sync::Ordering;
@@ -11,12 +12,12 @@ use crate::sync::Ordering;
 /// Linux makes shorter ones about as long.
 const UNSEEN_SLEEP: Duration = Duration::from_micros(50);
 
-/// Parks at `place` until a thread that advances wakes this one, until `time` has passed, or
+/// Parks at `place` until a thread that advances wakes this one, until `deadline`, or
 /// spuriously. Returns at once if the wait `is_over`. `relies` says whether a process on the other
 /// side relies on `membarrier`.
 pub(crate) fn park(
     place: &EventCount,
-    time: Option<Duration>,
+    deadline: Option<Instant>,
     relies: impl FnOnce() -> bool,
     is_over: impl FnOnce() -> bool,
 ) {
@@ -26,7 +27,7 @@ pub(crate) fn park(
         return;
     }
     let unseen = (!is_seen).then_some(UNSEEN_SLEEP);
-    let time = [time, unseen].into_iter().flatten().min();
+    let time = [left(deadline), unseen].into_iter().flatten().min();
     place.sleep(seen, time);
 }
 

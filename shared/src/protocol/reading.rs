@@ -32,9 +32,9 @@ impl Reading {
     /// Returns the events that are published and not finished.
     #[inline]
     pub(crate) fn poll(&mut self, shared: Shared<'_>) -> Result<Range<u64>, Silence> {
-        if self.known == self.next {
+        if !self.has_known() {
             self.known = shared.published();
-            if self.known == self.next {
+            if !self.has_known() {
                 return self.find_end(shared);
             }
         }
@@ -65,7 +65,7 @@ impl Reading {
 
     /// Whether [`poll`](Self::poll) would find events or the end.
     pub(crate) fn is_ready(&self, shared: Shared<'_>) -> bool {
-        self.known != self.next || shared.published() != self.next || shared.is_closed()
+        self.has_known() || shared.published() != self.next || shared.is_closed()
     }
 
     /// Releases all events below `next`, which a poll has returned.
@@ -87,9 +87,7 @@ impl Reading {
     #[inline]
     fn wake_writer(&self, shared: Shared<'_>) {
         self.fences.light();
-        if shared.words.slots.0.is_marked() {
-            shared.words.slots.0.wake_marked();
-        }
+        shared.words.slots.0.notify();
     }
 }
 

@@ -55,15 +55,13 @@ impl Shared<'_> {
         // P3, Release: pairs with the Acquire in `held`; carries the sequence.
         seat.holder.0.tenure.store(number, Ordering::Release);
         loop {
-            // P4: between the tenure and the limit. Pairs with the fence in `grant`.
+            // P4: between the tenure and the limit. Pairs with the fence in `look`.
             fence(Ordering::SeqCst);
             let oldest = self.oldest();
             if sequence >= oldest {
                 // P5: the writer may have parked because of where this reader was going to begin. The
                 // fence above is the light one.
-                if self.words.slots.0.is_marked() {
-                    self.words.slots.0.wake_marked();
-                }
+                self.words.slots.0.notify();
                 return (Tenure { index, number }, sequence);
             }
             sequence = oldest.max(self.begin(start));
@@ -83,7 +81,7 @@ impl Shared<'_> {
 
     /// Returns the sequence of the oldest event that the writer may not overwrite yet.
     fn oldest(self) -> u64 {
-        // P4, Acquire: pairs with the Release in `grant`; carries the published events on which the
+        // P4, Acquire: pairs with the Release in `look`; carries the published events on which the
         // limit is based, so that it is never ahead of them.
         self.words.granted.0.load(Ordering::Acquire).saturating_sub(self.capacity)
     }
@@ -124,6 +122,16 @@ impl Shared<'_> {
     /// Returns the sequence of the slowest reader; `None` without readers.
     pub(crate) fn slowest(self) -> Option<u64> {
         self.held().map(|(_, sequence)| sequence).min()
+    }
+
+    /// Whether the slot of `sequence` is free: each reader has finished the event one lap before.
+    pub(crate) fn has_room(self, sequence: u64) -> bool {
+        self.slowest().is_none_or(|slowest| slowest + self.capacity > sequence)
+    }
+
+    /// Returns the number of threads at the segment, if each end has one.
+    pub(crate) fn threads(self) -> u64 {
+        1 + self.held().count() as u64
     }
 
     /// Returns the free seats.

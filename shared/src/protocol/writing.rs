@@ -76,12 +76,10 @@ impl Writing {
     #[inline]
     pub(crate) fn publish(&mut self, shared: Shared<'_>, count: u64) {
         self.next += count;
-        // P1, Release: pairs with the Acquire in `known`; carries the events.
+        // P1, Release: pairs with the Acquire in `published`; carries the events.
         shared.words.published.0.store(self.next, Ordering::Release);
         self.fences.light();
-        if shared.words.events.0.is_marked() {
-            shared.words.events.0.wake_marked();
-        }
+        shared.words.events.0.notify();
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! A map is the list of modules. Blank lines divide it into layers, the lowest first. The sources of `core/` and
 //! `lapwing/` are checked here, because this test needs a parser and they have no such dependency, and so are those of
-//! `stream/`, `shared/`, `metrics/` and `cli/`. Those of `aeron/` are checked here too, because its crates do not build on each machine.
+//! `stream/`, `shared/`, `metrics/` and `cli/`. Those of `aeron/` are checked here too, because its crates do not build on
+//! each machine.
 //!
 //! An import is each path that leads to another file, also inside of a function. What a file exports leads to the
 //! file that defines it. Tests do not count.

@@ -391,6 +391,6 @@ impl<T: Event> Elsewhere for News<'_, T> {
     }
 
     fn has_siblings(&self) -> bool {
-        self.source.shared().held().count() > 1
+        self.source.shared().readers() > 1
     }
 }

@@ -271,7 +271,7 @@ impl<T: Event> Writer<T> {
     ///
     /// Looks every millisecond, for at most `timeout`.
     pub fn wait_for_readers(&self, count: usize, timeout: Duration) -> bool {
-        look_for(timeout, || self.readers().len() >= count)
+        look_for(timeout, || self.slots.shared().readers() >= count)
     }
 
     /// Closes the segment. Readers get the events that are left, and then

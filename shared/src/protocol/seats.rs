@@ -129,9 +129,15 @@ impl Shared<'_> {
         self.slowest().is_none_or(|slowest| slowest + self.capacity > sequence)
     }
 
+    /// Returns the number of readers. Unlike [`held`](Self::held), it loads no sequence, whose cache
+    /// line another reader is writing.
+    pub(crate) fn readers(self) -> usize {
+        (0..self.seats.len()).filter(|&index| is_held(self.tenure_of(index))).count()
+    }
+
     /// Returns the number of threads at the segment, if each end has one.
     pub(crate) fn threads(self) -> u64 {
-        1 + self.held().count() as u64
+        1 + self.readers() as u64
     }
 
     /// Returns the free seats.

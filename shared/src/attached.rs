@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Peer;
-use crate::directory::{Directory, Place, seat};
-use crate::evidence::Watched;
+use crate::directory::{Directory, Locked, Place};
 use crate::fork::Process;
+use crate::holders::is_any_alive;
 use crate::memory::Memory;
+use crate::protocol::claiming::Claiming;
+use crate::protocol::seats::Side;
 use crate::sync::Ordering;
 
 /// How long an end that is dropped waits for another process to unlock the folder. If that takes
@@ -36,28 +38,45 @@ impl Attached {
     /// Returns the readers.
     pub(crate) fn readers(&self) -> Vec<Peer> {
         let shared = self.memory.shared();
-        let published = shared.published();
+        let newest = shared.newest();
         let peers = shared.held().map(|(tenure, sequence)| Peer {
             // P8, Relaxed: for people.
             pid: shared.seats[tenure.index].holder.0.pid.load(Ordering::Relaxed),
             seat: tenure.index,
             sequence,
-            lag: published.saturating_sub(sequence),
+            lag: newest.saturating_sub(sequence),
         });
         peers.collect()
     }
 
+    /// Gives up the seat of a writer. The last one closes the segment if it `closes`.
+    ///
+    /// Under the lock, so that no writer joins in between. If another process keeps the folder locked,
+    /// the segment stays open.
+    pub(crate) fn leave(&self, claiming: &Claiming, closes: bool) {
+        let (locked, shared) = (self.place.lock(AT_THE_END), self.memory.shared());
+        claiming.leave(shared);
+        let Ok(locked) = locked else { return };
+        if closes && !is_any_alive(shared, &self.directory, Side::Writers) {
+            shared.close();
+            self.remove_in(&locked);
+        }
+    }
+
     /// Removes a closed segment, unless a reader has to drain it.
     pub(crate) fn remove_unless_in_use(&self) {
-        let Ok(locked) = self.place.lock(AT_THE_END) else { return };
-        let Ok(Some(directory)) = locked.open() else { return };
-        if !directory.is(&self.directory) {
-            return;
+        if let Ok(locked) = self.place.lock(AT_THE_END) {
+            self.remove_in(&locked);
         }
+    }
+
+    fn remove_in(&self, locked: &Locked<'_>) {
+        let Ok(Some(directory)) = locked.open() else { return };
         let shared = self.memory.shared();
-        let is_alive = |index| !matches!(Watched::open(&directory, &seat(index)), Ok(None));
-        let is_used = shared.held().any(|(tenure, _)| is_alive(tenure.index));
-        if shared.is_closed() && !is_used {
+        let is_removable = directory.is(&self.directory)
+            && shared.is_closed()
+            && !is_any_alive(shared, &directory, Side::Readers);
+        if is_removable {
             let _ = locked.remove();
         }
     }

@@ -4,6 +4,7 @@
 //! ```text
 //! FOLDER/NAME.segment/memory      header, words and slots
 //! FOLDER/NAME.segment/writer      the pipe that the writer holds
+//! FOLDER/NAME.segment/writer-3    the pipe that one of several writers holds, on its seat
 //! FOLDER/NAME.segment/seat-3      the pipe that the reader on a seat holds
 //! FOLDER/.NAME.new, .NAME.old     a segment that is being made or removed
 //! ```
@@ -26,6 +27,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::fork::Kept;
+use crate::protocol::seats::Side;
 use crate::signals;
 
 /// The file with the memory.
@@ -44,8 +46,11 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 const OWN: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Returns the name of the pipe of a seat.
-pub(crate) fn seat(index: usize) -> String {
-    format!("seat-{index}")
+pub(crate) fn pipe(side: Side, index: usize) -> String {
+    match side {
+        Side::Readers => format!("seat-{index}"),
+        Side::Writers => format!("{WRITER}-{index}"),
+    }
 }
 
 /// Whether a segment may have this name. It cannot lead out of the folder.
@@ -212,7 +217,10 @@ impl Locked<'_> {
 
 /// Whether a directory has files that no segment has.
 fn has_other_files(directory: &Path) -> bool {
-    let is_own = |name: &str| [MEMORY, WRITER].contains(&name) || name.starts_with("seat-");
+    let is_own = |name: &str| {
+        [MEMORY, WRITER].contains(&name)
+            || ["seat-", "writer-"].iter().any(|pipe| name.starts_with(pipe))
+    };
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name()).any(|name| !name.to_str().is_some_and(is_own))
 }

@@ -80,10 +80,21 @@ pub enum CreateError {
     },
     /// An event has no bytes, or needs an alignment of more than a page.
     Event,
+    /// There cannot be so many writers.
+    Writers {
+        /// The requested number of writers.
+        requested: usize,
+    },
     /// A process writes to the segment, which may be this one.
     HasWriter {
-        /// Its process id, as its own pid namespace has it.
+        /// Its process id, as its own pid namespace has it. If there are several writers, the id of
+        /// the one that was the last to join.
         pid: u32,
+    },
+    /// There are as many writers as there can be.
+    NoSeat {
+        /// The number of their seats.
+        writers: usize,
     },
     /// The folder belongs to another user, or other users may write to it.
     Folder {
@@ -117,10 +128,14 @@ impl fmt::Display for CreateError {
             Self::Seats { requested } => {
                 write!(f, "seats must be in 1..={MAX_SEATS}: requested={requested}")
             }
+            Self::Writers { requested } => {
+                write!(f, "writers must be in 1..={MAX_SEATS}: requested={requested}")
+            }
             Self::Event => write_event(f),
             Self::HasWriter { pid } => {
                 write!(f, "a process writes to the segment already: pid={pid}")
             }
+            Self::NoSeat { writers } => write!(f, "writers have all seats: writers={writers}"),
             Self::Folder { path } => write_folder(f, path),
             Self::Busy { folder } => write_busy(f, folder),
             Self::File { path, kind } => write_file(f, path, *kind),

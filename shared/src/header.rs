@@ -16,7 +16,7 @@ use crate::memory::{PAGE, Shape};
 pub(crate) const MAGIC: [u8; 8] = *b"LAPWSHAR";
 
 /// The version of the layout and of the protocol.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Reads as another number on a machine with the other byte order.
 pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
@@ -28,10 +28,11 @@ pub(crate) const BYTE_ORDER_AT: usize = 12;
 pub(crate) const BOOT_AT: usize = 16;
 pub(crate) const CAPACITY_AT: usize = 32;
 pub(crate) const SEATS_AT: usize = 40;
-pub(crate) const EVENT_BYTES_AT: usize = 48;
-pub(crate) const LAYOUT_HASH_AT: usize = 56;
-pub(crate) const LAYOUT_BYTES_AT: usize = 64;
-pub(crate) const LAYOUT_AT: usize = 72;
+pub(crate) const WRITERS_AT: usize = 48;
+pub(crate) const EVENT_BYTES_AT: usize = 56;
+pub(crate) const LAYOUT_HASH_AT: usize = 64;
+pub(crate) const LAYOUT_BYTES_AT: usize = 72;
+pub(crate) const LAYOUT_AT: usize = 80;
 
 /// Most bytes of a layout's description that the header keeps. A longer one is compared by its hash.
 pub(crate) const MAX_LAYOUT: usize = PAGE - LAYOUT_AT;
@@ -53,8 +54,8 @@ impl Header {
     /// # Errors
     ///
     /// What the system says.
-    pub(crate) fn of<T: Event>(capacity: usize, seats: usize) -> io::Result<Self> {
-        let (mut layout, shape) = (T::layout(), Shape { capacity, seats, event: size_of::<T>() });
+    pub(crate) fn of<T: Event>(shape: Shape) -> io::Result<Self> {
+        let (mut layout, shape) = (T::layout(), Shape { event: size_of::<T>(), ..shape });
         let layout_hash = hash(&layout);
         layout.truncate(MAX_LAYOUT); // it is ASCII
         Ok(Self { boot: boot()?, shape, layout_hash, layout })
@@ -70,6 +71,7 @@ impl Header {
         put(BOOT_AT, &self.boot);
         put(CAPACITY_AT, &(self.shape.capacity as u64).to_ne_bytes());
         put(SEATS_AT, &(self.shape.seats as u64).to_ne_bytes());
+        put(WRITERS_AT, &(self.shape.writers as u64).to_ne_bytes());
         put(EVENT_BYTES_AT, &(self.shape.event as u64).to_ne_bytes());
         put(LAYOUT_HASH_AT, &self.layout_hash.to_ne_bytes());
         put(LAYOUT_BYTES_AT, &(self.layout.len() as u64).to_ne_bytes());
@@ -108,11 +110,13 @@ impl Header {
         let shape = Shape {
             capacity: size(CAPACITY_AT)?,
             seats: size(SEATS_AT)?,
+            writers: size(WRITERS_AT)?,
             event: size(EVENT_BYTES_AT)?,
         };
         let is_possible = shape.capacity.is_power_of_two()
             && shape.capacity <= MAX_CAPACITY
             && (1..=MAX_SEATS).contains(&shape.seats)
+            && shape.writers <= MAX_SEATS
             && shape.event > 0;
         let layout = page[LAYOUT_AT..].get(..size(LAYOUT_BYTES_AT)?).filter(|_| is_possible);
         let layout = layout.ok_or(Difference::NoSegment)?;

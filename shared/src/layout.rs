@@ -16,10 +16,10 @@ mod tests {
     use crate::header::{
         BOOT_AT, BYTE_ORDER, BYTE_ORDER_AT, CAPACITY_AT, EVENT_BYTES_AT, LAYOUT_AT,
         LAYOUT_BYTES_AT, LAYOUT_HASH_AT, MAGIC, MAGIC_AT, MAX_LAYOUT, SEATS_AT, VERSION,
-        VERSION_AT,
+        VERSION_AT, WRITERS_AT,
     };
     use crate::memory::SEATS;
-    use crate::words::{Holder, Seat};
+    use crate::words::{Claim, Holder, Seat, WriterSeat};
 
     const TABLES: &str = include_str!("docs/layout.rs");
 
@@ -44,11 +44,13 @@ mod tests {
             ("boot", BOOT_AT),
             ("capacity", CAPACITY_AT),
             ("seats", SEATS_AT),
+            ("writers", WRITERS_AT),
             ("event_bytes", EVENT_BYTES_AT),
             ("layout_hash", LAYOUT_HASH_AT),
             ("layout_bytes", LAYOUT_BYTES_AT),
             ("layout", LAYOUT_AT),
             ("published", words(offset_of!(Words, published))),
+            ("claimed", words(offset_of!(Words, claimed))),
             ("granted", words(offset_of!(Words, granted))),
             ("events", words(offset_of!(Words, events))),
             ("slots", words(offset_of!(Words, slots))),
@@ -57,6 +59,8 @@ mod tests {
             ("writer_pid", WRITER_PID),
             ("writer_fences", life(offset_of!(Life, writer_fences))),
             ("sequence", offset_of!(Seat, sequence)),
+            ("first", offset_of!(WriterSeat, claim) + offset_of!(Claim, first)),
+            ("count", offset_of!(WriterSeat, claim) + offset_of!(Claim, count)),
             ("tenure", holder(offset_of!(Holder, tenure))),
             ("pid", holder(offset_of!(Holder, pid))),
             ("fences", holder(offset_of!(Holder, fences))),
@@ -73,9 +77,11 @@ mod tests {
         assert_eq!(rows["byte_order"].1, format!("{BYTE_ORDER:#010x}"));
         assert!(rows["layout_bytes"].1.ends_with(&format!("at most {MAX_LAYOUT}")));
         assert!(TABLES.contains(&format!("From offset {WORDS} on lie the words")));
-        let seats =
-            format!("From offset {SEATS} on lie the seats, {} bytes each", size_of::<Seat>());
+        let seats = format!("From offset {SEATS} on lie the seats of readers");
         assert!(TABLES.contains(&seats), "{seats}");
+        assert_eq!(size_of::<Seat>(), size_of::<WriterSeat>());
+        assert_eq!(offset_of!(Seat, holder), offset_of!(WriterSeat, holder));
+        assert!(TABLES.contains(&format!("Each seat has {} bytes", size_of::<Seat>())));
         assert!(TABLES.contains(&format!("word by word: version {VERSION}.")));
     }
 }

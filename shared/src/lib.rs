@@ -173,16 +173,21 @@ mod slots;
 mod source;
 mod watch;
 
+mod holders;
+
 mod attached;
 mod batch;
 
 mod reader;
-// M1: which slots the writer may write.
+// M1: which slots a writer may write.
+#[allow(unsafe_code)]
+mod multi_writer;
 #[allow(unsafe_code)]
 mod writer;
 
 // M4: maps the file that it has checked.
 #[allow(unsafe_code)]
+mod making;
 mod segment;
 
 pub mod docs;
@@ -194,6 +199,7 @@ mod models;
 
 pub use batch::{Batch, Iter};
 pub use event::Event;
+pub use multi_writer::MultiWriter;
 pub use reader::Reader;
 pub use segment::Segment;
 pub use writer::Writer;

@@ -375,11 +375,11 @@ impl<T: Event> Elsewhere for News<'_, T> {
     fn park(&self, deadline: Option<Instant>) {
         let shared = self.source.shared();
         let place = &shared.words.events.0;
-        parking::park(place, deadline, || shared.does_writer_rely(), || self.is_over());
+        parking::park(place, deadline, || shared.does_a_writer_rely(), || self.is_over());
     }
 
     fn progress(&self) -> u64 {
-        self.source.shared().published()
+        self.source.shared().newest()
     }
 
     fn capacity(&self) -> u64 {

@@ -1,57 +1,44 @@
-//! Makes, opens and takes over segments. Not here: where they lie (`directory`), and what the ends do
-//! (`writer`, `reader`).
-//!
-//! The order of the steps is what keeps a death at any of them harmless:
-//!
-//! - A segment is made under another name, and renamed once a writer holds its pipe.
-//! - A reader holds the pipe of a seat before it takes the seat, and gives up the seat before the pipe.
-//! - All of that runs under the lock of the folder, which the kernel releases. So nobody else holds
-//!   the pipe of a seat that is taken, and one that is taken and not held belongs to a dead reader
-//!   (M3).
+//! The name of a segment, how a process takes part in it, and how it gets an end. Not here: the steps
+//! under the lock of the folder (`making`), where a segment lies (`directory`), and what the ends do
+//! (`writer`, `multi_writer`, `reader`).
 
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use lapwing::wait::{Adaptive, WaitStrategy, WaiterElsewhere};
-use rustix::fs::OFlags;
 
 use crate::attached::Attached;
 use crate::deadline::look_for;
-use crate::directory::{
-    Directory, Locked, MEMORY, Place, Refused, WRITER, is_name, seat, usual_folder,
-};
+use crate::directory::{Directory, Locked, Place, Refused, is_name, pipe, usual_folder};
 use crate::error::{CreateError, OpenError};
 use crate::event::Event;
-use crate::evidence::{Held, Watched};
+use crate::evidence::Held;
 use crate::fences::Fences;
 use crate::header::Header;
-use crate::layout::WRITER_PID;
+use crate::holders::{clear_the_dead, free_seat};
 use crate::limits::{MAX_CAPACITY, MAX_SEATS};
+use crate::making::{
+    Found, LOCK_LIMIT, Made, Unmade, find, join_or_make, lock_to_write, map, open_memory,
+    take_over_or_make,
+};
 use crate::memory::{Memory, PAGE, Shape};
+use crate::multi_writer::{self, MultiWriter};
+use crate::protocol::Shared;
+use crate::protocol::claiming::Claiming;
 use crate::protocol::reading::Reading;
-use crate::protocol::seats::Start;
+use crate::protocol::seats::{Side, Start};
 use crate::protocol::writing::Writing;
 use crate::reader::{self, Reader};
 use crate::sync::Ordering;
-use crate::watch::{ReadersWatch, WriterWatch};
+use crate::watch::{End, PeersWatch, Watch, WriterWatch};
 use crate::writer::{self, Writer};
 
-/// How long a process waits for another one that makes or opens a segment in the folder.
-const LOCK_LIMIT: Duration = Duration::from_secs(5);
-
-/// How long a process that creates a segment waits for the end of a writer that is there. One that
-/// was killed a moment ago holds its pipe until its memory is freed, and one that was dropped while
-/// its process starts a program holds it until that program runs.
-const WRITER_LIMIT: Duration = Duration::from_millis(50);
-
-/// Number of seats, unless the program says otherwise.
+/// Number of seats of each side, unless the program says otherwise.
 const SEATS: usize = 16;
 
 /// The name of a segment, and how this process takes part in it.
@@ -79,6 +66,7 @@ pub struct Segment<T> {
     name: String,
     folder: Option<PathBuf>,
     seats: usize,
+    writers: usize,
     waits: Option<WaiterElsewhere>,
     start: Start,
     event: PhantomData<fn() -> T>,
@@ -101,6 +89,7 @@ impl<T: Event> Segment<T> {
             name: name.into(),
             folder: None,
             seats: SEATS,
+            writers: SEATS,
             waits: None,
             start: Start::Newest,
             event: PhantomData,
@@ -129,7 +118,7 @@ impl<T: Event> Segment<T> {
     }
 
     /// Sets how many readers there can be at a time: 1 to 1024, 16 without this call. Only
-    /// [`create`](Self::create) uses it.
+    /// a process that creates the segment uses it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -143,6 +132,24 @@ impl<T: Event> Segment<T> {
     /// ```
     pub fn seats(mut self, seats: usize) -> Self {
         self.seats = seats;
+        self
+    }
+
+    /// Sets how many writers there can be at a time beside each other: 1 to 1024, 16 without this
+    /// call. Only [`create_or_join`](Self::create_or_join) uses it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let orders = || lapwing_shared::Segment::<u64>::named("orders").folder(folder.path());
+    /// use lapwing_shared::error::CreateError;
+    ///
+    /// let _writer = orders().writers(1).create_or_join(8)?;
+    /// let other = orders().writers(1).create_or_join(8);
+    /// assert_eq!(other.err(), Some(CreateError::NoSeat { writers: 1 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn writers(mut self, writers: usize) -> Self {
+        self.writers = writers;
         self
     }
 
@@ -219,27 +226,69 @@ impl<T: Event> Segment<T> {
     /// Waits for another process that makes or opens a segment in the folder, for at most five
     /// seconds.
     pub fn create(self, capacity: usize) -> Result<Writer<T>, CreateError> {
-        self.check(capacity)?;
-        let place = self.place();
-        let failed = |refused| create_error(&place, refused);
+        let place = self.place_for(capacity, 0)?;
+        let failed = |unmade| create_error(&place, unmade);
         place.make_folder().map_err(|error| failed(error.into()))?;
-        let locked = lock_without_writer(&place)?;
+        let locked = lock_to_write(&place, |_| Ok(false)).map_err(failed)?;
         let attach = || {
-            let header = Header::of::<T>(capacity, self.seats)?;
-            locked.remove_leftovers()?;
-            let (made, has_taken_over) = match take_over(&locked, &header)? {
-                Some(made) => (made, true),
-                None => (make(&locked, &header)?, false),
-            };
-            let memory = Arc::clone(&made.memory);
-            let writer = self.write(made, &place, has_taken_over);
-            if writer.is_err() && !has_taken_over {
-                memory.shared().close();
-                let _ = locked.remove();
-            }
-            writer
+            let made = take_over_or_make(&locked, &self.header(capacity, 0)?)?;
+            made.or_remove(&locked, |made| self.write(made, &place))
         };
-        let writer = attach().map_err(|error| failed(error.into()))?;
+        let writer = attach().map_err(failed)?;
+        drop(locked);
+        writer.populate();
+        Ok(writer)
+    }
+
+    /// Joins the writers of the segment, or creates it if there is none, with `capacity` slots.
+    /// Returns a writing end, beside which others can be in this process and in others.
+    ///
+    /// All writers of a segment set the same capacity, seats and [writers](Self::writers), and have
+    /// the same events. Their events are in one order, which all readers see. The segment is closed
+    /// when the last of its writers is dropped. If all of them end without closing it, the next one
+    /// that joins goes on with its sequences.
+    ///
+    /// A segment that was closed is replaced by a new one, as [`create`](Self::create) does, and so
+    /// is one that differs, unless a living process writes to it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let orders = || lapwing_shared::Segment::<u64>::named("orders").folder(folder.path());
+    /// let mut first = orders().create_or_join(8)?;
+    /// let mut second = orders().create_or_join(8)?; // in another process
+    /// let mut reader = orders().open()?;
+    ///
+    /// assert_eq!(first.publish(|order| *order = 7), 0);
+    /// assert_eq!(second.publish(|order| *order = 8), 1);
+    /// assert_eq!(reader.poll()?.as_slice(), [7, 8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError`]; [`NoSeat`](CreateError::NoSeat) if there are as many writers as there can
+    /// be, and [`HasWriter`](CreateError::HasWriter) if a living process writes to a segment with
+    /// this name that differs, and still does after 50 ms.
+    ///
+    /// # Blocking
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_or_join(self, capacity: usize) -> Result<MultiWriter<T>, CreateError> {
+        let writers = self.writers;
+        if !(1..=MAX_SEATS).contains(&writers) {
+            return Err(CreateError::Writers { requested: writers });
+        }
+        let place = self.place_for(capacity, writers)?;
+        let failed = |unmade| create_error(&place, unmade);
+        place.make_folder().map_err(|error| failed(error.into()))?;
+        let header = self.header(capacity, writers).map_err(|error| failed(error.into()))?;
+        let may_join = |locked: &Locked<'_>| Ok(matches!(find(locked, &header)?, Found::Same(..)));
+        let locked = lock_to_write(&place, may_join).map_err(failed)?;
+        let attach = || {
+            let (made, seat) = join_or_make(&locked, &header)?;
+            made.or_remove(&locked, |made| self.write_beside_others(made, seat, &place))
+        };
+        let writer = attach().map_err(failed)?;
         drop(locked);
         writer.populate();
         Ok(writer)
@@ -296,8 +345,7 @@ impl<T: Event> Segment<T> {
         let directory = locked.open()?.ok_or_else(not_found)?;
         let file = open_memory(&directory)?;
         let header = Header::read(&file)?.map_err(OpenError::Differs)?;
-        let Shape { capacity, seats, .. } = header.shape;
-        header.check(&Header::of::<T>(capacity, seats)?).map_err(OpenError::Differs)?;
+        header.check(&Header::of::<T>(header.shape)?).map_err(OpenError::Differs)?;
         if !is_event::<T>() {
             return Err(OpenError::Event.into());
         }
@@ -306,7 +354,9 @@ impl<T: Event> Segment<T> {
             return Err(OpenError::Closed.into());
         }
         clear_the_dead(&memory, &directory)?;
-        let index = free_seat(&memory, &directory)?.ok_or(OpenError::NoSeat { seats })?;
+        let seats = header.shape.seats;
+        let index = free_seat(&memory, &directory, Side::Readers)?;
+        let index = index.ok_or(OpenError::NoSeat { seats })?;
         Ok(self.read((memory, Arc::new(directory)), place, index)?)
     }
 
@@ -344,8 +394,8 @@ impl<T: Event> Segment<T> {
         self.open() // which says why, if it is not there
     }
 
-    /// Checks what a new segment is asked to be.
-    fn check(&self, capacity: usize) -> Result<(), CreateError> {
+    /// Checks what a new segment is asked to be. Returns where it lies.
+    fn place_for(&self, capacity: usize, writers: usize) -> Result<Place, CreateError> {
         if !is_name(&self.name) {
             return Err(CreateError::Name { name: self.name.clone() });
         }
@@ -355,29 +405,56 @@ impl<T: Event> Segment<T> {
         if !(1..=MAX_SEATS).contains(&self.seats) {
             return Err(CreateError::Seats { requested: self.seats });
         }
-        let shape = Shape { capacity, seats: self.seats, event: size_of::<T>() };
         let is_possible = capacity.is_power_of_two() && capacity <= MAX_CAPACITY;
-        if !is_possible || shape.bytes().is_none() {
+        if !is_possible || self.shape(capacity, writers).bytes().is_none() {
             return Err(CreateError::Capacity { requested: capacity });
         }
-        Ok(())
+        Ok(self.place())
+    }
+
+    fn shape(&self, capacity: usize, writers: usize) -> Shape {
+        Shape { capacity, seats: self.seats, writers, event: size_of::<T>() }
+    }
+
+    fn header(&self, capacity: usize, writers: usize) -> io::Result<Header> {
+        Header::of::<T>(self.shape(capacity, writers))
     }
 
     fn place(&self) -> Place {
         Place::new(&self.folder.clone().unwrap_or_else(usual_folder), &self.name)
     }
 
-    /// Makes the writing end.
-    fn write(self, made: Made, place: &Place, has_taken_over: bool) -> io::Result<Writer<T>> {
-        let Made { memory, directory, held } = made;
-        let shared = memory.shared();
-        let writing = Writing::new(shared, Fences::register());
-        shared.words.life.0.writer_pid.store(std::process::id(), Ordering::Relaxed); // P8: for people
-        let watch =
-            ReadersWatch::start(Arc::clone(&memory), Arc::clone(&directory), Arc::clone(&held))?;
+    /// Makes the end of a writer that is alone.
+    fn write(self, made: &Made, place: &Place) -> io::Result<Writer<T>> {
+        let Made { memory, directory, held, was_there } = made;
+        let writing = Writing::new(memory.shared(), Fences::register());
+        made.sign();
+        let (watch, _) = start_watch(memory, directory, held, End::Writer)?;
         let waits = self.into_waits();
-        let attached = Attached::new(memory, directory, place.clone());
+        let attached = Attached::new(Arc::clone(memory), Arc::clone(directory), place.clone());
+        let (held, has_taken_over) = (Arc::clone(held), *was_there);
         Ok(Writer::new(writer::Parts { writing, waits, watch, held, attached, has_taken_over }))
+    }
+
+    /// Makes the end of a writer beside others, on this seat.
+    fn write_beside_others(
+        self,
+        made: &Made,
+        seat: usize,
+        place: &Place,
+    ) -> io::Result<MultiWriter<T>> {
+        let Made { memory, directory, held, was_there } = made;
+        made.sign();
+        // M3: the pipe before the seat. In between, the others learn that there is a pipe to watch.
+        let (watch, _) = start_watch(memory, directory, held, End::OneOfWriters(seat))?;
+        let (fences, shared) = (Fences::register(), memory.shared());
+        sit(shared, Side::Writers, seat);
+        let claiming = Claiming::join(shared, seat, fences);
+        let waits = self.into_waits();
+        let attached = Attached::new(Arc::clone(memory), Arc::clone(directory), place.clone());
+        let (held, has_joined) = (Arc::clone(held), *was_there);
+        let parts = multi_writer::Parts { claiming, waits, watch, held, attached, has_joined };
+        Ok(MultiWriter::new(parts))
     }
 
     /// Takes a seat and makes the reading end.
@@ -387,12 +464,15 @@ impl<T: Event> Segment<T> {
         place: &Place,
         index: usize,
     ) -> io::Result<Reader<T>> {
-        // M3: the pipe before the seat. In between, the writer learns that there is a pipe to watch.
-        let held = Arc::new(Held::hold(&directory, &seat(index))?);
-        let watch =
-            WriterWatch::start(Arc::clone(&memory), Arc::clone(&directory), Arc::clone(&held))?;
+        // M3: the pipe before the seat. In between, writers learn that there is a pipe to watch.
+        let held = Arc::new(Held::hold(&directory, &pipe(Side::Readers, index))?);
+        let watch = if memory.shared().has_one_writer() {
+            WriterWatch::start(Arc::clone(&memory), Arc::clone(&directory), Arc::clone(&held))?
+        } else {
+            start_watch(&memory, &directory, &held, End::Reader)?
+        };
         let (fences, shared) = (Fences::register(), memory.shared());
-        shared.seats[index].holder.0.pid.store(std::process::id(), Ordering::Relaxed); // P8: for people
+        sit(shared, Side::Readers, index);
         let (tenure, sequence) = shared.join(index, self.start, fences.code());
         let reading = Reading::new(tenure, sequence, fences);
         let waits = self.into_waits();
@@ -429,113 +509,35 @@ impl From<io::Error> for Unopened {
     }
 }
 
-/// A segment whose writer this process is.
-struct Made {
-    memory: Arc<Memory>,
-    directory: Arc<Directory>,
-    held: Arc<Held>,
-}
-
-/// Locks the folder while nobody writes to the segment. Waits a moment for a writer that ends,
-/// without the lock.
-fn lock_without_writer(place: &Place) -> Result<Locked<'_>, CreateError> {
-    let failed = |refused| create_error(place, refused);
-    let start = Instant::now();
-    loop {
-        let locked = place.lock(LOCK_LIMIT).map_err(failed)?;
-        match writer_of(&locked).map_err(|error| failed(error.into()))? {
-            None => return Ok(locked),
-            Some(_) if start.elapsed() < WRITER_LIMIT => {}
-            Some(pid) => return Err(CreateError::HasWriter { pid }),
+impl Made {
+    /// Makes an end. If that fails, removes a segment that is new.
+    fn or_remove<E>(
+        self,
+        locked: &Locked<'_>,
+        end: impl FnOnce(&Self) -> io::Result<E>,
+    ) -> Result<E, Unmade> {
+        let made = end(&self);
+        if made.is_err() && !self.was_there {
+            self.memory.shared().close();
+            let _ = locked.remove();
         }
-        drop(locked);
-        sleep(Duration::from_millis(1));
+        Ok(made?)
     }
 }
 
-/// Returns the process that writes to the segment, if one does.
-fn writer_of(locked: &Locked<'_>) -> io::Result<Option<u32>> {
-    let Some(directory) = locked.open()? else { return Ok(None) };
-    if !has_writer(&directory)? {
-        return Ok(None);
-    }
-    let mut pid = [0; 4];
-    open_memory(&directory)?.read_exact_at(&mut pid, WRITER_PID as u64)?;
-    Ok(Some(u32::from_ne_bytes(pid)))
+fn start_watch(
+    memory: &Arc<Memory>,
+    directory: &Arc<Directory>,
+    held: &Arc<Held>,
+    end: End,
+) -> io::Result<(Watch, Arc<AtomicBool>)> {
+    PeersWatch::start(Arc::clone(memory), Arc::clone(directory), Arc::clone(held), end)
 }
 
-/// Whether a process holds the pipe of the writer. A pipe that was removed is held by nobody.
-fn has_writer(directory: &Directory) -> io::Result<bool> {
-    match Watched::open(directory, WRITER) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        writer => Ok(writer?.is_some()),
-    }
-}
-
-/// Takes over the segment of a dead writer if it has this header. Otherwise removes what there is.
-fn take_over(locked: &Locked<'_>, header: &Header) -> io::Result<Option<Made>> {
-    let Some(directory) = locked.open()? else {
-        locked.remove()?; // something else may have the name
-        return Ok(None);
-    };
-    // Only a segment that is known to be another one is removed.
-    let file = match open_memory(&directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        file => Some(file?),
-    };
-    let found = file.as_ref().map(Header::read).transpose()?.and_then(Result::ok);
-    if let (Some(file), Some(found)) = (file, found) {
-        let memory = map(&file, found.shape)?;
-        let is_same = found.shape == header.shape && found.check(header).is_ok();
-        if is_same && !memory.shared().is_closed() {
-            match Held::hold(&directory, WRITER) {
-                // Somebody has removed a pipe, as programs do that clean up.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                held => {
-                    let (held, directory) = (Arc::new(held?), Arc::new(directory));
-                    // P8, Relaxed: for people.
-                    memory.shared().words.life.0.takeovers.fetch_add(1, Ordering::Relaxed);
-                    return Ok(Some(Made { memory, directory, held }));
-                }
-            }
-        }
-        memory.shared().close(); // for readers that still have it
-    }
-    locked.remove()?;
-    Ok(None)
-}
-
-/// Makes a segment.
-fn make(locked: &Locked<'_>, header: &Header) -> io::Result<Made> {
-    let directory = locked.make_draft()?;
-    let make = || {
-        let bytes = header.shape.bytes().ok_or(io::ErrorKind::OutOfMemory)?;
-        let file = directory.make_file(MEMORY, bytes)?;
-        file.write_all_at(&header.encode(), 0)?;
-        directory.make_pipe(WRITER)?;
-        (0..header.shape.seats).try_for_each(|index| directory.make_pipe(&seat(index)))?;
-        let held = Arc::new(Held::hold(&directory, WRITER)?);
-        let memory = map(&file, header.shape)?;
-        locked.publish_draft()?;
-        Ok((memory, held))
-    };
-    match make() {
-        Ok((memory, held)) => Ok(Made { memory, directory: Arc::new(directory), held }),
-        Err(error) => {
-            let _ = locked.remove_leftovers();
-            Err(error)
-        }
-    }
-}
-
-fn open_memory(directory: &Directory) -> io::Result<File> {
-    directory.open(MEMORY, OFlags::RDWR)
-}
-
-fn map(file: &File, shape: Shape) -> io::Result<Arc<Memory>> {
-    // SAFETY: M4: the file has these bytes, as it was made or checked, and the processes of this
-    // user are trusted to keep the protocol and not to shorten it.
-    unsafe { Memory::map(file, shape) }.map(Arc::new)
+/// Notes for people who is about to take a seat.
+fn sit(shared: Shared<'_>, side: Side, index: usize) {
+    // P8, Relaxed: for people.
+    shared.holder(side, index).pid.store(std::process::id(), Ordering::Relaxed);
 }
 
 /// Whether a segment can have such events: its slots begin on a page.
@@ -543,34 +545,15 @@ fn is_event<T>() -> bool {
     size_of::<T>() > 0 && align_of::<T>() <= PAGE
 }
 
-/// Clears the seats of dead readers. The watch of the writer does so too, unless there is no writer.
-fn clear_the_dead(memory: &Memory, directory: &Directory) -> io::Result<()> {
-    let shared = memory.shared();
-    for (tenure, _) in shared.held() {
-        let is_dead = Watched::open(directory, &seat(tenure.index))?.is_none();
-        if is_dead && shared.clear(tenure) {
-            shared.words.slots.0.wake_all();
+fn create_error(place: &Place, unmade: Unmade) -> CreateError {
+    match unmade {
+        Unmade::HasWriter { pid } => CreateError::HasWriter { pid },
+        Unmade::NoSeat { writers } => CreateError::NoSeat { writers },
+        Unmade::System(Refused::Busy) => CreateError::Busy { folder: place.folder().into() },
+        Unmade::System(Refused::Foreign) => CreateError::Folder { path: place.folder().into() },
+        Unmade::System(Refused::File(error)) => {
+            CreateError::File { path: place.directory(), kind: error.kind() }
         }
-    }
-    Ok(())
-}
-
-/// Returns a seat that is free and whose pipe nobody holds: a reader that is about to leave has
-/// given up its seat, and still holds the pipe.
-fn free_seat(memory: &Memory, directory: &Directory) -> io::Result<Option<usize>> {
-    for index in memory.shared().free_seats() {
-        if Watched::open(directory, &seat(index))?.is_none() {
-            return Ok(Some(index));
-        }
-    }
-    Ok(None)
-}
-
-fn create_error(place: &Place, refused: Refused) -> CreateError {
-    match refused {
-        Refused::Busy => CreateError::Busy { folder: place.folder().into() },
-        Refused::Foreign => CreateError::Folder { path: place.folder().into() },
-        Refused::File(error) => CreateError::File { path: place.directory(), kind: error.kind() },
     }
 }
 

@@ -18,14 +18,17 @@ pub(crate) struct Line<T>(pub(crate) T);
 #[repr(C)]
 pub(crate) struct Words {
     /// The number of published events, which is the sequence of the next one. The writer stores it, and
-    /// readers load it.
+    /// readers load it. Unused with several writers.
     pub(crate) published: Line<AtomicU64>,
-    /// The writer writes to sequences below this one without another look at the seats. It never
-    /// decreases. The writer stores it, and readers load it when they join.
+    /// The number of claimed sequences, with several writers. They swap it.
+    pub(crate) claimed: Line<AtomicU64>,
+    /// No writer writes to this sequence or a later one without another look at the seats. It never
+    /// decreases. Writers store it, and readers load it when they join.
     pub(crate) granted: Line<AtomicU64>,
-    /// Where readers park until an event is published. Readers mark it, the writer wakes them.
+    /// Where readers park until an event is published. Readers mark it, writers wake them.
     pub(crate) events: Line<EventCount>,
-    /// Where the writer parks until a slot is free. The writer marks it, readers wake it.
+    /// Where writers park until a slot is free. They mark it, and readers wake them, as does another
+    /// writer that publishes.
     pub(crate) slots: Line<EventCount>,
     pub(crate) life: Line<Life>,
 }
@@ -39,13 +42,13 @@ pub(crate) struct Life {
     pub(crate) closed: AtomicU32,
     /// How often a process took the segment over.
     pub(crate) takeovers: AtomicU32,
-    /// The process that writes, for people.
+    /// The process that was the last to become a writer, for people.
     pub(crate) writer_pid: AtomicU32,
-    /// Which [fence](crate::fences::Fences::code) the writer runs.
+    /// Which [fence](crate::fences::Fences::code) the writer runs. Unused with several writers.
     pub(crate) writer_fences: AtomicU32,
 }
 
-/// The words of one seat.
+/// The words of a reader's seat.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Seat {
@@ -55,15 +58,32 @@ pub(crate) struct Seat {
     pub(crate) holder: Line<Holder>,
 }
 
-/// Who sits there. Written when a reader joins, leaves or is cleared away.
+/// The words of a writer's seat, in a segment with several writers.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct WriterSeat {
+    pub(crate) claim: Line<Claim>,
+    pub(crate) holder: Line<Holder>,
+}
+
+/// What a writer has claimed last, or is about to claim. The writer stores it, and those that repair
+/// what a dead writer left load it.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct Claim {
+    pub(crate) first: AtomicU64,
+    pub(crate) count: AtomicU64,
+}
+
+/// Who has a seat. Written when a process takes it, gives it up, or is cleared away.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Holder {
-    /// Odd while a reader has the seat. Increases by one when a reader takes it and when it is free
+    /// Odd while a process has the seat. Increases by one when a process takes it and when it is free
     /// again.
     pub(crate) tenure: AtomicU64,
-    /// The process that reads, for people.
+    /// That process, for people.
     pub(crate) pid: AtomicU32,
-    /// Which [fence](crate::fences::Fences::code) the reader runs.
+    /// Which [fence](crate::fences::Fences::code) it runs.
     pub(crate) fences: AtomicU32,
 }

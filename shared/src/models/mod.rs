@@ -14,29 +14,45 @@ use loom::thread;
 
 use crate::fences::Fences;
 use crate::protocol::reading::Reading;
-use crate::protocol::seats::{Start, Tenure, is_held};
+use crate::protocol::seats::{Side, Start, Tenure, is_held};
 use crate::protocol::writing::Writing;
 use crate::protocol::{Shared, Silence, parking};
-use crate::sync::{AtomicU32, Ordering};
-use crate::words::{Seat, Words};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::words::{Seat, Words, WriterSeat};
 
 /// A segment without a mapping.
 struct Segment {
     words: Words,
     seats: Vec<Seat>,
+    writers: Vec<WriterSeat>,
+    stamps: Vec<AtomicU64>,
     /// Each has the sequence of its event, plus one.
     slots: Vec<UnsafeCell<u64>>,
 }
 
 impl Segment {
     fn new(capacity: usize, seats: usize) -> Arc<Self> {
+        Self::with_writers(capacity, seats, 0)
+    }
+
+    /// A segment with seats for several writers.
+    fn with_writers(capacity: usize, seats: usize, writers: usize) -> Arc<Self> {
         let slots = (0..capacity).map(|_| UnsafeCell::new(0)).collect();
         let seats = (0..seats).map(|_| Seat::default()).collect();
-        Arc::new(Self { words: Words::default(), seats, slots })
+        let stamps = if writers == 0 { 0 } else { capacity };
+        let stamps = (0..stamps).map(|_| AtomicU64::new(0)).collect();
+        let writers = (0..writers).map(|_| WriterSeat::default()).collect();
+        Arc::new(Self { words: Words::default(), seats, writers, stamps, slots })
     }
 
     fn shared(&self) -> Shared<'_> {
-        Shared { words: &self.words, seats: &self.seats, capacity: self.slots.len() as u64 }
+        Shared {
+            words: &self.words,
+            seats: &self.seats,
+            writers: &self.writers,
+            stamps: &self.stamps,
+            capacity: self.slots.len() as u64,
+        }
     }
 
     fn slot(&self, sequence: u64) -> &UnsafeCell<u64> {
@@ -345,7 +361,7 @@ fn loom_a_reader_whose_seat_is_taken_has_read() {
             first.shared().leave(reading.tenure);
         });
         let second = thread::spawn(move || {
-            if let Some(index) = second.shared().free_seats().next() {
+            if let Some(index) = second.shared().free_seats(Side::Readers).next() {
                 second.reader(index, Start::Newest);
             }
         });

@@ -1,22 +1,15 @@
-//! A design of several writers, which is not built: a claim that is never anonymous. Decision 31 has the
-//! design and its cost.
-//!
-//! A writer stores the sequence that it is about to claim in a record of its own, and then moves the
-//! counter by a compare-and-swap. So each sequence that is claimed and not published is in the record of
-//! the writer that has it. If that writer is dead, another process publishes the sequence as skipped.
+//! Several writers: their claims, and what happens when one of them dies.
 
 use loom::sync::Arc;
 use loom::thread;
 
-use super::check;
-use crate::sync::{AtomicU64, Ordering};
-
-/// No claim.
-const NONE: u64 = u64::MAX;
-/// The stamp of an event that was published.
-const PUBLISHED: u64 = 1;
-/// The stamp of an event whose writer died before it was published.
-const SKIPPED: u64 = 2;
+use super::{Segment, check};
+use crate::fences::Fences;
+use crate::protocol::claiming::Claiming;
+use crate::protocol::seats::{Side, Start};
+use crate::protocol::stamps::Fate;
+use crate::protocol::{Silence, parking};
+use crate::sync::{AtomicU32, Ordering};
 
 /// Where a writer dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,96 +19,367 @@ enum Dies {
     Never,
 }
 
-/// The words of two writers, in a ring that has a slot for each claim.
-struct Claims {
-    claimed: AtomicU64,
-    records: [AtomicU64; 2],
-    stamps: [AtomicU64; 3],
-}
-
-impl Claims {
-    fn new() -> Arc<Self> {
-        let (claimed, records) = (AtomicU64::new(0), [(); 2].map(|()| AtomicU64::new(NONE)));
-        Arc::new(Self { claimed, records, stamps: [(); 3].map(|()| AtomicU64::new(0)) })
+impl Segment {
+    /// A writer beside others, beside which nobody parks.
+    fn unfenced_multi_writer(&self, seat: usize) -> Claiming {
+        Claiming::join(self.shared(), seat, Fences::Registered)
     }
 
-    /// Publishes an event, or dies meanwhile.
-    fn publish(&self, writer: usize, dies: Dies) {
-        loop {
-            let next = self.claimed.load(Ordering::Acquire);
-            // Release: carries the stamp of the claim before, for the second look. The swap carries the
-            // record itself.
-            self.records[writer].store(next, Ordering::Release);
-            if dies == Dies::BeforeTheSwap {
-                return;
-            }
-            // Release: carries the record. Each swap goes on with what the ones before carry.
-            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            if self.claimed.compare_exchange(next, next + 1, success, failure).is_err() {
-                continue;
-            }
-            if dies == Dies::BeforeThePublication {
-                return;
-            }
-            // Release: carries the event.
-            let before = self.stamps[next as usize].swap(PUBLISHED, Ordering::Release);
-            assert_eq!(before, 0, "nobody else has published it or skipped it");
-            return;
+    fn multi_writer(&self, seat: usize) -> Claiming {
+        Claiming::join(self.shared(), seat, Fences::Full)
+    }
+
+    /// Writes an event that is claimed.
+    fn write_claimed(&self, sequence: u64) {
+        self.slot(sequence).with_mut(|slot| {
+            // SAFETY: M1: the sequence is claimed; loom checks that no other thread has the slot.
+            unsafe { *slot = sequence + 1 }
+        });
+    }
+
+    /// Publishes up to `most` events. Returns how many.
+    fn try_write_several(&self, claiming: &mut Claiming, most: u64) -> u64 {
+        let Some(claimed) = claiming.claim(self.shared(), most) else { return 0 };
+        claimed.clone().for_each(|sequence| self.write_claimed(sequence));
+        let count = claimed.end - claimed.start;
+        claiming.seal(self.shared(), claimed, Fate::Published);
+        count
+    }
+
+    /// Publishes an event, and parks until there is room.
+    fn wait_and_write_several(&self, claiming: &mut Claiming) {
+        let shared = self.shared();
+        while self.try_write_several(claiming, 1) == 0 {
+            let place = &shared.words.slots.0;
+            parking::park(place, None, || false, || shared.has_room_to_claim());
         }
     }
 
-    /// Skips the claim of a writer that is dead.
-    fn repair(&self, dead: usize) {
-        let claim = self.records[dead].load(Ordering::Acquire);
-        let stamp = |claim| self.stamps[claim as usize].load(Ordering::Acquire);
-        // Acquire: what is claimed is in the record of the writer that claimed it.
-        while claim != NONE && self.claimed.load(Ordering::Acquire) > claim && stamp(claim) == 0 {
-            let other = 1 - dead;
-            if self.records[other].load(Ordering::Acquire) == claim {
-                // It has the claim, or is about to find that it has not.
-                thread::yield_now();
-            } else if stamp(claim) == 0 {
-                // The second look: the other writer may have published it and gone on in between.
-                self.stamps[claim as usize].store(SKIPPED, Ordering::Release);
+    /// Publishes `count` events in one claim, or dies meanwhile.
+    fn write_or_die(&self, claiming: &mut Claiming, count: u64, dies: Dies) {
+        let (shared, seat) = (self.shared(), claiming.tenure.index);
+        match dies {
+            Dies::Never => assert!(self.try_write_several(claiming, count) > 0),
+            Dies::BeforeTheSwap => self.writers[seat].claim.0.record(shared.next_claim(), count),
+            Dies::BeforeThePublication => {
+                if let Some(claimed) = claiming.claim(shared, count) {
+                    self.write_claimed(claimed.start); // and does not publish it
+                }
             }
         }
+    }
+
+    /// Returns what has become of the first sequences.
+    fn fates<const N: usize>(&self) -> [Option<Fate>; N] {
+        std::array::from_fn(|sequence| self.shared().fate(sequence as u64))
     }
 }
 
 /// One writer dies, and the other one publishes two events. Everything that was claimed is published or
 /// skipped once.
-fn check_death(dies: Dies) {
+fn check_death(dies: Dies, count: u64) {
     check(move || {
-        let claims = Claims::new();
-        let (first, second) = (Arc::clone(&claims), Arc::clone(&claims));
-        let dead = thread::spawn(move || first.publish(0, dies));
+        let segment = Segment::with_writers(16, 1, 2);
+        let [mut dying, mut alive] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let tenure = dying.tenure;
+        let others = [(); 2].map(|()| Arc::clone(&segment));
+        let [first, second] = others;
+        let dead = thread::spawn(move || first.write_or_die(&mut dying, count, dies));
         let alive = thread::spawn(move || {
-            second.publish(1, Dies::Never);
-            second.publish(1, Dies::Never);
+            (0..2).for_each(|_| assert_eq!(second.try_write_several(&mut alive, 1), 1));
         });
         dead.join().unwrap(); // the kernel says that it is dead
-        claims.repair(0);
+        while !segment.shared().repair(&[tenure]) {
+            thread::yield_now();
+        }
         alive.join().unwrap();
-        let claimed = claims.claimed.load(Ordering::Relaxed) as usize;
-        let stamps = [0, 1, 2].map(|claim| claims.stamps[claim].load(Ordering::Relaxed));
-        let (done, rest) = stamps.split_at(claimed);
-        assert!(done.iter().all(|&stamp| stamp != 0) && rest.iter().all(|&stamp| stamp == 0));
-        let published = done.iter().filter(|&&stamp| stamp == PUBLISHED).count();
-        assert_eq!(published, if dies == Dies::Never { 3 } else { 2 });
+        let claimed = segment.shared().next_claim() as usize;
+        let fates = segment.fates::<6>();
+        let (done, rest) = fates.split_at(claimed);
+        assert!(rest.iter().all(Option::is_none), "{fates:?}");
+        let published = done.iter().filter(|&&fate| fate == Some(Fate::Published)).count();
+        let skipped = done.iter().filter(|&&fate| fate == Some(Fate::Skipped)).count();
+        let expected = match dies {
+            Dies::BeforeTheSwap => (2, 0),
+            Dies::BeforeThePublication => (2, count as usize),
+            Dies::Never => (2 + count as usize, 0),
+        };
+        assert_eq!((published, skipped), expected, "{fates:?}");
     });
 }
 
+/// P10: the record of a claim that was not made is no reason to skip what another writer has.
 #[test]
 fn loom_a_claim_is_repaired_that_may_not_have_been_made() {
-    check_death(Dies::BeforeTheSwap);
+    check_death(Dies::BeforeTheSwap, 1);
 }
 
+/// P10: a claim that was made and not published is skipped.
 #[test]
 fn loom_a_claim_is_repaired_that_was_not_published() {
-    check_death(Dies::BeforeThePublication);
+    check_death(Dies::BeforeThePublication, 1);
 }
 
+/// P10: the same with a claim of several sequences, whose record has two words.
+#[test]
+fn loom_a_claim_of_two_is_repaired() {
+    check_death(Dies::BeforeThePublication, 2);
+}
+
+/// P10: what is published before the death is not skipped.
 #[test]
 fn loom_a_claim_is_not_repaired_that_was_published() {
-    check_death(Dies::Never);
+    check_death(Dies::Never, 1);
+}
+
+/// P10: a record of two sequences that is being replaced by one of one sequence hides neither of them.
+#[test]
+fn loom_a_record_that_changes_hides_no_claim() {
+    check(|| {
+        let segment = Segment::with_writers(16, 1, 2);
+        let [dying, mut alive] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        // Its record has each sequence that the other one claims.
+        segment.writers[dying.tenure.index].claim.0.record(0, 4);
+        let other = Arc::clone(&segment);
+        let repairs = thread::spawn(move || _ = other.shared().repair(&[dying.tenure]));
+        assert_eq!(segment.try_write_several(&mut alive, 2), 2);
+        assert_eq!(segment.try_write_several(&mut alive, 1), 1);
+        repairs.join().unwrap();
+        let expected = [Some(Fate::Published); 3];
+        assert_eq!(segment.fates::<3>(), expected);
+    });
+}
+
+/// P11: two processes repair the same claim, beside a writer that uses the slot again. A sequence that
+/// was skipped is not skipped a second time, a lap later.
+#[test]
+fn loom_two_repair_the_same_claim() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let [mut dying, mut alive] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let tenure = dying.tenure;
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let repairs = thread::spawn(move || _ = other.shared().repair(&[tenure]));
+        assert!(segment.shared().repair(&[tenure]));
+        assert_eq!(segment.try_write_several(&mut alive, 1), 1);
+        repairs.join().unwrap();
+        let shared = segment.shared();
+        assert_eq!(shared.fate(1), Some(Fate::Published));
+        assert_eq!(shared.next_claim(), 2);
+    });
+}
+
+/// P3 and P10: a process that repairs late, while the seat has its next writer, skips nothing of that
+/// one.
+#[test]
+fn loom_a_late_repair_leaves_the_next_writer_alone() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 1);
+        let mut dying = segment.unfenced_multi_writer(0);
+        let tenure = dying.tenure;
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let late = thread::spawn(move || _ = other.shared().repair(&[tenure]));
+        assert!(segment.shared().repair(&[tenure]));
+        let seat = segment.shared().free_seats(Side::Writers).next().unwrap();
+        let mut next = segment.unfenced_multi_writer(seat);
+        assert_eq!(segment.try_write_several(&mut next, 1), 1);
+        late.join().unwrap();
+        assert_eq!(segment.fates::<2>(), [Some(Fate::Skipped), Some(Fate::Published)]);
+        assert_eq!(segment.writers[0].holder.0.tenure(), next.tenure.number);
+    });
+}
+
+/// P10: a writer that finds no room after it has lost a race holds up no repair.
+#[test]
+fn loom_a_writer_that_gives_up_withdraws_its_record() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let [mut dying, mut alive] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let (tenure, other) = (dying.tenure, Arc::clone(&segment));
+        let dead = thread::spawn(move || drop(dying.claim(other.shared(), 1)));
+        let written = segment.try_write_several(&mut alive, 1);
+        dead.join().unwrap();
+        assert!(segment.shared().repair(&[tenure]), "nobody claims anything now");
+        assert!(written == 1 || segment.shared().fate(0) == Some(Fate::Skipped));
+    });
+}
+
+/// P11: two writers without readers: one does not write to a slot in which the other one still writes.
+#[test]
+fn loom_a_writer_waits_for_the_event_a_lap_before() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let [mut first, mut second] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || other.try_write_several(&mut first, 1));
+        let written = (0..2).map(|_| segment.try_write_several(&mut second, 1)).sum::<u64>();
+        assert_eq!(written + writer.join().unwrap(), segment.shared().next_claim());
+    });
+}
+
+/// P2, P4 and P11: two writers and a reader: each event is read once, before its slot is written again.
+#[test]
+fn loom_events_of_two_writers_are_read_once() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let mut reading = segment.unfenced_reader(0, Start::Newest);
+        let writers = [0, 1].map(|seat| {
+            let mut claiming = segment.unfenced_multi_writer(seat);
+            let other = Arc::clone(&segment);
+            thread::spawn(move || other.try_write_several(&mut claiming, 1))
+        });
+        let read = (0..2).filter(|_| segment.read(&mut reading).is_ok()).count() as u64;
+        let written = writers.map(|writer| writer.join().unwrap()).iter().sum::<u64>();
+        assert!(read <= written && written > 0);
+    });
+}
+
+/// P4: a reader joins beside two writers that lap the ring, and begins with no event that is
+/// overwritten.
+#[test]
+fn loom_a_reader_joins_beside_two_writers() {
+    check(|| {
+        let segment = Segment::with_writers(2, 1, 2);
+        let [mut first, mut second] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        (0..2).for_each(|_| assert_eq!(segment.try_write_several(&mut first, 1), 1));
+        let other = Arc::clone(&segment);
+        let reader = thread::spawn(move || {
+            let mut reading = other.reader(0, Start::Oldest);
+            let first = reading.next();
+            if let Ok(sequence) = other.read(&mut reading) {
+                assert_eq!(sequence, first);
+            }
+        });
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || other.try_write_several(&mut first, 1));
+        segment.try_write_several(&mut second, 1);
+        writer.join().unwrap();
+        reader.join().unwrap();
+    });
+}
+
+/// P5: a writer that parks because another one has not published the event one lap before is woken by
+/// the publication.
+#[test]
+fn loom_a_parked_writer_is_woken_by_another_writer() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let [mut first, mut second] = [0, 1].map(|seat| segment.multi_writer(seat));
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || other.wait_and_write_several(&mut first));
+        segment.wait_and_write_several(&mut second);
+        writer.join().unwrap();
+        assert_eq!(segment.shared().next_claim(), 2);
+    });
+}
+
+/// P5: two writers that park for the same slots are woken by the releases of a reader.
+#[test]
+fn loom_two_parked_writers_are_woken_by_a_release() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let mut reading = segment.reader(0, Start::Newest);
+        let writers = [0, 1].map(|seat| {
+            let mut claiming = segment.multi_writer(seat);
+            let other = Arc::clone(&segment);
+            thread::spawn(move || other.wait_and_write_several(&mut claiming))
+        });
+        let read = [(); 2].map(|()| segment.wait_and_read(&mut reading));
+        assert_eq!(read, [Some(0), Some(1)]);
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+    });
+}
+
+/// P5 and P11: a reader that is parked behind a dead writer's claim is woken by the repair, and
+/// goes on behind it.
+#[test]
+fn loom_a_reader_passes_over_a_skipped_event() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let mut reading = segment.reader(0, Start::Newest);
+        let mut dying = segment.unfenced_multi_writer(0);
+        let mut alive = segment.multi_writer(1);
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || {
+            assert!(other.shared().repair(&[dying.tenure]));
+            other.shared().words.events.0.wake_all();
+            assert_eq!(other.try_write_several(&mut alive, 1), 1);
+        });
+        assert_eq!(segment.wait_and_read(&mut reading), Some(1));
+        writer.join().unwrap();
+    });
+}
+
+/// P7 and P10: a segment that is closed before a dead writer's claim is skipped does not end before
+/// that, because there may be events behind the claim.
+#[test]
+fn loom_a_closed_segment_ends_behind_the_claims_of_the_dead() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let mut reading = segment.unfenced_reader(0, Start::Newest);
+        let [mut dying, mut last] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || {
+            assert_eq!(other.try_write_several(&mut last, 1), 1);
+            last.leave(other.shared());
+            other.shared().close();
+            assert!(other.shared().repair(&[dying.tenure]));
+        });
+        let mut has_read = false;
+        for _ in 0..3 {
+            match segment.read(&mut reading) {
+                Ok(sequence) => has_read = sequence == 1,
+                Err(Silence::Closed) => assert!(has_read),
+                Err(Silence::Empty) => {}
+            }
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// P3 and P10: a writer that leaves has sealed what it claimed, so a repair that finds its seat free
+/// skips nothing of it.
+#[test]
+fn loom_a_writer_that_leaves_has_published() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let [dying, mut leaving] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        segment.writers[0].claim.0.record(0, 1); // it lost the race
+        let other = Arc::clone(&segment);
+        let repairs = thread::spawn(move || _ = other.shared().repair(&[dying.tenure]));
+        assert_eq!(segment.try_write_several(&mut leaving, 1), 1);
+        leaving.leave(segment.shared());
+        repairs.join().unwrap();
+        assert_eq!(segment.fates::<1>(), [Some(Fate::Published)]);
+    });
+}
+
+/// P3 and P11: the slot of a dead writer is written again only after its death is known.
+#[test]
+fn loom_a_dead_writer_writes_no_more() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let pipe = Arc::new(AtomicU32::new(1));
+        let [mut dying, mut alive] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let tenure = dying.tenure;
+        let (other, held) = (Arc::clone(&segment), Arc::clone(&pipe));
+        let dead = thread::spawn(move || {
+            other.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+            // The kernel orders what is done before a death.
+            held.store(0, Ordering::Release);
+        });
+        let other = Arc::clone(&segment);
+        let watcher = thread::spawn(move || {
+            if pipe.load(Ordering::Acquire) == 0 {
+                let _ = other.shared().repair(&[tenure]);
+            }
+        });
+        segment.try_write_several(&mut alive, 1);
+        dead.join().unwrap();
+        watcher.join().unwrap();
+    });
 }

@@ -42,14 +42,16 @@ pub(crate) fn sleep(place: &EventCount, time: Duration, is_over: impl FnOnce() -
 }
 
 impl Shared<'_> {
-    /// Whether the writer relies on `membarrier`.
-    pub(crate) fn does_writer_rely(self) -> bool {
+    /// Whether any writer relies on `membarrier`.
+    pub(crate) fn does_a_writer_rely(self) -> bool {
         // P5, Relaxed: a fence precedes.
-        Fences::is_registered(self.words.life.0.writer_fences.load(Ordering::Relaxed))
+        let alone = self.words.life.0.writer_fences.load(Ordering::Relaxed);
+        let others = self.writers.iter().map(|seat| seat.holder.0.fences());
+        [alone].into_iter().chain(others).any(Fences::is_registered)
     }
 
     /// Whether any reader relies on `membarrier`.
     pub(crate) fn does_a_reader_rely(self) -> bool {
-        self.seats.iter().any(|seat| Fences::is_registered(seat.fences()))
+        self.seats.iter().any(|seat| Fences::is_registered(seat.holder.0.fences()))
     }
 }

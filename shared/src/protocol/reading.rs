@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::seats::Tenure;
+use super::stamps::Fate;
 use super::{Shared, Silence};
 use crate::fences::Fences;
 use crate::sync::Ordering;
@@ -33,7 +34,7 @@ impl Reading {
     #[inline]
     pub(crate) fn poll(&mut self, shared: Shared<'_>) -> Result<Range<u64>, Silence> {
         if !self.has_known() {
-            self.known = shared.published();
+            self.learn(shared);
             if !self.has_known() {
                 return self.find_end(shared);
             }
@@ -41,14 +42,42 @@ impl Reading {
         Ok(self.next..self.known)
     }
 
+    /// Learns of published events. It knows of none.
+    #[inline]
+    fn learn(&mut self, shared: Shared<'_>) {
+        if shared.has_one_writer() {
+            self.known = shared.published();
+        } else {
+            self.learn_from_stamps(shared);
+        }
+    }
+
+    /// Learns of events of several writers, and passes over those that are skipped.
+    fn learn_from_stamps(&mut self, shared: Shared<'_>) {
+        let first = self.next;
+        while shared.fate(self.known) == Some(Fate::Skipped) {
+            self.known += 1;
+        }
+        if self.known != first {
+            self.release(shared, self.known);
+        }
+        self.known = shared.published_from(self.next, shared.step());
+    }
+
     #[cold]
     fn find_end(&mut self, shared: Shared<'_>) -> Result<Range<u64>, Silence> {
         if !shared.is_closed() {
             return Err(Silence::Empty);
         }
-        // The writer may have published between the first load and the close.
-        self.known = shared.published();
-        if self.known == self.next { Err(Silence::Closed) } else { Ok(self.next..self.known) }
+        // A writer may have published between the first look and the close.
+        self.learn(shared);
+        if self.has_known() {
+            Ok(self.next..self.known)
+        } else if shared.has_end(self.next) {
+            Err(Silence::Closed)
+        } else {
+            Err(Silence::Empty)
+        }
     }
 
     /// Whether it knows of an event that it has not finished.
@@ -65,7 +94,7 @@ impl Reading {
 
     /// Whether [`poll`](Self::poll) would find events or the end.
     pub(crate) fn is_ready(&self, shared: Shared<'_>) -> bool {
-        self.has_known() || shared.published() != self.next || shared.is_closed()
+        self.has_known() || shared.has_news(self.next)
     }
 
     /// Releases all events below `next`, which a poll has returned.
@@ -97,5 +126,21 @@ impl Shared<'_> {
     pub(crate) fn published(self) -> u64 {
         // P1, Acquire: pairs with the Release in `publish`; carries the events.
         self.words.published.0.load(Ordering::Acquire)
+    }
+
+    /// Whether anything has become of `next`, or nothing will.
+    fn has_news(self, next: u64) -> bool {
+        let is_there = if self.has_one_writer() {
+            self.published() != next
+        } else {
+            self.fate(next).is_some()
+        };
+        is_there || self.is_closed() && self.has_end(next)
+    }
+
+    /// Whether a segment that is closed ends before `next`. With several writers, a dead one may have
+    /// claimed `next`, and somebody is about to skip it.
+    fn has_end(self, next: u64) -> bool {
+        self.has_one_writer() || !self.is_claimed(next)
     }
 }

@@ -1,13 +1,9 @@
-//! The writer's part: up to where it may write, what it has published, and when it closes. There is one
-//! writer (M6).
+//! The part of a writer that is alone: up to where it may write, what it has published, and when it
+//! closes (M6).
 
 use super::Shared;
 use crate::fences::Fences;
 use crate::sync::{Ordering, fence};
-
-/// The writer is granted a quarter of the ring at a time. The other slots have events that a reader
-/// can begin with.
-const STEPS: u64 = 4;
 
 /// How far the writer is.
 #[derive(Debug)]
@@ -16,9 +12,6 @@ pub(crate) struct Writing {
     next: u64,
     /// It may write below this one.
     granted: u64,
-    /// What the segment says about that. It is more if the limit was stored, and a look at the
-    /// seats then allowed less.
-    announced: u64,
     fences: Fences,
 }
 
@@ -26,14 +19,13 @@ impl Writing {
     /// Begins, or goes on where a writer that is dead stopped. What that one had written and not
     /// published is lost.
     pub(crate) fn new(shared: Shared<'_>, fences: Fences) -> Self {
-        // P1 and P4, Relaxed: the caller has opened the segment after the last writer ended.
+        // P1, Relaxed: the caller has opened the segment after the last writer ended.
         let next = shared.words.published.0.load(Ordering::Relaxed);
-        let announced = shared.words.granted.0.load(Ordering::Relaxed);
         // P5, Relaxed: a fence follows.
         shared.words.life.0.writer_fences.store(fences.code(), Ordering::Relaxed);
         fence(Ordering::SeqCst); // P5: pairs with the fence in `heavy`
         // The limit in the segment is no grant: the last writer may have died before its second look.
-        Self { next, granted: next, announced, fences }
+        Self { next, granted: next, fences }
     }
 
     /// Returns the sequence of the next event.
@@ -57,18 +49,7 @@ impl Writing {
     /// Looks at the seats. Returns how many events it may write now.
     #[cold]
     pub(crate) fn look(&mut self, shared: Shared<'_>) -> u64 {
-        let step = self.next + (shared.capacity / STEPS).max(1);
-        let limit = || shared.slowest().map_or(step, |slowest| step.min(slowest + shared.capacity));
-        let first = limit();
-        if first > self.granted {
-            // It never decreases: a dead writer may have written up to there.
-            self.announced = self.announced.max(first);
-            // P4, Release: pairs with the Acquire in `oldest`; carries what is published.
-            shared.words.granted.0.store(self.announced, Ordering::Release);
-            // P4: between the limit and the second look. Pairs with the fence in `join`.
-            fence(Ordering::SeqCst);
-            self.granted = self.granted.max(first.min(limit()));
-        }
+        self.granted = shared.grant(self.next, self.granted);
         self.known_room()
     }
 

@@ -1,10 +1,12 @@
-//! A thread of each end that learns when processes at the other side appear and end. It sleeps in
-//! `poll`, without a timeout. Not here: what shows that a process lives (`evidence`).
+//! A thread of each end that learns when other processes appear and end. It sleeps in `poll`, without a
+//! timeout. Not here: what shows that a process lives (`evidence`).
 //!
-//! The writer's thread clears the seat of a dead reader and wakes the writer. A reader's thread
-//! notes that the writer is gone and wakes the reader.
+//! A writer's thread clears the seat of a dead reader and wakes the writer. A reader's thread notes
+//! that the writer is gone and wakes the reader. Beside several writers, each thread also skips what a
+//! dead writer had claimed.
 
-mod readers;
+mod peers;
+mod pipes;
 mod writer;
 
 use std::io;
@@ -22,12 +24,12 @@ use rustix::io::{read, retry_on_intr, write};
 use crate::fork::Process;
 use crate::signals;
 
-pub(crate) use readers::ReadersWatch;
+pub(crate) use peers::{End, PeersWatch};
 pub(crate) use writer::WriterWatch;
 
 /// What a thread does.
 trait Duty: Send + 'static {
-    /// Looks at the processes of the other side.
+    /// Looks at the other processes.
     fn look(&mut self);
 
     /// Returns what to wait for, beside the end of this watch.

@@ -34,7 +34,7 @@ fn what_differs_is_in_the_error() {
     assert_eq!(differs(|file| file.write_all_at(b"x", 0).unwrap()), Difference::NoSegment);
     assert_eq!(
         differs(|file| file.write_all_at(&[9, 0, 0, 0], 8).unwrap()),
-        Difference::Version { expected: 1, found: u32::from_ne_bytes([9, 0, 0, 0]) }
+        Difference::Version { expected: 2, found: u32::from_ne_bytes([9, 0, 0, 0]) }
     );
     assert_eq!(differs(|file| file.write_all_at(&[9], 12).unwrap()), Difference::ByteOrder);
     assert_eq!(differs(|file| file.write_all_at(&[1; 16], 16).unwrap()), Difference::Boot);

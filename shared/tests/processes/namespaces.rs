@@ -82,7 +82,7 @@ fn a_pid_that_is_used_again_is_no_life() {
     let reader = Child::ready("hold", folder.path());
     let path = folder.path().join("ticks.segment/memory");
     let file = std::fs::File::options().write(true).open(path).unwrap();
-    file.write_all_at(&std::process::id().to_ne_bytes(), 4736 + 136).unwrap();
+    file.write_all_at(&std::process::id().to_ne_bytes(), 4864 + 136).unwrap();
     assert_eq!(writer.readers()[0].pid, std::process::id());
     while writer.try_publish(|_| {}).is_ok() {}
     reader.kill();

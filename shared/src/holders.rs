@@ -1,0 +1,65 @@
+//! Which seats have living processes, as their pipes say (M3). The caller has the lock of the folder, so
+//! that no process takes a seat meanwhile.
+
+use std::io;
+
+use crate::directory::{Directory, pipe};
+use crate::evidence::Watched;
+use crate::memory::Memory;
+use crate::protocol::Shared;
+use crate::protocol::seats::{Side, Tenure};
+
+/// Returns the seats whose processes are dead.
+fn dead(shared: Shared<'_>, directory: &Directory, side: Side) -> io::Result<Vec<Tenure>> {
+    let mut dead = Vec::new();
+    for tenure in shared.tenures(side) {
+        if Watched::open(directory, &pipe(side, tenure.index))?.is_none() {
+            dead.push(tenure);
+        }
+    }
+    Ok(dead)
+}
+
+/// Whether the process on any seat lives, or the system does not say.
+pub(crate) fn is_any_alive(shared: Shared<'_>, directory: &Directory, side: Side) -> bool {
+    let is_alive = |index| !matches!(Watched::open(directory, &pipe(side, index)), Ok(None));
+    shared.tenures(side).any(|tenure| is_alive(tenure.index))
+}
+
+/// Frees the seats of dead processes. The watches of living ones do so too, unless there is none.
+///
+/// # Errors
+///
+/// What the system says.
+pub(crate) fn clear_the_dead(memory: &Memory, directory: &Directory) -> io::Result<()> {
+    let shared = memory.shared();
+    let readers = dead(shared, directory, Side::Readers)?;
+    let writers = dead(shared, directory, Side::Writers)?;
+    readers.iter().for_each(|&tenure| _ = shared.clear(tenure));
+    // If a living writer may have one of their claims, the watches repeat it.
+    shared.repair(&writers);
+    if !readers.is_empty() || !writers.is_empty() {
+        shared.words.slots.0.wake_all();
+        shared.words.events.0.wake_all();
+    }
+    Ok(())
+}
+
+/// Returns a seat that is free and whose pipe nobody holds: a process that is about to leave has given
+/// up its seat, and still holds the pipe.
+///
+/// # Errors
+///
+/// What the system says.
+pub(crate) fn free_seat(
+    memory: &Memory,
+    directory: &Directory,
+    side: Side,
+) -> io::Result<Option<usize>> {
+    for index in memory.shared().free_seats(side) {
+        if Watched::open(directory, &pipe(side, index))?.is_none() {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
+}

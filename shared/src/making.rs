@@ -1,0 +1,252 @@
+//! The steps by which a segment is found, made, and taken over. Each runs under the lock of the folder.
+//!
+//! Their order is what keeps a death at any of them harmless:
+//!
+//! - A segment is made under another name, and renamed once a writer holds its pipe.
+//! - A process holds the pipe of a seat before it takes the seat, and gives up the seat before the pipe.
+//! - So nobody else holds the pipe of a seat that is taken, and one that is taken and not held
+//!   belongs to a dead process (M3).
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+
+use crate::directory::{Directory, Locked, MEMORY, Place, Refused, WRITER, pipe};
+use crate::evidence::{Held, Watched};
+use crate::header::Header;
+use crate::holders::{clear_the_dead, free_seat};
+use crate::layout::WRITER_PID;
+use crate::memory::{Memory, Shape};
+use crate::protocol::seats::Side;
+use crate::sync::Ordering;
+
+/// How long a process waits for another one that makes or opens a segment in the folder.
+pub(crate) const LOCK_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a process that creates a segment waits for the end of a writer that is there. One that
+/// was killed a moment ago holds its pipe until its memory is freed, and one that was dropped while
+/// its process starts a program holds it until that program runs.
+const WRITER_LIMIT: Duration = Duration::from_millis(50);
+
+/// A segment, and the pipe that this process holds as its writer.
+pub(crate) struct Made {
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) held: Arc<Held>,
+    /// Whether it was there already.
+    pub(crate) was_there: bool,
+}
+
+/// Why this process does not become a writer.
+pub(crate) enum Unmade {
+    HasWriter { pid: u32 },
+    NoSeat { writers: usize },
+    System(Refused),
+}
+
+impl<T: Into<Refused>> From<T> for Unmade {
+    fn from(error: T) -> Self {
+        Self::System(error.into())
+    }
+}
+
+/// Locks the folder while nobody writes to the segment, unless it is one that this process `may_join`.
+/// Waits a moment for a writer that ends, without the lock.
+pub(crate) fn lock_to_write(
+    place: &Place,
+    may_join: impl Fn(&Locked<'_>) -> io::Result<bool>,
+) -> Result<Locked<'_>, Unmade> {
+    let start = Instant::now();
+    loop {
+        let locked = place.lock(LOCK_LIMIT)?;
+        match writer_of(&locked)? {
+            None => return Ok(locked),
+            Some(_) if may_join(&locked)? => return Ok(locked),
+            Some(_) if start.elapsed() < WRITER_LIMIT => {}
+            Some(pid) => return Err(Unmade::HasWriter { pid }),
+        }
+        drop(locked);
+        sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns a process that writes to the segment, if one does.
+fn writer_of(locked: &Locked<'_>) -> io::Result<Option<u32>> {
+    let Some(directory) = locked.open()? else { return Ok(None) };
+    if !has_writer(&directory)? {
+        return Ok(None);
+    }
+    let mut pid = [0; 4];
+    open_memory(&directory)?.read_exact_at(&mut pid, WRITER_PID as u64)?;
+    Ok(Some(u32::from_ne_bytes(pid)))
+}
+
+/// Whether a process holds the pipe of a writer.
+fn has_writer(directory: &Directory) -> io::Result<bool> {
+    if is_held(directory, WRITER)? == Some(true) {
+        return Ok(true);
+    }
+    for index in 0.. {
+        match is_held(directory, &pipe(Side::Writers, index))? {
+            Some(true) => return Ok(true),
+            Some(false) => {}
+            None => break,
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a process holds a pipe; `None` if there is no such pipe.
+fn is_held(directory: &Directory, name: &str) -> io::Result<Option<bool>> {
+    match Watched::open(directory, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        watched => Ok(Some(watched?.is_some())),
+    }
+}
+
+/// What has the name of a segment.
+pub(crate) enum Found {
+    /// A segment with the same header, which is open.
+    Same(Directory, Arc<Memory>),
+    /// Another segment, or none.
+    Other(Option<Arc<Memory>>),
+}
+
+/// Looks for a segment with this header.
+///
+/// # Errors
+///
+/// What the system says.
+pub(crate) fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
+    let Some(directory) = locked.open()? else { return Ok(Found::Other(None)) };
+    // Only a segment that is known to be another one is removed.
+    let file = match open_memory(&directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Other(None)),
+        file => file?,
+    };
+    let Ok(found) = Header::read(&file)? else { return Ok(Found::Other(None)) };
+    let memory = map(&file, found.shape)?;
+    let is_same = found.shape == header.shape && found.check(header).is_ok();
+    if is_same && !memory.shared().is_closed() {
+        Ok(Found::Same(directory, memory))
+    } else {
+        Ok(Found::Other(Some(memory)))
+    }
+}
+
+/// Takes over the segment of a dead writer if it has this header. Otherwise makes one in place of what
+/// there is.
+///
+/// # Errors
+///
+/// What the system says.
+pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<Made, Unmade> {
+    locked.remove_leftovers()?;
+    let other = match find(locked, header)? {
+        Found::Other(memory) => memory,
+        Found::Same(directory, memory) => match hold(&directory, WRITER)? {
+            None => Some(memory),
+            Some(held) => return Ok(Made::there(directory, memory, held)),
+        },
+    };
+    Ok(make_in_place_of(other.as_deref(), locked, header, WRITER)?)
+}
+
+/// Takes a seat beside the writers of a segment with this header, whether or not they live. Otherwise
+/// makes one in place of what there is. Returns it with the number of the seat.
+///
+/// # Errors
+///
+/// [`Unmade::NoSeat`], or what the system says.
+pub(crate) fn join_or_make(locked: &Locked<'_>, header: &Header) -> Result<(Made, usize), Unmade> {
+    locked.remove_leftovers()?;
+    let other = match find(locked, header)? {
+        Found::Other(memory) => memory,
+        Found::Same(directory, memory) => {
+            clear_the_dead(&memory, &directory)?;
+            let no_seat = Unmade::NoSeat { writers: header.shape.writers };
+            let seat = free_seat(&memory, &directory, Side::Writers)?.ok_or(no_seat)?;
+            match hold(&directory, &pipe(Side::Writers, seat))? {
+                None => Some(memory),
+                Some(held) => return Ok((Made::there(directory, memory, held), seat)),
+            }
+        }
+    };
+    let first = pipe(Side::Writers, 0);
+    Ok((make_in_place_of(other.as_deref(), locked, header, &first)?, 0))
+}
+
+/// Holds a pipe; `None` if somebody has removed it, as programs do that clean up.
+fn hold(directory: &Directory, name: &str) -> io::Result<Option<Arc<Held>>> {
+    match Held::hold(directory, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        held => Ok(Some(Arc::new(held?))),
+    }
+}
+
+impl Made {
+    /// A segment that was there.
+    fn there(directory: Directory, memory: Arc<Memory>, held: Arc<Held>) -> Self {
+        Self { memory, directory: Arc::new(directory), held, was_there: true }
+    }
+
+    /// Notes that this process is a writer now, for people.
+    pub(crate) fn sign(&self) {
+        let life = &self.memory.shared().words.life.0;
+        life.writer_pid.store(std::process::id(), Ordering::Relaxed); // P8, Relaxed: for people
+        if self.was_there {
+            life.takeovers.fetch_add(1, Ordering::Relaxed); // P8, Relaxed: for people
+        }
+    }
+}
+
+/// Removes what has the name, and makes a segment. This process holds the pipe of the name `writer`.
+fn make_in_place_of(
+    other: Option<&Memory>,
+    locked: &Locked<'_>,
+    header: &Header,
+    writer: &str,
+) -> io::Result<Made> {
+    if let Some(memory) = other {
+        memory.shared().close(); // for readers that still have it
+    }
+    locked.remove()?;
+    make(locked, header, writer).inspect_err(|_| _ = locked.remove_leftovers())
+}
+
+fn make(locked: &Locked<'_>, header: &Header, writer: &str) -> io::Result<Made> {
+    let directory = locked.make_draft()?;
+    let bytes = header.shape.bytes().ok_or(io::ErrorKind::OutOfMemory)?;
+    let file = directory.make_file(MEMORY, bytes)?;
+    file.write_all_at(&header.encode(), 0)?;
+    make_pipes(&directory, header.shape)?;
+    let held = Arc::new(Held::hold(&directory, writer)?);
+    let memory = map(&file, header.shape)?;
+    locked.publish_draft()?;
+    Ok(Made { memory, directory: Arc::new(directory), held, was_there: false })
+}
+
+fn make_pipes(directory: &Directory, shape: Shape) -> io::Result<()> {
+    if shape.writers == 0 {
+        directory.make_pipe(WRITER)?;
+    }
+    let make =
+        |side, seats| (0..seats).try_for_each(|index| directory.make_pipe(&pipe(side, index)));
+    make(Side::Writers, shape.writers)?;
+    make(Side::Readers, shape.seats)
+}
+
+pub(crate) fn open_memory(directory: &Directory) -> io::Result<File> {
+    directory.open(MEMORY, OFlags::RDWR)
+}
+
+pub(crate) fn map(file: &File, shape: Shape) -> io::Result<Arc<Memory>> {
+    // SAFETY: M4: the file has these bytes, as it was made or checked, and the processes of this
+    // user are trusted to keep the protocol and not to shorten it.
+    unsafe { Memory::map(file, shape) }.map(Arc::new)
+}

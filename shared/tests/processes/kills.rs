@@ -7,12 +7,12 @@ use lapwing_shared::error::PollError;
 use crate::child::Child;
 use crate::{Folder, LONG, event_of, publish_in_time};
 
-fn kills() -> u32 {
+pub(crate) fn kills() -> u32 {
     std::env::var("LAPWING_KILLS").map_or(200, |kills| kills.parse().unwrap())
 }
 
 /// A moment in the life of a child, from before its first step to long after.
-fn moment(state: &mut u64) -> Duration {
+pub(crate) fn moment(state: &mut u64) -> Duration {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     Duration::from_micros((*state >> 33) % 8_000)
 }

@@ -12,6 +12,7 @@ mod kills;
 mod lives;
 mod namespaces;
 mod sandbox;
+mod several;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

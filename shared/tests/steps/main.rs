@@ -1,12 +1,13 @@
 //! Kills a process at each step that others can see: at each store to the segment, and before and
 //! after each call of the system, while it joins, releases, leaves, publishes, creates, takes over
-//! and closes. Whenever that is, the others go on.
+//! and closes. Whenever that is, the others go on. `several` has the same beside other writers.
 //!
 //! The process is traced (`ptrace`), so each of its instructions is a stop at which it can be killed.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(loom)))]
 
 mod role;
+mod several;
 mod trace;
 
 use std::path::Path;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::several::{OF_CHILD, join};
 use crate::{CAPACITY, segment};
 
 pub(crate) const ROLE: &str = "LAPWING_TEST_ROLE";
@@ -52,6 +53,27 @@ fn role() {
             let writer = segment(&folder).create(CAPACITY).unwrap();
             begin();
             writer.close();
+            end();
+        }
+        "join writers" => {
+            begin();
+            let writer = join(&folder);
+            end();
+            drop(writer);
+        }
+        "publish beside others" => {
+            let mut writer = join(&folder);
+            for number in 0..2 {
+                writer.publish(|event| *event = OF_CHILD + number);
+            }
+            begin();
+            writer.publish(|event| *event = OF_CHILD + 2);
+            end();
+        }
+        "leave writers" => {
+            let writer = join(&folder);
+            begin();
+            drop(writer);
             end();
         }
         other => panic!("no role {other}"),

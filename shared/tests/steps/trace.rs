@@ -8,8 +8,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::role::{FOLDER, ROLE};
 
-/// The words and two seats of a segment, as `lapwing_shared::docs::layout` has them.
-const WORDS: std::ops::Range<usize> = 4096..4864 + 2 * 256;
+/// The words, seats and stamps of a small segment: all that is before its slots, as
+/// `lapwing_shared::docs::layout` has it.
+const WORDS: std::ops::Range<usize> = 4096..8192;
 
 /// A step: the number of stores that others have seen, or the number of stops at a call of the system.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! One process hands events to others, through a ring in shared memory.
+//! Processes hand events to each other, through a ring in shared memory.
 //!
 //! A process that is killed at any instruction harms none of the others. The processes do have to
 //! trust each other not to write to the segment except through this crate, and not to shorten its
@@ -30,10 +30,38 @@
 //!
 //! # Segments
 //!
-//! A *segment* is a ring with one writer and some *seats* for readers, in a file that the processes
-//! map. Each reader gets every event that is published while it has its seat, in place and without
-//! a copy. The writer waits for the slowest reader, so a reader misses none of them. Without
-//! readers it does not wait.
+//! A *segment* is a ring with one writer or several, and some *seats* for readers, in a file that
+//! the processes map. Each reader gets every event that is published while it has its seat, in
+//! place and without a copy. Writers wait for the slowest reader, so a reader misses none of them.
+//! Without readers they do not wait for any.
+//!
+//! A [`Writer`] is the only one of its segment, and publishes fastest. Processes that
+//! [join](Segment::create_or_join) each other have a [`MultiWriter`] each. Their events are in one
+//! order, which all readers see:
+//!
+//! ```
+//! use lapwing_shared::Segment;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let orders = || Segment::<[u64; 2]>::named("orders").folder(folder.path());
+//! # const _: &str = stringify! {
+//! let orders = || Segment::<[u64; 2]>::named("orders");
+//! # };
+//! let mut first = orders().create_or_join(1024)?; // one process
+//! let mut second = orders().create_or_join(1024)?; // another one
+//! let mut matching = orders().open()?; // a third one
+//!
+//! first.publish(|order| *order = [1, 100]);
+//! second.publish(|order| *order = [2, 101]);
+//! drop((first, second)); // the last one closes the segment
+//!
+//! let mut seen = Vec::new();
+//! while let Ok(mut batch) = matching.wait() {
+//!     seen.extend(batch.iter().map(|(sequence, order)| (sequence, *order)));
+//! }
+//! assert_eq!(seen, [(0, [1, 100]), (1, [2, 101])]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Events are plain data, so [`Event`] needs [`bytemuck::Pod`]. A pointer, a `String` or a `Vec`
 //! means nothing in another process.
@@ -97,6 +125,8 @@
 //! | a reader is dropped or killed | its seat is free, and the writer goes on |
 //! | a writer is dropped or closed | readers get the events that are left, and then [`Closed`](error::PollError::Closed) |
 //! | a writer is killed or hands over | readers get the events that it published, and then [`WriterGone`](error::PollError::WriterGone), unless another process has taken over by then |
+//! | one of several writers is dropped or killed | the others go on; if it was killed while it wrote an event, that event is skipped, and its sequence is missing |
+//! | the last of several writers is dropped or killed | as with one writer |
 //! | another process then creates the segment, with the same capacity, seats and events | it takes the segment over, and readers go on |
 //! | the same with anything else | it replaces the segment, and readers of the old one get [`Closed`](error::PollError::Closed) |
 //! | a process is stopped by SIGSTOP or a debugger | it keeps its seat or its segment; the others wait once the ring is full or empty |
@@ -125,7 +155,6 @@
 //!
 //! # What there is not
 //!
-//! - Several writers. Two processes that publish use two segments.
 //! - Stages that wait for stages of other processes. Within a process, the closure of
 //!   [`Reader::run`] can publish to a ring of [`lapwing`], which has stages.
 //! - Events from a given sequence on. A reader that restarts begins with the next event, or with

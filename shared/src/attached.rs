@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::Peer;
 use crate::directory::{Directory, Locked, Place};
 use crate::fork::Process;
-use crate::holders::is_any_alive;
+use crate::holders::{clear_the_dead, is_any_alive};
 use crate::memory::Memory;
 use crate::protocol::claiming::Claiming;
 use crate::protocol::seats::Side;
@@ -58,6 +58,8 @@ impl Attached {
         claiming.leave(shared);
         let Ok(locked) = locked else { return };
         if closes && !is_any_alive(shared, &self.directory, Side::Writers) {
+            // The last one, so all of their claims are done after this.
+            let _ = clear_the_dead(&self.memory, &self.directory);
             shared.close();
             self.remove_in(&locked);
         }

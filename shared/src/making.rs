@@ -114,7 +114,7 @@ pub(crate) enum Found {
     /// A segment with the same header, which is open.
     Same(Directory, Arc<Memory>),
     /// Another segment, or none.
-    Other(Option<Arc<Memory>>),
+    Other(Option<(Directory, Arc<Memory>)>),
 }
 
 /// Looks for a segment with this header.
@@ -135,7 +135,7 @@ pub(crate) fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
     if is_same && !memory.shared().is_closed() {
         Ok(Found::Same(directory, memory))
     } else {
-        Ok(Found::Other(Some(memory)))
+        Ok(Found::Other(Some((directory, memory))))
     }
 }
 
@@ -148,13 +148,13 @@ pub(crate) fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
 pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<Made, Unmade> {
     locked.remove_leftovers()?;
     let other = match find(locked, header)? {
-        Found::Other(memory) => memory,
+        Found::Other(other) => other,
         Found::Same(directory, memory) => match hold(&directory, WRITER)? {
-            None => Some(memory),
+            None => Some((directory, memory)),
             Some(held) => return Ok(Made::there(directory, memory, held)),
         },
     };
-    Ok(make_in_place_of(other.as_deref(), locked, header, WRITER)?)
+    Ok(make_in_place_of(other, locked, header, WRITER)?)
 }
 
 /// Takes a seat beside the writers of a segment with this header, whether or not they live. Otherwise
@@ -166,19 +166,19 @@ pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<
 pub(crate) fn join_or_make(locked: &Locked<'_>, header: &Header) -> Result<(Made, usize), Unmade> {
     locked.remove_leftovers()?;
     let other = match find(locked, header)? {
-        Found::Other(memory) => memory,
+        Found::Other(other) => other,
         Found::Same(directory, memory) => {
             clear_the_dead(&memory, &directory)?;
             let no_seat = Unmade::NoSeat { writers: header.shape.writers };
             let seat = free_seat(&memory, &directory, Side::Writers)?.ok_or(no_seat)?;
             match hold(&directory, &pipe(Side::Writers, seat))? {
-                None => Some(memory),
+                None => Some((directory, memory)),
                 Some(held) => return Ok((Made::there(directory, memory, held), seat)),
             }
         }
     };
     let first = pipe(Side::Writers, 0);
-    Ok((make_in_place_of(other.as_deref(), locked, header, &first)?, 0))
+    Ok((make_in_place_of(other, locked, header, &first)?, 0))
 }
 
 /// Holds a pipe; `None` if somebody has removed it, as programs do that clean up.
@@ -207,13 +207,16 @@ impl Made {
 
 /// Removes what has the name, and makes a segment. This process holds the pipe of the name `writer`.
 fn make_in_place_of(
-    other: Option<&Memory>,
+    other: Option<(Directory, Arc<Memory>)>,
     locked: &Locked<'_>,
     header: &Header,
     writer: &str,
 ) -> io::Result<Made> {
-    if let Some(memory) = other {
-        memory.shared().close(); // for readers that still have it
+    if let Some((directory, memory)) = other {
+        // For readers that still have it. Their watches may not find the pipes of dead writers any
+        // more. If somebody has removed those before, nothing is known of them.
+        let _ = clear_the_dead(&memory, &directory);
+        memory.shared().close();
     }
     locked.remove()?;
     make(locked, header, writer).inspect_err(|_| _ = locked.remove_leftovers())

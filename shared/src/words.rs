@@ -40,7 +40,7 @@ pub(crate) struct Life {
     /// 0 while the segment is open, 1 when no further event comes. Stored by a process that has the
     /// right to write.
     pub(crate) closed: AtomicU32,
-    /// How often a process took the segment over.
+    /// How often a process took the segment over, or joined its writers; for people.
     pub(crate) takeovers: AtomicU32,
     /// The process that was the last to become a writer, for people.
     pub(crate) writer_pid: AtomicU32,

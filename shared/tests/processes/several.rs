@@ -221,7 +221,7 @@ fn a_writer_joins_after_all_were_killed() {
     let folder = Folder::new();
     let children = [(); 2].map(|()| Child::ready("claim and hold", folder.path()));
     let (mut reader, mut counts) = (folder.segment().from_oldest().open().unwrap(), Counts::new());
-    children.map(Child::kill);
+    children.into_iter().for_each(Child::kill);
     let (skipped, end) = take_all(&mut reader, &mut counts);
     assert_eq!(end, PollError::WriterGone);
     assert_eq!((reader.sequence(), counts.values().sum::<u64>()), (8, 6));
@@ -232,6 +232,19 @@ fn a_writer_joins_after_all_were_killed() {
     assert_eq!(writer.publish(|event| *event = [0, 0]), 8);
     assert!(reader.wait_for_writer(LONG));
     assert_eq!(reader.wait().unwrap().as_slice(), [[0, 0]]);
+}
+
+/// The new segment is in place of the pipe by which a reader would find the writer dead.
+#[test]
+fn a_reader_of_a_segment_that_was_replaced_gets_to_its_end() {
+    let folder = Folder::new();
+    let child = Child::ready("claim and hold", folder.path());
+    let (mut reader, mut counts) = (folder.segment().from_oldest().open().unwrap(), Counts::new());
+    child.kill();
+    let writer = folder.segment().create(CAPACITY).unwrap();
+    assert_eq!(take_all(&mut reader, &mut counts).1, PollError::Closed);
+    assert_eq!((reader.sequence(), counts.into_values().collect()), (4, vec![3]));
+    drop(writer);
 }
 
 #[test]
@@ -298,7 +311,7 @@ fn killed_writers_harm_no_other_writer() {
         let child = Child::start("write beside others", folder.path());
         std::mem::replace(&mut children[kill % 2], child).kill();
     }
-    children.map(Child::kill);
+    children.into_iter().for_each(Child::kill);
     drop(steady);
     let (last, end) = take_all(&mut reader, &mut counts);
     let events = counts.values().sum::<u64>();

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::several::{OF_CHILD, join};
 use crate::{CAPACITY, segment};
 
 pub(crate) const ROLE: &str = "LAPWING_TEST_ROLE";
@@ -55,33 +54,12 @@ fn role() {
             writer.close();
             end();
         }
-        "join writers" => {
-            begin();
-            let writer = join(&folder);
-            end();
-            drop(writer);
-        }
-        "publish beside others" => {
-            let mut writer = join(&folder);
-            for number in 0..2 {
-                writer.publish(|event| *event = OF_CHILD + number);
-            }
-            begin();
-            writer.publish(|event| *event = OF_CHILD + 2);
-            end();
-        }
-        "leave writers" => {
-            let writer = join(&folder);
-            begin();
-            drop(writer);
-            end();
-        }
-        other => panic!("no role {other}"),
+        role => crate::several::play(role, &folder),
     }
 }
 
 /// Lets the parent trace this thread, and stops.
-fn begin() {
+pub(crate) fn begin() {
     // SAFETY: the parent expects it.
     let traced = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
     assert_eq!(traced, 0);
@@ -92,7 +70,7 @@ fn begin() {
 }
 
 /// Stops.
-fn end() {
+pub(crate) fn end() {
     // SAFETY: the parent waits for that, and lets this thread go on.
     unsafe { libc::raise(libc::SIGSTOP) };
 }

@@ -8,13 +8,42 @@ use std::time::{Duration, Instant};
 use lapwing_shared::error::PollError;
 use lapwing_shared::{MultiWriter, Reader};
 
+use crate::role::{begin, end};
 use crate::trace::{At, Traced};
 use crate::{CAPACITY, LONG, folder, for_each_step, is_empty, segment};
 
 /// The events of the process that is killed are this and more.
-pub(crate) const OF_CHILD: u64 = 1_000;
+const OF_CHILD: u64 = 1_000;
 
-pub(crate) fn join(folder: &Path) -> MultiWriter<u64> {
+/// What the traced process does beside other writers.
+pub(crate) fn play(role: &str, folder: &Path) {
+    match role {
+        "join writers" => {
+            begin();
+            let writer = join(folder);
+            end();
+            drop(writer);
+        }
+        "publish beside others" => {
+            let mut writer = join(folder);
+            for number in 0..2 {
+                writer.publish(|event| *event = OF_CHILD + number);
+            }
+            begin();
+            writer.publish(|event| *event = OF_CHILD + 2);
+            end();
+        }
+        "leave writers" => {
+            let writer = join(folder);
+            begin();
+            drop(writer);
+            end();
+        }
+        other => panic!("no role {other}"),
+    }
+}
+
+fn join(folder: &Path) -> MultiWriter<u64> {
     segment(folder).writers(2).create_or_join(CAPACITY).unwrap()
 }
 

@@ -416,4 +416,8 @@ impl Elsewhere for Room<'_> {
     fn has_siblings(&self) -> bool {
         self.shared.writers() > 1
     }
+
+    fn has_several_producers(&self) -> bool {
+        true
+    }
 }

@@ -393,4 +393,8 @@ impl<T: Event> Elsewhere for News<'_, T> {
     fn has_siblings(&self) -> bool {
         self.source.shared().readers() > 1
     }
+
+    fn has_several_producers(&self) -> bool {
+        !self.source.shared().has_one_writer()
+    }
 }

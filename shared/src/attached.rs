@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Peer;
-use crate::directory::{Directory, Locked, Place};
+use crate::directory::{Directory, Place};
 use crate::fork::Process;
-use crate::holders::{clear_the_dead, is_any_alive};
+use crate::holders::is_alive;
 use crate::memory::Memory;
 use crate::protocol::claiming::Claiming;
-use crate::protocol::seats::Side;
+use crate::protocol::seats::{Side, Tenure};
 use crate::sync::Ordering;
 
 /// How long an end that is dropped waits for another process to unlock the folder. If that takes
@@ -49,36 +49,24 @@ impl Attached {
         peers.collect()
     }
 
-    /// Gives up the seat of a writer. The last one closes the segment if it `closes`.
-    ///
-    /// Under the lock, so that no writer joins in between. If another process keeps the folder locked,
-    /// the segment stays open.
+    /// Gives up the seat of a writer beside others. The last one ends the segment if it `closes`.
     pub(crate) fn leave(&self, claiming: &Claiming, closes: bool) {
-        let (locked, shared) = (self.place.lock(AT_THE_END), self.memory.shared());
+        let shared = self.memory.shared();
         claiming.leave(shared);
-        let Ok(locked) = locked else { return };
-        if closes && !is_any_alive(shared, &self.directory, Side::Writers) {
-            // The last one, so all of their claims are done after this.
-            let _ = clear_the_dead(&self.memory, &self.directory);
-            shared.close();
-            self.remove_in(&locked);
+        let is_alive = |tenure: Tenure| is_alive(&self.directory, Side::Writers, tenure.index);
+        if closes && shared.close_after_last(is_alive) {
+            self.remove_unless_in_use();
         }
     }
 
     /// Removes a closed segment, unless a reader has to drain it.
     pub(crate) fn remove_unless_in_use(&self) {
-        if let Ok(locked) = self.place.lock(AT_THE_END) {
-            self.remove_in(&locked);
-        }
-    }
-
-    fn remove_in(&self, locked: &Locked<'_>) {
+        let Ok(locked) = self.place.lock(AT_THE_END) else { return };
         let Ok(Some(directory)) = locked.open() else { return };
         let shared = self.memory.shared();
-        let is_removable = directory.is(&self.directory)
-            && shared.is_closed()
-            && !is_any_alive(shared, &directory, Side::Readers);
-        if is_removable {
+        let is_alive = |tenure: Tenure| is_alive(&directory, Side::Readers, tenure.index);
+        let is_used = || shared.tenures(Side::Readers).any(is_alive);
+        if directory.is(&self.directory) && shared.is_closed() && !is_used() {
             let _ = locked.remove();
         }
     }

@@ -9,21 +9,32 @@ use crate::memory::Memory;
 use crate::protocol::Shared;
 use crate::protocol::seats::{Side, Tenure};
 
+/// Whether a process holds a pipe; `None` if somebody has removed it, as programs do that clean up.
+///
+/// # Errors
+///
+/// What the system says.
+pub(crate) fn is_held(directory: &Directory, name: &str) -> io::Result<Option<bool>> {
+    match Watched::open(directory, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        watched => Ok(Some(watched?.is_some())),
+    }
+}
+
+/// Whether the process on a seat lives, or may live.
+pub(crate) fn is_alive(directory: &Directory, side: Side, index: usize) -> bool {
+    !matches!(is_held(directory, &pipe(side, index)), Ok(Some(false)))
+}
+
 /// Returns the seats whose processes are dead.
 fn dead(shared: Shared<'_>, directory: &Directory, side: Side) -> io::Result<Vec<Tenure>> {
     let mut dead = Vec::new();
     for tenure in shared.tenures(side) {
-        if Watched::open(directory, &pipe(side, tenure.index))?.is_none() {
+        if is_held(directory, &pipe(side, tenure.index))? == Some(false) {
             dead.push(tenure);
         }
     }
     Ok(dead)
-}
-
-/// Whether the process on any seat lives, or the system does not say.
-pub(crate) fn is_any_alive(shared: Shared<'_>, directory: &Directory, side: Side) -> bool {
-    let is_alive = |index| !matches!(Watched::open(directory, &pipe(side, index)), Ok(None));
-    shared.tenures(side).any(|tenure| is_alive(tenure.index))
 }
 
 /// Frees the seats of dead processes. The watches of living ones do so too, unless there is none.
@@ -57,7 +68,7 @@ pub(crate) fn free_seat(
     side: Side,
 ) -> io::Result<Option<usize>> {
     for index in memory.shared().free_seats(side) {
-        if Watched::open(directory, &pipe(side, index))?.is_none() {
+        if is_held(directory, &pipe(side, index))? == Some(false) {
             return Ok(Some(index));
         }
     }

@@ -17,10 +17,11 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::directory::{Directory, Locked, MEMORY, Place, Refused, WRITER, pipe};
-use crate::evidence::{Held, Watched};
+use crate::evidence::Held;
 use crate::header::Header;
-use crate::holders::{clear_the_dead, free_seat};
+use crate::holders::{clear_the_dead, free_seat, is_held};
 use crate::layout::WRITER_PID;
+use crate::limits::MAX_SEATS;
 use crate::memory::{Memory, Shape};
 use crate::protocol::seats::Side;
 use crate::sync::Ordering;
@@ -55,35 +56,43 @@ impl<T: Into<Refused>> From<T> for Unmade {
     }
 }
 
-/// Locks the folder while nobody writes to the segment, unless it is one that this process `may_join`.
-/// Waits a moment for a writer that ends, without the lock.
-pub(crate) fn lock_to_write(
+/// Runs an `attempt` to become a writer under the lock of the folder, and returns its outcome. Repeats
+/// it, without the lock in between, while it has none, and for a moment while a writer is in its way
+/// that may be about to end.
+pub(crate) fn become_writer<T>(
     place: &Place,
-    may_join: impl Fn(&Locked<'_>) -> io::Result<bool>,
-) -> Result<Locked<'_>, Unmade> {
+    attempt: impl Fn(&Locked<'_>) -> Result<Option<T>, Unmade>,
+) -> Result<T, Unmade> {
     let start = Instant::now();
     loop {
         let locked = place.lock(LOCK_LIMIT)?;
-        match writer_of(&locked)? {
-            None => return Ok(locked),
-            Some(_) if may_join(&locked)? => return Ok(locked),
-            Some(_) if start.elapsed() < WRITER_LIMIT => {}
-            Some(pid) => return Err(Unmade::HasWriter { pid }),
+        match attempt(&locked) {
+            Ok(Some(writer)) => return Ok(writer),
+            Err(unmade) if !unmade.is_passing() || start.elapsed() > WRITER_LIMIT => {
+                return Err(unmade);
+            }
+            Ok(None) | Err(_) => {}
         }
         drop(locked);
         sleep(Duration::from_millis(1));
     }
 }
 
-/// Returns a process that writes to the segment, if one does.
-fn writer_of(locked: &Locked<'_>) -> io::Result<Option<u32>> {
-    let Some(directory) = locked.open()? else { return Ok(None) };
-    if !has_writer(&directory)? {
-        return Ok(None);
+impl Unmade {
+    /// Whether it may be otherwise in a moment.
+    fn is_passing(&self) -> bool {
+        matches!(self, Self::HasWriter { .. } | Self::NoSeat { .. })
+    }
+}
+
+/// Checks that nobody writes to the segment.
+fn refuse_writers(directory: &Directory) -> Result<(), Unmade> {
+    if !has_writer(directory)? {
+        return Ok(());
     }
     let mut pid = [0; 4];
-    open_memory(&directory)?.read_exact_at(&mut pid, WRITER_PID as u64)?;
-    Ok(Some(u32::from_ne_bytes(pid)))
+    open_memory(directory)?.read_exact_at(&mut pid, WRITER_PID as u64)?;
+    Err(Unmade::HasWriter { pid: u32::from_ne_bytes(pid) })
 }
 
 /// Whether a process holds the pipe of a writer.
@@ -91,22 +100,21 @@ fn has_writer(directory: &Directory) -> io::Result<bool> {
     if is_held(directory, WRITER)? == Some(true) {
         return Ok(true);
     }
-    for index in 0.. {
-        match is_held(directory, &pipe(Side::Writers, index))? {
-            Some(true) => return Ok(true),
-            Some(false) => {}
-            None => break,
+    for index in 0..writers_of(directory)? {
+        if is_held(directory, &pipe(Side::Writers, index))? == Some(true) {
+            return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Whether a process holds a pipe; `None` if there is no such pipe.
-fn is_held(directory: &Directory, name: &str) -> io::Result<Option<bool>> {
-    match Watched::open(directory, name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        watched => Ok(Some(watched?.is_some())),
-    }
+/// Returns how many writers a segment can have beside each other, or the most if it does not say.
+fn writers_of(directory: &Directory) -> io::Result<usize> {
+    let file = match open_memory(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(MAX_SEATS),
+        file => file?,
+    };
+    Ok(Header::read(&file)?.map_or(MAX_SEATS, |header| header.shape.writers))
 }
 
 /// What has the name of a segment.
@@ -144,8 +152,11 @@ pub(crate) fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
 ///
 /// # Errors
 ///
-/// What the system says.
+/// [`Unmade::HasWriter`], or what the system says.
 pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<Made, Unmade> {
+    if let Some(directory) = locked.open()? {
+        refuse_writers(&directory)?;
+    }
     locked.remove_leftovers()?;
     let other = match find(locked, header)? {
         Found::Other(other) => other,
@@ -157,24 +168,31 @@ pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<
     Ok(make_in_place_of(other, locked, header, WRITER)?)
 }
 
-/// Takes a seat beside the writers of a segment with this header, whether or not they live. Otherwise
-/// makes one in place of what there is. Returns it with the number of the seat.
+/// Takes the pipe of a seat beside the writers of a segment with this header, whether or not they live.
+/// Otherwise makes one in place of what there is. Returns it with the number of the seat.
 ///
 /// # Errors
 ///
-/// [`Unmade::NoSeat`], or what the system says.
+/// [`Unmade::NoSeat`], [`Unmade::HasWriter`] if there is another segment, or what the system says.
 pub(crate) fn join_or_make(locked: &Locked<'_>, header: &Header) -> Result<(Made, usize), Unmade> {
     locked.remove_leftovers()?;
     let other = match find(locked, header)? {
-        Found::Other(other) => other,
+        Found::Other(other) => {
+            if let Some(directory) = locked.open()? {
+                refuse_writers(&directory)?;
+            }
+            other
+        }
         Found::Same(directory, memory) => {
             clear_the_dead(&memory, &directory)?;
-            let no_seat = Unmade::NoSeat { writers: header.shape.writers };
-            let seat = free_seat(&memory, &directory, Side::Writers)?.ok_or(no_seat)?;
-            match hold(&directory, &pipe(Side::Writers, seat))? {
-                None => Some((directory, memory)),
-                Some(held) => return Ok((Made::there(directory, memory, held), seat)),
+            if let Some(seat) = free_seat(&memory, &directory, Side::Writers)? {
+                let held = Held::hold(&directory, &pipe(Side::Writers, seat))?;
+                return Ok((Made::there(directory, memory, Arc::new(held)), seat));
             }
+            if has_writer(&directory)? {
+                return Err(Unmade::NoSeat { writers: header.shape.writers });
+            }
+            Some((directory, memory)) // somebody has removed its pipes
         }
     };
     let first = pipe(Side::Writers, 0);

@@ -30,18 +30,21 @@ use crate::{Peer, Sequence};
 /// sequence, writes the event, and publishes it. Readers do not get past an event that is claimed
 /// and not published, so write quickly what was computed before.
 ///
-/// The segment is closed when the last of its writers is dropped. If the process of a writer is
-/// killed between the claim and the publication, the others skip its sequence: readers go on with
-/// the next event, and the numbers of their events have a gap. That takes as long as the kernel
-/// takes to say that the process is dead, unless a living writer is stopped at the same moment, in
-/// the middle of its own claim. Once all writers are killed, readers get
-/// [`WriterGone`](crate::error::PollError::WriterGone) after the last event.
+/// If the process of a writer is killed between the claim and the publication, the others skip its
+/// sequence: readers go on with the next event, and the numbers of their events have a gap. That
+/// takes as long as the kernel takes to say that the process is dead, unless a living writer is
+/// stopped in the middle of a claim at that moment.
+///
+/// The segment is closed when the last of its writers is dropped. If the last one to end is killed,
+/// readers get [`WriterGone`](crate::error::PollError::WriterGone) after the last event. A writer
+/// that was killed a moment ago, and whose memory the kernel is still freeing, has not ended.
 pub struct MultiWriter<T: Event> {
     claiming: Claiming,
     slots: Slots<T>,
     waits: WaiterElsewhere,
     attached: Attached,
-    _watch: Watch,
+    /// Ends before the others, so that there are descriptors for what is left to do.
+    watch: Option<Watch>,
     /// Closed after all of that has ended.
     _held: Arc<Held>,
     /// Whether dropping the last writer closes the segment.
@@ -63,8 +66,8 @@ impl<T: Event> MultiWriter<T> {
     pub(crate) fn new(parts: Parts) -> Self {
         let Parts { claiming, waits, watch, held, attached, has_joined } = parts;
         let slots = Slots::new(Arc::clone(&attached.memory));
-        let (closes, _watch, _held) = (true, watch, held);
-        Self { claiming, slots, waits, attached, _watch, _held, closes, has_joined }
+        let (closes, watch, _held) = (true, Some(watch), held);
+        Self { claiming, slots, waits, attached, watch, _held, closes, has_joined }
     }
 
     /// Publishes an event, which `write` writes into its slot. Returns its sequence.
@@ -370,6 +373,7 @@ impl Drop for Unfinished<'_> {
 impl<T: Event> Drop for MultiWriter<T> {
     fn drop(&mut self) {
         if self.attached.is_own_process() {
+            self.watch = None;
             self.attached.leave(&self.claiming, self.closes);
         }
     }

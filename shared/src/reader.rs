@@ -365,7 +365,8 @@ impl<T: Event> Elsewhere for News<'_, T> {
     fn is_over(&self) -> bool {
         let Self { source, is_writer_gone } = self;
         // P9, Acquire: as in `is_writer_gone`.
-        source.reading().is_ready(source.shared()) || is_writer_gone.load(Ordering::Acquire)
+        let is_gone = || is_writer_gone.load(Ordering::Acquire) && !source.shared().is_closed();
+        source.reading().is_ready(source.shared()) || is_gone()
     }
 
     fn sleep(&self, time: Duration) {

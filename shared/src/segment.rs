@@ -23,8 +23,7 @@ use crate::header::Header;
 use crate::holders::{clear_the_dead, free_seat};
 use crate::limits::{MAX_CAPACITY, MAX_SEATS};
 use crate::making::{
-    Found, LOCK_LIMIT, Made, Unmade, find, join_or_make, lock_to_write, map, open_memory,
-    take_over_or_make,
+    LOCK_LIMIT, Made, Unmade, become_writer, join_or_make, map, open_memory, take_over_or_make,
 };
 use crate::memory::{Memory, PAGE, Shape};
 use crate::multi_writer::{self, MultiWriter};
@@ -117,8 +116,8 @@ impl<T: Event> Segment<T> {
         self
     }
 
-    /// Sets how many readers there can be at a time: 1 to 1024, 16 without this call. Only
-    /// a process that creates the segment uses it.
+    /// Sets how many readers there can be at a time: 1 to 1024, 16 without this call.
+    /// [`open`](Self::open) takes the number from the segment.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -227,15 +226,19 @@ impl<T: Event> Segment<T> {
     /// seconds.
     pub fn create(self, capacity: usize) -> Result<Writer<T>, CreateError> {
         let place = self.place_for(capacity, 0)?;
-        let failed = |unmade| create_error(&place, unmade);
-        place.make_folder().map_err(|error| failed(error.into()))?;
-        let locked = lock_to_write(&place, |_| Ok(false)).map_err(failed)?;
         let attach = || {
-            let made = take_over_or_make(&locked, &self.header(capacity, 0)?)?;
-            made.or_remove(&locked, |made| self.write(made, &place))
+            place.make_folder()?;
+            let header = self.header(capacity, 0)?;
+            become_writer(&place, |locked| {
+                let made = take_over_or_make(locked, &header)?;
+                made.or_remove(locked, write_alone).map(Some)
+            })
         };
-        let writer = attach().map_err(failed)?;
-        drop(locked);
+        let (made, (writing, watch)) = attach().map_err(|unmade| create_error(&place, unmade))?;
+        let Made { memory, directory, held, was_there: has_taken_over } = made;
+        let (waits, attached) = (self.into_waits(), Attached::new(memory, directory, place));
+        let parts = writer::Parts { writing, waits, watch, held, attached, has_taken_over };
+        let writer = Writer::new(parts);
         writer.populate();
         Ok(writer)
     }
@@ -279,17 +282,20 @@ impl<T: Event> Segment<T> {
             return Err(CreateError::Writers { requested: writers });
         }
         let place = self.place_for(capacity, writers)?;
-        let failed = |unmade| create_error(&place, unmade);
-        place.make_folder().map_err(|error| failed(error.into()))?;
-        let header = self.header(capacity, writers).map_err(|error| failed(error.into()))?;
-        let may_join = |locked: &Locked<'_>| Ok(matches!(find(locked, &header)?, Found::Same(..)));
-        let locked = lock_to_write(&place, may_join).map_err(failed)?;
         let attach = || {
-            let (made, seat) = join_or_make(&locked, &header)?;
-            made.or_remove(&locked, |made| self.write_beside_others(made, seat, &place))
+            place.make_folder()?;
+            let header = self.header(capacity, writers)?;
+            become_writer(&place, |locked| {
+                let (made, seat) = join_or_make(locked, &header)?;
+                let (made, end) = made.or_remove(locked, |made| write_beside_others(made, seat))?;
+                Ok(end.map(|end| (made, end)))
+            })
         };
-        let writer = attach().map_err(failed)?;
-        drop(locked);
+        let (made, (claiming, watch)) = attach().map_err(|unmade| create_error(&place, unmade))?;
+        let Made { memory, directory, held, was_there: has_joined } = made;
+        let (waits, attached) = (self.into_waits(), Attached::new(memory, directory, place));
+        let parts = multi_writer::Parts { claiming, waits, watch, held, attached, has_joined };
+        let writer = MultiWriter::new(parts);
         writer.populate();
         Ok(writer)
     }
@@ -297,7 +303,8 @@ impl<T: Event> Segment<T> {
     /// Opens the segment, and returns a reading end. It takes a seat until it is dropped.
     ///
     /// The first event is the next one that is published, unless [`from_oldest`](Self::from_oldest)
-    /// says otherwise. From then on, the reader misses none.
+    /// says otherwise. From then on, the reader misses none. With several writers, the first event
+    /// is the next one that a writer begins.
     ///
     /// A segment whose writer has ended without closing it can be opened too.
     ///
@@ -424,39 +431,6 @@ impl<T: Event> Segment<T> {
         Place::new(&self.folder.clone().unwrap_or_else(usual_folder), &self.name)
     }
 
-    /// Makes the end of a writer that is alone.
-    fn write(self, made: &Made, place: &Place) -> io::Result<Writer<T>> {
-        let Made { memory, directory, held, was_there } = made;
-        let writing = Writing::new(memory.shared(), Fences::register());
-        made.sign();
-        let (watch, _) = start_watch(memory, directory, held, End::Writer)?;
-        let waits = self.into_waits();
-        let attached = Attached::new(Arc::clone(memory), Arc::clone(directory), place.clone());
-        let (held, has_taken_over) = (Arc::clone(held), *was_there);
-        Ok(Writer::new(writer::Parts { writing, waits, watch, held, attached, has_taken_over }))
-    }
-
-    /// Makes the end of a writer beside others, on this seat.
-    fn write_beside_others(
-        self,
-        made: &Made,
-        seat: usize,
-        place: &Place,
-    ) -> io::Result<MultiWriter<T>> {
-        let Made { memory, directory, held, was_there } = made;
-        made.sign();
-        // M3: the pipe before the seat. In between, the others learn that there is a pipe to watch.
-        let (watch, _) = start_watch(memory, directory, held, End::OneOfWriters(seat))?;
-        let (fences, shared) = (Fences::register(), memory.shared());
-        sit(shared, Side::Writers, seat);
-        let claiming = Claiming::join(shared, seat, fences);
-        let waits = self.into_waits();
-        let attached = Attached::new(Arc::clone(memory), Arc::clone(directory), place.clone());
-        let (held, has_joined) = (Arc::clone(held), *was_there);
-        let parts = multi_writer::Parts { claiming, waits, watch, held, attached, has_joined };
-        Ok(MultiWriter::new(parts))
-    }
-
     /// Takes a seat and makes the reading end.
     fn read(
         self,
@@ -510,19 +484,39 @@ impl From<io::Error> for Unopened {
 }
 
 impl Made {
-    /// Makes an end. If that fails, removes a segment that is new.
+    /// Makes the parts of an end. If that fails, removes a segment that is new.
     fn or_remove<E>(
         self,
         locked: &Locked<'_>,
         end: impl FnOnce(&Self) -> io::Result<E>,
-    ) -> Result<E, Unmade> {
-        let made = end(&self);
-        if made.is_err() && !self.was_there {
+    ) -> Result<(Self, E), Unmade> {
+        let end = end(&self);
+        if end.is_err() && !self.was_there {
             self.memory.shared().close();
             let _ = locked.remove();
         }
-        Ok(made?)
+        Ok((self, end?))
     }
+}
+
+/// Begins to write alone.
+fn write_alone(made: &Made) -> io::Result<(Writing, Watch)> {
+    let Made { memory, directory, held, .. } = made;
+    let writing = Writing::new(memory.shared(), Fences::register());
+    made.sign();
+    let (watch, _) = start_watch(memory, directory, held, End::Writer)?;
+    Ok((writing, watch))
+}
+
+/// Takes a seat beside other writers; `None` if the last one has closed the segment meanwhile.
+fn write_beside_others(made: &Made, seat: usize) -> io::Result<Option<(Claiming, Watch)>> {
+    let Made { memory, directory, held, .. } = made;
+    made.sign();
+    // M3: the pipe before the seat. In between, the others learn that there is a pipe to watch.
+    let (watch, _) = start_watch(memory, directory, held, End::OneOfWriters(seat))?;
+    let (fences, shared) = (Fences::register(), memory.shared());
+    sit(shared, Side::Writers, seat);
+    Ok(Claiming::join(shared, seat, fences).map(|claiming| (claiming, watch)))
 }
 
 fn start_watch(

@@ -37,8 +37,8 @@ pub(crate) struct Words {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Life {
-    /// 0 while the segment is open, 1 when no further event comes. Stored by a process that has the
-    /// right to write.
+    /// Even while the segment is open, odd when no further event comes. Increases by two when a
+    /// writer joins others.
     pub(crate) closed: AtomicU32,
     /// How often a process took the segment over, or joined its writers; for people.
     pub(crate) takeovers: AtomicU32,

@@ -50,7 +50,7 @@
 //! | 4352 | 8 | `granted` | no writer writes to this sequence or a later one without another look at the seats | writers |
 //! | 4480 | 4 | `events` | futex of readers that wait for an event: epoch times 4, plus 1 if any waits, plus 2 once it is woken | any |
 //! | 4608 | 4 | `slots` | futex of writers that wait for a slot, in the same form | any |
-//! | 4736 | 4 | `closed` | 1 once no further event comes | the last writer, or one that replaces the segment |
+//! | 4736 | 4 | `closed` | odd once no further event comes; two more for each writer that joins others | writers, or one that replaces the segment |
 //! | 4740 | 4 | `takeovers` | how often a process has taken the segment over, or joined its writers | writers |
 //! | 4744 | 4 | `writer_pid` | the process that was the last to become a writer | writers |
 //! | 4748 | 4 | `writer_fences` | with one writer: 1 if its process is registered for `membarrier`, else 0 | the writer |

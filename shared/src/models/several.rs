@@ -22,11 +22,11 @@ enum Dies {
 impl Segment {
     /// A writer beside others, beside which nobody parks.
     fn unfenced_multi_writer(&self, seat: usize) -> Claiming {
-        Claiming::join(self.shared(), seat, Fences::Registered)
+        Claiming::join(self.shared(), seat, Fences::Registered).unwrap()
     }
 
     fn multi_writer(&self, seat: usize) -> Claiming {
-        Claiming::join(self.shared(), seat, Fences::Full)
+        Claiming::join(self.shared(), seat, Fences::Full).unwrap()
     }
 
     /// Writes an event that is claimed.
@@ -381,5 +381,50 @@ fn loom_a_dead_writer_writes_no_more() {
         segment.try_write_several(&mut alive, 1);
         dead.join().unwrap();
         watcher.join().unwrap();
+    });
+}
+
+/// P7: of two writers that leave at the same time, one closes the segment, and all that they published
+/// is read before the end.
+#[test]
+fn loom_the_last_of_two_writers_closes() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let mut reading = segment.unfenced_reader(0, Start::Newest);
+        let writers = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let leaving = writers.map(|mut claiming| {
+            let other = Arc::clone(&segment);
+            thread::spawn(move || {
+                assert_eq!(other.try_write_several(&mut claiming, 1), 1);
+                claiming.leave(other.shared());
+                other.shared().close_after_last(|_| true)
+            })
+        });
+        let closed = leaving.map(|writer| writer.join().unwrap());
+        assert!(closed[0] || closed[1]);
+        assert_eq!(
+            [(); 3].map(|()| segment.read(&mut reading)),
+            [Ok(0), Ok(1), Err(Silence::Closed)]
+        );
+    });
+}
+
+/// P7: a writer that joins while the last one leaves has a segment that stays open, or finds it closed.
+#[test]
+fn loom_a_writer_joins_while_the_last_one_leaves() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let leaving = segment.unfenced_multi_writer(0);
+        let other = Arc::clone(&segment);
+        let joins = thread::spawn(move || {
+            let joined = Claiming::join(other.shared(), 1, Fences::Registered);
+            assert_eq!(joined.is_none(), other.shared().is_closed());
+            joined.is_some()
+        });
+        leaving.leave(segment.shared());
+        let has_closed = segment.shared().close_after_last(|_| true);
+        let has_joined = joins.join().unwrap();
+        assert!(!(has_closed && has_joined));
+        assert!(has_closed || has_joined);
     });
 }

@@ -26,14 +26,19 @@ pub(crate) struct Claiming {
 
 impl Claiming {
     /// Takes the seat `index`, which is free. No other thread or process takes a seat at the same time
-    /// (M3).
-    pub(crate) fn join(shared: Shared<'_>, index: usize, fences: Fences) -> Self {
+    /// (M3). `None` if the last writer has closed the segment meanwhile.
+    pub(crate) fn join(shared: Shared<'_>, index: usize, fences: Fences) -> Option<Self> {
         let WriterSeat { claim, holder } = &shared.writers[index];
         let number = holder.0.tenure() + 1;
         claim.0.withdraw();
         holder.0.take(number, fences.code());
         fence(Ordering::SeqCst); // P5: pairs with the fence in `heavy`
-        Self { tenure: Tenure { index, number }, granted: 0, fences }
+        let claiming = Self { tenure: Tenure { index, number }, granted: 0, fences };
+        if shared.announce() {
+            return Some(claiming);
+        }
+        claiming.leave(shared);
+        None
     }
 
     /// Claims the next sequences: at least one and `most` at most. `None` if no slot is free.

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! granting   up to where writers may write
-//! writing    a writer that is alone: what it has published, and when it closes
+//! writing    a writer that is alone: what it has published
 //! claiming   a writer beside others: which sequences it has
 //! stamps     what several writers have published
 //! repair     what a writer that died beside others had claimed
+//! closing    how a segment ends
 //! reading    a reader: what is published for it, what it has finished
 //! seats      how a process takes a seat and gives it up, and how that of a dead one is cleared
 //! parking    how both sides sleep until the other advances
@@ -21,6 +22,8 @@ mod granting;
 pub(crate) mod writing;
 
 pub(crate) mod stamps;
+
+mod closing;
 
 pub(crate) mod claiming;
 mod repair;

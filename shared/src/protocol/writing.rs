@@ -1,5 +1,4 @@
-//! The part of a writer that is alone: up to where it may write, what it has published, and when it
-//! closes (M6).
+//! The part of a writer that is alone: up to where it may write, and what it has published (M6).
 
 use super::Shared;
 use crate::fences::Fences;
@@ -61,20 +60,5 @@ impl Writing {
         shared.words.published.0.store(self.next, Ordering::Release);
         self.fences.light();
         shared.words.events.0.notify();
-    }
-}
-
-impl Shared<'_> {
-    /// Ends the segment: no further event comes.
-    pub(crate) fn close(self) {
-        // P7, Release: pairs with the Acquire in `is_closed`; carries the last event.
-        self.words.life.0.closed.store(1, Ordering::Release);
-        self.words.events.0.wake_all();
-    }
-
-    /// Whether no further event comes.
-    pub(crate) fn is_closed(self) -> bool {
-        // P7, Acquire: pairs with the Release in `close`.
-        self.words.life.0.closed.load(Ordering::Acquire) != 0
     }
 }

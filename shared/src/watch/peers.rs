@@ -2,6 +2,7 @@
 //! of readers, and beside several writers each end learns of the writers.
 
 use std::io;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -38,9 +39,11 @@ pub(crate) struct PeersWatch {
     /// Writers that are dead, and whose claims are not all skipped.
     unrepaired: Vec<Tenure>,
     is_unfinished: bool,
+    /// Whether another process has written to the pipe of this end since the last look.
+    is_told: bool,
     are_writers_gone: Arc<AtomicBool>,
     /// Who waits for the first look.
-    first: Option<Sender<()>>,
+    first: Option<Sender<io::Result<()>>>,
 }
 
 impl PeersWatch {
@@ -69,27 +72,31 @@ impl PeersWatch {
             writers: Pipes::new(Side::Writers, shape.writers, own),
             unrepaired: Vec::new(),
             is_unfinished: false,
+            is_told: false,
             are_writers_gone: Arc::clone(&are_writers_gone),
             first: Some(first),
         })?;
-        let _ = has_looked.recv(); // the thread does not panic
+        has_looked.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
         Ok((watch, are_writers_gone))
     }
 
-    /// Attends to the readers. Returns whether writers may have more room, or sleep without need.
-    fn look_at_readers(&mut self) -> bool {
+    /// Attends to the readers. Returns whether writers may have more room, or sleep without need, and
+    /// why a reader could not be told.
+    fn look_at_readers(&mut self) -> (bool, Option<io::Error>) {
         let shared = self.memory.shared();
-        let Found { dead, has_ended, is_unfinished } = self.readers.look(shared, &self.directory);
+        let Found { dead, has_ended, is_unfinished, untold } =
+            self.readers.look(shared, &self.directory);
         dead.iter().for_each(|&tenure| _ = shared.clear(tenure));
         self.is_unfinished |= is_unfinished;
-        has_ended
+        (has_ended, untold)
     }
 
     /// Attends to the writers, and skips what dead ones had claimed. Returns whether readers and
-    /// writers may have more to do, or sleep without need.
-    fn look_at_writers(&mut self) -> bool {
+    /// writers may have more to do, or sleep without need, and why a writer could not be told.
+    fn look_at_writers(&mut self) -> (bool, Option<io::Error>) {
         let shared = self.memory.shared();
-        let Found { dead, has_ended, is_unfinished } = self.writers.look(shared, &self.directory);
+        let Found { dead, has_ended, is_unfinished, untold } =
+            self.writers.look(shared, &self.directory);
         let was_repaired = self.unrepaired.is_empty();
         for tenure in dead {
             if !self.unrepaired.contains(&tenure) {
@@ -104,23 +111,28 @@ impl PeersWatch {
         // published or skipped by now.
         let are_gone = is_repaired && !is_unfinished && !self.writers.is_any_held();
         let has_changed = self.are_writers_gone.swap(are_gone, Ordering::Release) != are_gone;
-        has_ended || !was_repaired || has_changed
+        (has_ended || !was_repaired || has_changed, untold)
     }
 }
 
 impl Duty for PeersWatch {
     fn look(&mut self) {
         self.is_unfinished = false;
-        let (readers_ended, writers_ended) = (self.look_at_readers(), self.look_at_writers());
+        // The process that has told this one may have ended since, and another one may have cleared
+        // its seat.
+        let is_told = mem::take(&mut self.is_told);
+        let (readers_ended, untold_reader) = self.look_at_readers();
+        let (writers_ended, untold_writer) = self.look_at_writers();
         let words = self.memory.shared().words;
-        if writers_ended {
+        if writers_ended || is_told {
             words.events.0.wake_all();
         }
-        if readers_ended || writers_ended {
+        if readers_ended || writers_ended || is_told {
             words.slots.0.wake_all();
         }
         if let Some(first) = self.first.take() {
-            let _ = first.send(());
+            let untold = untold_reader.or(untold_writer);
+            let _ = first.send(untold.map_or(Ok(()), Err));
         }
     }
 
@@ -131,6 +143,7 @@ impl Duty for PeersWatch {
 
     fn learn(&mut self, is_ready: &[bool]) {
         self.held.drain();
+        self.is_told |= is_ready[0];
         let shared = self.memory.shared();
         let mut peers = is_ready[1..].iter().copied();
         self.readers.learn(shared, &mut peers);

@@ -37,6 +37,8 @@ pub(super) struct Found {
     pub(super) has_ended: bool,
     /// Whether the system had no descriptor for a pipe.
     pub(super) is_unfinished: bool,
+    /// Why a process that holds a pipe could not be told.
+    pub(super) untold: Option<io::Error>,
 }
 
 fn spare() -> Option<OwnedFd> {
@@ -46,7 +48,8 @@ fn spare() -> Option<OwnedFd> {
 impl Pipes {
     pub(super) fn new(side: Side, count: usize, own: Option<usize>) -> Self {
         let pipes = (0..count).map(|_| None).collect();
-        Self { side, own, pipes, found: Found::default(), spare: spare() }
+        let spare = if count == 0 { None } else { spare() };
+        Self { side, own, pipes, found: Found::default(), spare }
     }
 
     /// Looks for pipes that are held now, and tells their holders that this process is there.
@@ -69,10 +72,14 @@ impl Pipes {
             return;
         }
         // The program has no descriptor left. With the spare one, a dead process is found, and a
-        // living one is told. It is not watched before there are descriptors.
-        let is_lent = self.spare.take().is_some();
-        let opened = is_lent && self.open(index, shared, directory).is_ok();
-        self.found.is_unfinished |= !opened || self.pipes[index].take().is_some();
+        // living one is told. It is not watched before there are descriptors, so it may end without
+        // notice, before it can wake the others.
+        self.spare = None;
+        let opened = self.open(index, shared, directory);
+        if opened.is_err() || self.pipes[index].take().is_some() {
+            (self.found.is_unfinished, self.found.has_ended) = (true, true);
+        }
+        self.found.untold = opened.err();
         self.spare = spare();
     }
 

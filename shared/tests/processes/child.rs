@@ -104,6 +104,7 @@ fn role() {
         "write beside others" => crate::several::write(),
         "write a thousand beside others" => crate::several::write_a_thousand(),
         "claim and hold" => crate::several::write_and_hold(),
+        "drop without descriptors" => crate::several::drop_without_descriptors(),
         "read in a sandbox" => crate::sandbox::read(),
         "write in a sandbox" => crate::sandbox::write(),
         "write in little memory" => crate::namespaces::write(),

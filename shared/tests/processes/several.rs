@@ -234,6 +234,87 @@ fn a_writer_joins_after_all_were_killed() {
     assert_eq!(reader.wait().unwrap().as_slice(), [[0, 0]]);
 }
 
+/// Another process that creates or opens a segment has locked it, and is stopped.
+#[test]
+fn the_last_writer_closes_while_the_folder_is_locked() {
+    let folder = Folder::new();
+    let writer = join(&folder);
+    let mut reader = folder.segment().open().unwrap();
+    let locked = std::fs::File::open(folder.path()).unwrap();
+    rustix::fs::flock(&locked, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    drop(writer);
+    assert_eq!(reader.wait().err(), Some(WaitError::Closed));
+}
+
+/// In a child: drops the last writer while the program has no descriptor left.
+pub(crate) fn drop_without_descriptors() {
+    let writer = segment().create_or_join(CAPACITY).unwrap();
+    say("ready");
+    while writer.writers() != 1 || !writer.wait_for_readers(1, LONG) {}
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64 - 1;
+    let few = rustix::process::Rlimit { current: Some(open), maximum: Some(open) };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, few).unwrap();
+    let others: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+    drop(writer);
+    drop(others);
+    say("dropped");
+}
+
+#[test]
+fn the_last_writer_closes_without_descriptors() {
+    let folder = Folder::new();
+    let steady = join(&folder); // so that the child is not the first, and looks for others
+    let mut reader = folder.segment().open().unwrap();
+    let mut child = Child::ready("drop without descriptors", folder.path());
+    steady.hand_over();
+    assert_eq!(child.line(), "dropped");
+    assert_eq!(reader.wait().err(), Some(WaitError::Closed));
+}
+
+#[test]
+fn the_seat_of_a_writer_that_was_just_killed_is_free_in_a_moment() {
+    let folder = Folder::new();
+    let child = Child::ready("claim and hold", folder.path());
+    let other = folder.segment().writers(16).create_or_join(CAPACITY).unwrap();
+    other.hand_over();
+    let seats = || folder.segment().create_or_join(CAPACITY);
+    let others: Vec<_> = std::iter::from_fn(|| seats().ok()).collect();
+    assert_eq!(others.len(), 15);
+    let pid = rustix::process::Pid::from_raw(child.pid().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert!(seats().is_ok());
+}
+
+/// A program that cleans up has removed a pipe.
+#[test]
+fn a_damaged_segment_of_several_is_joined_or_replaced() {
+    let damage = |name: &str| {
+        let folder = Folder::new();
+        join(&folder).hand_over();
+        std::fs::remove_file(folder.path().join("ticks.segment").join(name)).unwrap();
+        join(&folder).has_joined()
+    };
+    assert!(damage("writer-0")); // there are other seats
+    assert!(damage("seat-0"));
+    assert!(!damage("memory"));
+    let folder = Folder::new();
+    let segment = || folder.segment().writers(1);
+    segment().create_or_join(CAPACITY).unwrap().hand_over();
+    std::fs::remove_file(folder.path().join("ticks.segment/writer-0")).unwrap();
+    assert!(!segment().create_or_join(CAPACITY).unwrap().has_joined());
+}
+
+#[test]
+fn a_living_writer_behind_a_removed_pipe_is_not_replaced() {
+    let folder = Folder::new();
+    let (first, second) = (join(&folder), join(&folder));
+    drop(first);
+    std::fs::remove_file(folder.path().join("ticks.segment/writer-0")).unwrap();
+    let pid = std::process::id();
+    assert_eq!(folder.segment().create(CAPACITY).err(), Some(CreateError::HasWriter { pid }));
+    drop(second);
+}
+
 /// The new segment is in place of the pipe by which a reader would find the writer dead.
 #[test]
 fn a_reader_of_a_segment_that_was_replaced_gets_to_its_end() {

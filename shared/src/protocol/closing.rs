@@ -1,0 +1,55 @@
+//! How a segment ends: its writer closes it, or the last of several that is dropped.
+
+use super::Shared;
+use super::seats::{Side, Tenure};
+use crate::sync::{Ordering, fence};
+
+/// No further event comes.
+const CLOSED: u32 = 1;
+/// The increment of the word for each writer that joins others.
+const JOINED: u32 = 2;
+
+impl Shared<'_> {
+    /// Ends the segment: no further event comes.
+    pub(crate) fn close(self) {
+        // P7, Release: pairs with the Acquire in `is_closed`; carries the last event.
+        self.words.life.0.closed.fetch_or(CLOSED, Ordering::Release);
+        self.words.events.0.wake_all();
+    }
+
+    /// Whether no further event comes.
+    pub(crate) fn is_closed(self) -> bool {
+        // P7, Acquire: pairs with the Release in `close` and `close_after_last`.
+        self.words.life.0.closed.load(Ordering::Acquire) & CLOSED != 0
+    }
+
+    /// Announces a writer that has taken its seat beside others. Returns false if the last one of
+    /// them has closed the segment.
+    pub(super) fn announce(self) -> bool {
+        // P7, Release: pairs with the Acquire in `close_after_last`; carries the seat.
+        self.words.life.0.closed.fetch_add(JOINED, Ordering::Release) & CLOSED == 0
+    }
+
+    /// Ends the segment unless another writer `is_alive`. The caller has given up its own seat. Returns
+    /// whether it has ended the segment.
+    pub(crate) fn close_after_last(self, is_alive: impl Fn(Tenure) -> bool) -> bool {
+        let closed = &self.words.life.0.closed;
+        // P7, Acquire, here and below: pairs with the Release in `announce`.
+        let mut seen = closed.load(Ordering::Acquire);
+        // P7: between the own seat and those of others. Of two that leave at the same time, one sees
+        // both seats free.
+        fence(Ordering::SeqCst);
+        while seen & CLOSED == 0 && !self.tenures(Side::Writers).any(&is_alive) {
+            // P7, AcqRel: as in `close`. Fails if another writer has joined since.
+            let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+            match closed.compare_exchange(seen, seen | CLOSED, success, failure) {
+                Err(now) => seen = now,
+                Ok(_) => {
+                    self.words.events.0.wake_all();
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}

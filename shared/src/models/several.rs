@@ -9,7 +9,7 @@ use crate::protocol::claiming::Claiming;
 use crate::protocol::seats::{Side, Start};
 use crate::protocol::stamps::Fate;
 use crate::protocol::{Silence, parking};
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, fence};
 
 /// Where a writer dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +66,18 @@ impl Segment {
                     self.write_claimed(claimed.start); // and does not publish it
                 }
             }
+        }
+    }
+
+    /// Checks what a repair relies on: a sequence that is claimed is in the record of a living writer, or
+    /// is seen to be sealed.
+    ///
+    /// This loads the stamp, where a repair swaps it: loom gives a swap no value that another thread
+    /// has replaced before, even if nothing orders the two.
+    fn check_record(&self, sequence: u64) {
+        let shared = self.shared();
+        if shared.is_claimed(sequence) && !shared.may_be_alive(sequence, &[]) {
+            assert!(shared.fate(sequence).is_some(), "{sequence} is claimed, and in no record");
         }
     }
 
@@ -150,6 +162,72 @@ fn loom_a_record_that_changes_hides_no_claim() {
     });
 }
 
+/// P10: a sequence that is in its writer's record no more is seen to be sealed, whichever words of the
+/// next record are visible.
+#[test]
+fn loom_a_claim_is_recorded_until_it_is_sealed() {
+    check(|| {
+        let segment = Segment::with_writers(16, 1, 1);
+        let mut claiming = segment.unfenced_multi_writer(0);
+        let other = Arc::clone(&segment);
+        let checks = thread::spawn(move || [0, 1].map(|sequence| other.check_record(sequence)));
+        assert_eq!(segment.try_write_several(&mut claiming, 2), 2);
+        assert_eq!(segment.try_write_several(&mut claiming, 1), 1);
+        checks.join().unwrap();
+    });
+}
+
+/// P3 and P10: the same if its writer leaves, and the next one has the seat.
+#[test]
+fn loom_a_claim_is_sealed_before_its_seat_is_taken() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 1);
+        let mut leaving = segment.unfenced_multi_writer(0);
+        let other = Arc::clone(&segment);
+        let checks = thread::spawn(move || other.check_record(0));
+        assert_eq!(segment.try_write_several(&mut leaving, 1), 1);
+        leaving.leave(segment.shared());
+        segment.unfenced_multi_writer(0);
+        checks.join().unwrap();
+    });
+}
+
+/// P10: of two dead writers, one of which has lost the race, neither holds up the repair.
+#[test]
+fn loom_two_dead_writers_are_repaired() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let [mut lost, mut dying] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let dead = [lost.tenure, dying.tenure];
+        let other = Arc::clone(&segment);
+        let loses = thread::spawn(move || other.write_or_die(&mut lost, 1, Dies::BeforeTheSwap));
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        loses.join().unwrap();
+        assert!(segment.shared().repair(&dead), "both are dead");
+        assert_eq!(segment.fates::<2>(), [Some(Fate::Skipped), None]);
+    });
+}
+
+/// P10: the next writer on the seat of one that lost a race, and died, does not hold up the repair of
+/// what others claim.
+#[test]
+fn loom_a_writer_that_joins_holds_up_no_repair() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let [mut lost, mut dying] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        segment.write_or_die(&mut lost, 1, Dies::BeforeTheSwap);
+        assert!(segment.shared().repair(&[lost.tenure]));
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let repairs = thread::spawn(move || {
+            assert!(other.shared().repair(&[dying.tenure]), "the next one claims nothing");
+        });
+        segment.unfenced_multi_writer(0);
+        repairs.join().unwrap();
+        assert_eq!(segment.fates::<1>(), [Some(Fate::Skipped)]);
+    });
+}
+
 /// P11: two processes repair the same claim, beside a writer that uses the slot again. A sequence that
 /// was skipped is not skipped a second time, a lap later.
 #[test]
@@ -185,8 +263,10 @@ fn loom_a_late_repair_leaves_the_next_writer_alone() {
         let seat = segment.shared().free_seats(Side::Writers).next().unwrap();
         let mut next = segment.unfenced_multi_writer(seat);
         assert_eq!(segment.try_write_several(&mut next, 1), 1);
+        assert_eq!(next.claim(segment.shared(), 1), Some(2..3));
+        assert!(segment.shared().repair(&[tenure]), "it waits for no claim of the next writer");
         late.join().unwrap();
-        assert_eq!(segment.fates::<2>(), [Some(Fate::Skipped), Some(Fate::Published)]);
+        assert_eq!(segment.fates::<3>(), [Some(Fate::Skipped), Some(Fate::Published), None]);
         assert_eq!(segment.writers[0].holder.0.tenure(), next.tenure.number);
     });
 }
@@ -216,6 +296,25 @@ fn loom_a_writer_waits_for_the_event_a_lap_before() {
         let writer = thread::spawn(move || other.try_write_several(&mut first, 1));
         let written = (0..2).map(|_| segment.try_write_several(&mut second, 1)).sum::<u64>();
         assert_eq!(written + writer.join().unwrap(), segment.shared().next_claim());
+    });
+}
+
+/// P11: a claim of two sequences waits for the events a lap before both of them.
+#[test]
+fn loom_a_claim_of_two_waits_for_both_events_a_lap_before() {
+    check(|| {
+        let segment = Segment::with_writers(8, 1, 2);
+        let [mut first, mut second] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        assert_eq!(segment.try_write_several(&mut first, 1), 1);
+        let claimed = second.claim(segment.shared(), 1).unwrap();
+        (2..8).for_each(|_| assert_eq!(segment.try_write_several(&mut first, 1), 1));
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || {
+            other.write_claimed(claimed.start);
+            second.seal(other.shared(), claimed, Fate::Published);
+        });
+        assert!(segment.try_write_several(&mut first, 2) > 0);
+        writer.join().unwrap();
     });
 }
 
@@ -260,6 +359,46 @@ fn loom_a_reader_joins_beside_two_writers() {
     });
 }
 
+/// P4: the limit of a writer that died between its two looks at the seats is no grant of the next one.
+#[test]
+fn loom_a_writer_joins_while_a_reader_joins() {
+    check(|| {
+        let segment = Segment::with_writers(2, 1, 2);
+        let mut dead = segment.unfenced_multi_writer(0);
+        (0..2).for_each(|_| assert_eq!(segment.try_write_several(&mut dead, 1), 1));
+        let other = Arc::clone(&segment);
+        let reader = thread::spawn(move || {
+            let mut reading = other.reader(0, Start::Oldest);
+            let _ = other.read(&mut reading);
+        });
+        // P4, Release: the first half of `grant`.
+        segment.words.granted.0.store(4, Ordering::Release);
+        let mut next = segment.unfenced_multi_writer(1);
+        (0..2).for_each(|_| _ = segment.try_write_several(&mut next, 1));
+        reader.join().unwrap();
+    });
+}
+
+/// P4: a limit is never ahead of what is claimed, so a reader does not begin behind that.
+///
+/// The fence stands for that of `join`. Loom runs the limit and the fence of the writer in one step, so a
+/// full fence here would carry what the limit has to carry.
+#[test]
+fn loom_a_limit_carries_what_is_claimed() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 1);
+        let mut claiming = segment.unfenced_multi_writer(0);
+        let other = Arc::clone(&segment);
+        let reader = thread::spawn(move || {
+            let oldest = other.shared().oldest();
+            fence(Ordering::Acquire); // P4
+            assert!(oldest <= other.shared().next_claim());
+        });
+        (0..2).for_each(|_| assert_eq!(segment.try_write_several(&mut claiming, 1), 1));
+        reader.join().unwrap();
+    });
+}
+
 /// P5: a writer that parks because another one has not published the event one lap before is woken by
 /// the publication.
 #[test]
@@ -292,6 +431,26 @@ fn loom_two_parked_writers_are_woken_by_a_release() {
     });
 }
 
+/// P6 and P11: a writer that parks because a dead one has not published the event one lap before is woken
+/// by the repair.
+#[test]
+fn loom_a_parked_writer_is_woken_by_the_repair() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let mut dying = segment.unfenced_multi_writer(0);
+        let mut alive = segment.multi_writer(1);
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let watcher = thread::spawn(move || {
+            assert!(other.shared().repair(&[dying.tenure]));
+            other.shared().words.slots.0.wake_all();
+        });
+        segment.wait_and_write_several(&mut alive);
+        watcher.join().unwrap();
+        assert_eq!(segment.shared().fate(1), Some(Fate::Published));
+    });
+}
+
 /// P5 and P11: a reader that is parked behind a dead writer's claim is woken by the repair, and
 /// goes on behind it.
 #[test]
@@ -310,6 +469,65 @@ fn loom_a_reader_passes_over_a_skipped_event() {
         });
         assert_eq!(segment.wait_and_read(&mut reading), Some(1));
         writer.join().unwrap();
+    });
+}
+
+/// P2, P5 and P11: a reader that passes over a skipped event releases its slot, and wakes the writer that
+/// waits for it.
+#[test]
+fn loom_a_reader_that_passes_over_makes_room() {
+    check(|| {
+        let segment = Segment::with_writers(1, 1, 2);
+        let mut reading = segment.reader(0, Start::Newest);
+        let mut dying = segment.unfenced_multi_writer(0);
+        let mut alive = segment.multi_writer(1);
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        assert!(segment.shared().repair(&[dying.tenure]));
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || other.wait_and_write_several(&mut alive));
+        assert_eq!(segment.wait_and_read(&mut reading), Some(1));
+        writer.join().unwrap();
+    });
+}
+
+/// P11: what a poll returns ends before a skipped event.
+#[test]
+fn loom_no_skipped_event_is_read() {
+    check(|| {
+        let segment = Segment::with_writers(8, 1, 2);
+        let mut reading = segment.unfenced_reader(0, Start::Newest);
+        let [mut dying, mut alive] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        assert_eq!(segment.try_write_several(&mut alive, 1), 1);
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let reader = thread::spawn(move || {
+            let read = (0..3).filter_map(|_| other.read(&mut reading).ok());
+            assert!([0, 2].starts_with(&read.collect::<Vec<_>>()));
+        });
+        assert!(segment.shared().repair(&[dying.tenure]));
+        assert_eq!(segment.try_write_several(&mut alive, 1), 1);
+        reader.join().unwrap();
+    });
+}
+
+/// P6 and P10: a reader that is parked at a closed segment, behind a dead writer's claim, is woken by the
+/// repair, and finds the end.
+#[test]
+fn loom_a_reader_parked_before_the_end_is_woken_by_the_repair() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 1);
+        let mut reading = segment.reader(0, Start::Newest);
+        let mut dying = segment.unfenced_multi_writer(0);
+        segment.write_or_die(&mut dying, 1, Dies::BeforeThePublication);
+        let other = Arc::clone(&segment);
+        let watcher = thread::spawn(move || {
+            other.shared().close();
+            assert!(other.shared().repair(&[dying.tenure]));
+            other.shared().words.events.0.wake_all();
+        });
+        assert_eq!(segment.wait_and_read(&mut reading), None);
+        assert_eq!(segment.fates::<1>(), [Some(Fate::Skipped)]);
+        watcher.join().unwrap();
     });
 }
 
@@ -353,6 +571,23 @@ fn loom_a_writer_that_leaves_has_published() {
         let repairs = thread::spawn(move || _ = other.shared().repair(&[dying.tenure]));
         assert_eq!(segment.try_write_several(&mut leaving, 1), 1);
         leaving.leave(segment.shared());
+        repairs.join().unwrap();
+        assert_eq!(segment.fates::<1>(), [Some(Fate::Published)]);
+    });
+}
+
+/// P3 and P10: the same if the next writer has the seat meanwhile, whose record is empty.
+#[test]
+fn loom_a_writer_whose_seat_is_taken_has_published() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let [dying, mut leaving] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        segment.writers[0].claim.0.record(0, 1); // it lost the race
+        let other = Arc::clone(&segment);
+        let repairs = thread::spawn(move || _ = other.shared().repair(&[dying.tenure]));
+        assert_eq!(segment.try_write_several(&mut leaving, 1), 1);
+        leaving.leave(segment.shared());
+        segment.unfenced_multi_writer(1);
         repairs.join().unwrap();
         assert_eq!(segment.fates::<1>(), [Some(Fate::Published)]);
     });

@@ -42,7 +42,7 @@ impl Shared<'_> {
     }
 
     /// Whether a writer that is not known to be dead may have a sequence.
-    fn may_be_alive(self, sequence: u64, dead: &[Tenure]) -> bool {
+    pub(crate) fn may_be_alive(self, sequence: u64, dead: &[Tenure]) -> bool {
         let may_have = |tenure: Tenure| {
             let claim = &self.writers[tenure.index].claim.0;
             !dead.contains(&tenure) && claim.range().contains(&sequence)

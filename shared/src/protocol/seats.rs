@@ -85,7 +85,7 @@ impl<'a> Shared<'a> {
     }
 
     /// Returns the sequence of the oldest event that the writer may not overwrite yet.
-    fn oldest(self) -> u64 {
+    pub(crate) fn oldest(self) -> u64 {
         // P4, Acquire: pairs with the Release in `grant`; carries the published events on which the
         // limit is based, so that it is never ahead of them.
         self.words.granted.0.load(Ordering::Acquire).saturating_sub(self.capacity)
@@ -212,8 +212,9 @@ impl Holder {
 
     /// Frees the seat of a dead process, if it has had it with this number. Returns whether it had.
     pub(super) fn clear(&self, number: u64) -> bool {
-        // P3, AcqRel: as in `leave`; the kernel orders what a process did before its death.
-        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        // P3, Release: as in `leave`; the kernel orders what a process did before its death. The caller
+        // has acquired this tenure.
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
         self.tenure.compare_exchange(number, number + 1, success, failure).is_ok()
     }
 

@@ -75,8 +75,8 @@ impl Shared<'_> {
     /// before `is_claimed` was called.
     pub(crate) fn skip(self, sequence: u64, is_claimed: impl FnOnce() -> bool) -> Skip {
         let stamp = self.stamp(sequence);
-        // P11, Acquire: as in `fate`.
-        let seen = stamp.load(Ordering::Acquire);
+        // P11, Relaxed: the swap compares it.
+        let seen = stamp.load(Ordering::Relaxed);
         if Fate::read(seen, sequence).is_some() {
             return Skip::Unneeded;
         }

@@ -69,8 +69,8 @@ impl Segment {
         }
     }
 
-    /// Checks what a repair relies on: a sequence that is claimed is in the record of a living writer, or
-    /// is seen to be sealed.
+    /// Checks what a repair relies on: a sequence that is claimed is in the record of a living writer,
+    /// or is seen to be sealed.
     ///
     /// This loads the stamp, where a repair swaps it: loom gives a swap no value that another thread
     /// has replaced before, even if nothing orders the two.
@@ -278,7 +278,7 @@ fn loom_a_writer_that_gives_up_withdraws_its_record() {
         let segment = Segment::with_writers(1, 1, 2);
         let [mut dying, mut alive] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
         let (tenure, other) = (dying.tenure, Arc::clone(&segment));
-        let dead = thread::spawn(move || drop(dying.claim(other.shared(), 1)));
+        let dead = thread::spawn(move || _ = dying.claim(other.shared(), 1));
         let written = segment.try_write_several(&mut alive, 1);
         dead.join().unwrap();
         assert!(segment.shared().repair(&[tenure]), "nobody claims anything now");
@@ -381,8 +381,8 @@ fn loom_a_writer_joins_while_a_reader_joins() {
 
 /// P4: a limit is never ahead of what is claimed, so a reader does not begin behind that.
 ///
-/// The fence stands for that of `join`. Loom runs the limit and the fence of the writer in one step, so a
-/// full fence here would carry what the limit has to carry.
+/// The fence stands for that of `join`. Loom runs the limit and the fence of the writer in one step, so
+/// a full fence here would carry what the limit has to carry.
 #[test]
 fn loom_a_limit_carries_what_is_claimed() {
     check(|| {
@@ -431,8 +431,8 @@ fn loom_two_parked_writers_are_woken_by_a_release() {
     });
 }
 
-/// P6 and P11: a writer that parks because a dead one has not published the event one lap before is woken
-/// by the repair.
+/// P6 and P11: a writer that parks because a dead one has not published the event one lap before is
+/// woken by the repair.
 #[test]
 fn loom_a_parked_writer_is_woken_by_the_repair() {
     check(|| {
@@ -472,8 +472,8 @@ fn loom_a_reader_passes_over_a_skipped_event() {
     });
 }
 
-/// P2, P5 and P11: a reader that passes over a skipped event releases its slot, and wakes the writer that
-/// waits for it.
+/// P2, P5 and P11: a reader that passes over a skipped event releases its slot, and wakes the writer
+/// that waits for it.
 #[test]
 fn loom_a_reader_that_passes_over_makes_room() {
     check(|| {
@@ -510,8 +510,8 @@ fn loom_no_skipped_event_is_read() {
     });
 }
 
-/// P6 and P10: a reader that is parked at a closed segment, behind a dead writer's claim, is woken by the
-/// repair, and finds the end.
+/// P6 and P10: a reader that is parked at a closed segment, behind a dead writer's claim, is woken by
+/// the repair, and finds the end.
 #[test]
 fn loom_a_reader_parked_before_the_end_is_woken_by_the_repair() {
     check(|| {

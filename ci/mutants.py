@@ -9,14 +9,14 @@ Usage: ci/mutants.py [ROW|NUMBER ...]          (the edits of these rows or with 
 The edits are in `mutants_list.py`. All of them are compiled into the test programs of the core, of the library and of
 the segments in shared memory, from a copy of the three in which each edit is a choice at its site: `if
 crate::mutants::is(7) { Ordering::Relaxed } else { Ordering::Release }`. A program reads the number of its edit from an
-environment variable. A build for each of the 427 edits would take hours. The choices are made in a copy, since so many
+environment variable. A build for each of the 432 edits would take hours. The choices are made in a copy, since so many
 of them would make the code hard to read. A model of the library may see an edit of the core.
 
 The check fails if a model passes with its edit, since such a model proves nothing. That it passes without an edit is
 the subject of `models.sh`. The check also fails if an edit has neither a model nor an argument why no model sees it, if
 its text does not occur exactly once in its file, or if a model overflows its stack or runs too long.
 
-Of 427 edits, 399 are caught. Of the 28 survivors, eleven change only a delay, the number of polls or the place of a
+Of 432 edits, 404 are caught. Of the 28 survivors, eleven change only a delay, the number of polls or the place of a
 wait; twelve are orderings that loom cannot show, because a fence, a read-modify-write or another load next to them
 carries the same; two need time, which loom does not have; one raises a flag that is raised already where threads of a
 model park; and two are fences for `membarrier`, which no model calls.

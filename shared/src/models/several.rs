@@ -663,3 +663,49 @@ fn loom_a_writer_joins_while_the_last_one_leaves() {
         assert!(has_closed || has_joined);
     });
 }
+
+/// P6: a reader that is parked is woken when the last writer leaves.
+#[test]
+fn loom_a_parked_reader_is_woken_by_the_last_writer() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 1);
+        let mut reading = segment.reader(0, Start::Newest);
+        let leaving = segment.multi_writer(0);
+        let other = Arc::clone(&segment);
+        let writer = thread::spawn(move || {
+            leaving.leave(other.shared());
+            assert!(other.shared().close_after_last(|_| true));
+        });
+        assert_eq!(segment.wait_and_read(&mut reading), None);
+        writer.join().unwrap();
+    });
+}
+
+/// P7: the close carries what other writers published that have left before.
+#[test]
+fn loom_the_last_writer_carries_what_others_published() {
+    check(|| {
+        let segment = Segment::with_writers(4, 1, 2);
+        let mut reading = segment.unfenced_reader(0, Start::Newest);
+        let [mut first, last] = [0, 1].map(|seat| segment.unfenced_multi_writer(seat));
+        let (other, another) = (Arc::clone(&segment), Arc::clone(&segment));
+        let writer = thread::spawn(move || {
+            assert_eq!(other.try_write_several(&mut first, 1), 1);
+            first.leave(other.shared());
+        });
+        let closes = thread::spawn(move || {
+            last.leave(another.shared());
+            another.shared().close_after_last(|_| true);
+        });
+        let mut read = 0;
+        for _ in 0..2 {
+            match segment.read(&mut reading) {
+                Ok(_) => read += 1,
+                Err(Silence::Closed) => assert_eq!(read, 1),
+                Err(Silence::Empty) => {}
+            }
+        }
+        writer.join().unwrap();
+        closes.join().unwrap();
+    });
+}

@@ -26,22 +26,22 @@ impl Shared<'_> {
     /// Announces a writer that has taken its seat beside others. Returns false if the last one of
     /// them has closed the segment.
     pub(super) fn announce(self) -> bool {
-        // P7, Release: pairs with the Acquire in `close_after_last`; carries the seat.
-        self.words.life.0.closed.fetch_add(JOINED, Ordering::Release) & CLOSED == 0
+        // P7, Relaxed: the fence in `Claiming::join` precedes; carries the seat.
+        self.words.life.0.closed.fetch_add(JOINED, Ordering::Relaxed) & CLOSED == 0
     }
 
     /// Ends the segment unless another writer `is_alive`. The caller has given up its own seat. Returns
     /// whether it has ended the segment.
     pub(crate) fn close_after_last(self, is_alive: impl Fn(Tenure) -> bool) -> bool {
         let closed = &self.words.life.0.closed;
-        // P7, Acquire, here and below: pairs with the Release in `announce`.
-        let mut seen = closed.load(Ordering::Acquire);
+        let mut seen = closed.load(Ordering::Relaxed); // P7, Relaxed: a fence follows
         // P7: between the own seat and those of others. Of two that leave at the same time, one sees
-        // both seats free.
+        // both seats free. Pairs with `announce` too.
         fence(Ordering::SeqCst);
         while seen & CLOSED == 0 && !self.tenures(Side::Writers).any(&is_alive) {
-            // P7, AcqRel: as in `close`. Fails if another writer has joined since.
-            let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+            // P7, Release: as in `close`; carries what writers published that have left before. Fails,
+            // and acquires the seat, if another one has joined since.
+            let (success, failure) = (Ordering::Release, Ordering::Acquire);
             match closed.compare_exchange(seen, seen | CLOSED, success, failure) {
                 Err(now) => seen = now,
                 Ok(_) => {

@@ -28,29 +28,45 @@ pub(crate) fn all() -> Option<BTreeMap<u32, Used>> {
 /// it. Threads that have ended are left out.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_of(process: u32) -> Option<Duration> {
-    Some(all_of(&process.to_string())?.values().map(|used| used.cpu).sum())
+    let process = process.to_string();
+    // Only this file of each thread: a JVM has dozens, and goes on meanwhile.
+    let scheduled =
+        numbers(&process)?.filter_map(|number| read(&process, number, "schedstat").ok());
+    Some(scheduled.filter_map(|scheduled| cpu(&scheduled)).sum())
 }
 
 fn all_of(process: &str) -> Option<BTreeMap<u32, Used>> {
-    let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
-    let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse::<u32>().ok());
     // A thread can end between two reads. It is left out.
-    let found = numbers.filter_map(|number| Some((number, of(process, number).ok()??)));
+    let found = numbers(process)?.filter_map(|number| Some((number, of(process, number).ok()??)));
     Some(found.collect())
+}
+
+/// Returns the ids of the threads of a process, or `None` if the system does not report them.
+fn numbers(process: &str) -> Option<impl Iterator<Item = u32>> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    Some(tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()))
+}
+
+fn read(process: &str, number: u32, file: &str) -> io::Result<String> {
+    fs::read_to_string(format!("/proc/{process}/task/{number}/{file}"))
+}
+
+/// Returns the CPU time in the file `schedstat` of a thread.
+fn cpu(scheduled: &str) -> Option<Duration> {
+    scheduled.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// Returns what the thread of this number has used, or `None` if the system reports it in an
 /// unknown form.
 fn of(process: &str, number: u32) -> io::Result<Option<Used>> {
-    let read = |file: &str| fs::read_to_string(format!("/proc/{process}/task/{number}/{file}"));
+    let read = |file: &str| read(process, number, file);
     let (name, scheduled, status) = (read("comm")?, read("schedstat")?, read("status")?);
     let field = |key: &str| {
         status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<u64>().ok())
     };
-    let nanoseconds = scheduled.split_whitespace().next().and_then(|word| word.parse().ok());
-    Ok(nanoseconds.zip(field("voluntary_ctxt_switches:")).map(|(cpu, sleeps)| Used {
+    Ok(cpu(&scheduled).zip(field("voluntary_ctxt_switches:")).map(|(cpu, sleeps)| Used {
         name: name.trim_end().to_owned(),
-        cpu: Duration::from_nanos(cpu),
+        cpu,
         sleeps,
         preemptions: field("nonvoluntary_ctxt_switches:").unwrap_or(0),
     }))

@@ -1,5 +1,5 @@
-//! Rivals in Java, compiled by javac. Maven Central provides the Disruptor on first use, and the
-//! user's cache keeps it.
+//! Rivals in Java, compiled by javac. Maven Central provides the Disruptor and Aeron on first use,
+//! and the user's cache keeps them.
 
 use std::env;
 use std::ffi::OsString;
@@ -20,6 +20,17 @@ pub(crate) enum JavaRival {
     ArrayBlockingQueue,
     /// The LMAX Disruptor.
     Lmax,
+    /// Aeron between processes. Its program obeys the orders of `contenders::processes`.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "processes run on Linux"))]
+    Aeron,
+}
+
+/// An archive from Maven Central.
+#[derive(Clone, Copy)]
+struct Library {
+    /// The name of its file, without the ending.
+    archive: &'static str,
+    artifact: &'static str,
 }
 
 /// The protocol, the events and the work of stages.
@@ -71,15 +82,41 @@ const QUEUE: &[Source] = &[
 /// Two words.
 const BARE: &[Source] = &[("BareChild.java", include_str!("../../java/BareChild.java"))];
 
-/// The version of the Disruptor that is measured.
-const DISRUPTOR: &str = "disruptor-4.0.0";
-const DISRUPTOR_ARTIFACT: &str = "com.lmax:disruptor:4.0.0";
+/// The ends and the driver of Aeron.
+const AERON: &[Source] = &[
+    ("AeronAmount.java", include_str!("../../java/AeronAmount.java")),
+    ("AeronChild.java", include_str!("../../java/AeronChild.java")),
+    ("AeronDriver.java", include_str!("../../java/AeronDriver.java")),
+    ("AeronExchange.java", include_str!("../../java/AeronExchange.java")),
+    ("AeronInlet.java", include_str!("../../java/AeronInlet.java")),
+    ("AeronOutlet.java", include_str!("../../java/AeronOutlet.java")),
+    ("AeronStream.java", include_str!("../../java/AeronStream.java")),
+    ("AeronWait.java", include_str!("../../java/AeronWait.java")),
+];
+
+/// The versions that are measured.
+const DISRUPTOR: Library =
+    Library { archive: "disruptor-4.0.0", artifact: "com.lmax:disruptor:4.0.0" };
+const AERON_ALL: Library =
+    Library { archive: "aeron-all-1.51.0", artifact: "io.aeron:aeron-all:1.51.0" };
 /// The Maven goal that copies an artefact into a folder.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
 /// The flags of a JVM: the throughput collector, whose threads run only in pauses; a heap that does
 /// not grow during a run; and no performance data file in the system's folder.
-const JVM: [&str; 4] = ["-XX:+UseParallelGC", "-Xms256m", "-XX:-UsePerfData", "-cp"];
+const JVM: [&str; 3] = ["-XX:+UseParallelGC", "-Xms256m", "-XX:-UsePerfData"];
+/// What Aeron needs besides, and what its `aeron-ipc.properties` set. Compiler threads never end,
+/// so that their CPU time stays in that of the process.
+const AERON_JVM: [&str; 8] = [
+    "--add-opens",
+    "java.base/jdk.internal.misc=ALL-UNNAMED",
+    "--add-opens",
+    "java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens",
+    "java.base/java.util.zip=ALL-UNNAMED",
+    "-Dagrona.disable.bounds.checks=true",
+    "-XX:-UseDynamicNumberOfCompilerThreads",
+];
 
 impl JavaRival {
     /// Returns its sources besides the common ones, and its class with `main`.
@@ -88,6 +125,16 @@ impl JavaRival {
             Self::Bare => (BARE, "BareChild"),
             Self::ArrayBlockingQueue => (QUEUE, "QueueChild"),
             Self::Lmax => (LMAX, "LmaxChild"),
+            Self::Aeron => (AERON, "AeronChild"),
+        }
+    }
+
+    /// Returns its library, and the flags of a JVM that it needs besides the common ones.
+    const fn library(self) -> (Option<Library>, &'static [&'static str]) {
+        match self {
+            Self::Bare | Self::ArrayBlockingQueue => (None, &[]),
+            Self::Lmax => (Some(DISRUPTOR), &[]),
+            Self::Aeron => (Some(AERON_ALL), &AERON_JVM),
         }
     }
 
@@ -95,12 +142,13 @@ impl JavaRival {
     ///
     /// # Errors
     ///
-    /// [`ToolError`] if a tool is not installed, or the Disruptor is not available.
+    /// [`ToolError`] if a tool is not installed, or its library is not available.
     pub(crate) fn build(self) -> Result<Program, ToolError> {
         let versions = [tool::version("javac", "--version")?, tool::version("java", "--version")?];
         let (sources, main) = self.source();
         let sources = [COMMON, sources].concat();
-        let library = if self == Self::Lmax { Some(disruptor()?) } else { None };
+        let (library, own_flags) = self.library();
+        let library = library.map(Library::archive).transpose()?;
         let folder = cache::keep(&cache::name_of(main, &(&sources, versions)), |folder| {
             program::write(&sources, folder)?;
             let mut compiler = Command::new("javac");
@@ -110,8 +158,22 @@ impl JavaRival {
             tool::run(&mut compiler, folder)
         })?;
         let class_path = class_path(&folder, library.as_deref())?;
-        let flags = JVM.map(OsString::from).into_iter();
-        Ok(Program::new("java", flags.chain([class_path, main.into()])))
+        let flags = JVM.iter().chain(own_flags).map(OsString::from);
+        Ok(Program::new("java", flags.chain(["-cp".into(), class_path, main.into()])))
+    }
+}
+
+impl Library {
+    /// Returns the archive, from the cache or from Maven Central.
+    fn archive(self) -> Result<PathBuf, ToolError> {
+        let folder = cache::keep(self.archive, |folder| {
+            let mut maven = Command::new("mvn");
+            maven.args(["-q", "-B", COPY]).arg(format!("-Dartifact={}", self.artifact));
+            let mut output = OsString::from("-DoutputDirectory=");
+            output.push(folder);
+            tool::run(maven.arg(output), folder)
+        })?;
+        Ok(folder.join(format!("{}.jar", self.archive)))
     }
 }
 
@@ -128,16 +190,4 @@ fn class_path(folder: &Path, library: Option<&Path>) -> Result<OsString, ToolErr
         path: folder.to_owned(),
         source: io::Error::other(reason),
     })
-}
-
-/// Returns the Disruptor's archive, from the cache or from Maven Central.
-fn disruptor() -> Result<PathBuf, ToolError> {
-    let folder = cache::keep(DISRUPTOR, |folder| {
-        let mut maven = Command::new("mvn");
-        maven.args(["-q", "-B", COPY]).arg(format!("-Dartifact={DISRUPTOR_ARTIFACT}"));
-        let mut output = OsString::from("-DoutputDirectory=");
-        output.push(folder);
-        tool::run(maven.arg(output), folder)
-    })?;
-    Ok(folder.join(format!("{DISRUPTOR}.jar")))
 }

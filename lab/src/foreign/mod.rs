@@ -19,13 +19,15 @@
 //! ```
 //!
 //! A histogram is `value:count,value:count..`. The reply to an impossible request is `error TEXT`.
+//! Not here: the orders to processes of Aeron (`contenders::processes`), whose replies have the same
+//! form.
 
 mod cache; // files that are made once and kept
 mod child; // a process, its requests and replies
 mod cpp; // `lab/cpp` compiled by g++
-mod java; // `lab/java` compiled by javac, and the Disruptor from Maven
+mod java; // `lab/java` compiled by javac, and its libraries from Maven
 mod program; // a compiled program
-mod reply; // the contents of a reply
+pub(crate) mod reply; // the contents of a reply
 mod rival; // requests of the benchmarks
 #[cfg(test)]
 mod tests; // children that exit, hang or send invalid replies

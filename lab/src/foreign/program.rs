@@ -45,7 +45,7 @@ impl Program {
     }
 
     /// Returns the command that starts it.
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);
         command.args(&self.arguments);
         for setting in SETTINGS_FROM_OUTSIDE {

@@ -56,7 +56,15 @@ pub(super) fn paced(reply: &str, events: u32) -> Result<Paced, ChildError> {
 }
 
 /// Returns the result of `read` over the words after `ok`.
-fn result<T>(reply: &str, read: impl FnOnce(Words<'_>) -> Option<T>) -> Result<T, ChildError> {
+///
+/// # Errors
+///
+/// [`ChildError::Refused`] if the reply is an error, [`ChildError::Nonsense`] if `read` returns
+/// `None`.
+pub(crate) fn result<T>(
+    reply: &str,
+    read: impl FnOnce(Words<'_>) -> Option<T>,
+) -> Result<T, ChildError> {
     if let Some(reason) = reply.strip_prefix("error ") {
         return Err(ChildError::Refused(reason.to_owned()));
     }
@@ -67,16 +75,16 @@ fn result<T>(reply: &str, read: impl FnOnce(Words<'_>) -> Option<T>) -> Result<T
 }
 
 /// The words of a reply that have not been read.
-struct Words<'a>(SplitWhitespace<'a>);
+pub(crate) struct Words<'a>(SplitWhitespace<'a>);
 
 impl Words<'_> {
-    /// Returns the next word, as a number.
-    fn next<T: FromStr>(&mut self) -> Option<T> {
+    /// Returns the next word, such as a number.
+    pub(crate) fn next<T: FromStr>(&mut self) -> Option<T> {
         self.0.next()?.parse().ok()
     }
 
     /// Returns the next word, as nanoseconds.
-    fn time(&mut self) -> Option<Duration> {
+    pub(crate) fn time(&mut self) -> Option<Duration> {
         self.next().map(Duration::from_nanos)
     }
 
@@ -90,13 +98,21 @@ impl Words<'_> {
         self.0.map(|word| word.parse().ok()).collect()
     }
 
+    /// Returns the next word as a histogram: values, and how often each occurred.
+    pub(crate) fn counts(&mut self) -> Option<Vec<(u64, u64)>> {
+        let entries = self.0.next()?.split(',').map(|entry| {
+            let (value, count) = entry.split_once(':')?;
+            Some((value.parse().ok()?, count.parse().ok()?))
+        });
+        entries.collect()
+    }
+
     /// Returns the next words as histograms of `events` each.
     fn delays(&mut self, events: u32) -> Option<Delays> {
         let mut delays = Delays::new();
         for segment in &mut delays.segments {
-            for entry in self.0.next()?.split(',') {
-                let (value, count) = entry.split_once(':')?;
-                segment.saturating_record_n(value.parse().ok()?, count.parse().ok()?);
+            for (value, count) in self.counts()? {
+                segment.saturating_record_n(value, count);
             }
             if segment.len() != u64::from(events) {
                 return None;
@@ -106,7 +122,7 @@ impl Words<'_> {
     }
 
     /// Returns whether all words have been read.
-    fn is_empty(&mut self) -> bool {
+    pub(crate) fn is_empty(&mut self) -> bool {
         self.0.next().is_none()
     }
 }

@@ -138,11 +138,13 @@ impl Drop for Killed {
     }
 }
 
-#[test]
+/// Kills a command with this contender while its processes wait for events. They end too, and the
+/// next command removes their memory.
 #[cfg(target_os = "linux")]
-fn ends_of_a_command_that_was_killed_end_too_and_the_next_one_removes_their_memory() {
-    let flags = "--runs 1 --events 100 --load idle --contender lapwing-shared";
-    let mut command = lapwing(&format!("processes {flags} --idle-seconds 600"));
+fn assert_ends_end_with_their_command(contender: &str, processes: usize) {
+    let flags = "--runs 1 --events 100 --load idle";
+    let idle = format!("processes {flags} --contender {contender} --idle-seconds 600");
+    let mut command = lapwing(&idle);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let killed = Killed(command.spawn().expect("it starts"));
     let number = killed.0.id();
@@ -150,7 +152,7 @@ fn ends_of_a_command_that_was_killed_end_too_and_the_next_one_removes_their_memo
     let has_memory = || fs::read_dir(&folder).is_ok_and(|files| files.count() > 0);
     wait_until("it makes its memory", has_memory);
     let ends = children_of(number);
-    assert_eq!(ends.len(), 2, "{ends:?}");
+    assert_eq!(ends.len(), processes, "{ends:?}");
     drop(killed);
     for end in ends {
         let number = end.lines().find_map(|line| line.strip_prefix("Pid:\t"));
@@ -159,6 +161,50 @@ fn ends_of_a_command_that_was_killed_end_too_and_the_next_one_removes_their_memo
         wait_until("its ends are killed", || fs::read_to_string(&status).map_or(true, is_zombie));
     }
     assert!(folder.exists());
-    printed(&mut lapwing(&format!("processes {flags} --idle-seconds 0.01")));
+    let next = format!("processes {flags} --contender lapwing-shared --idle-seconds 0.01");
+    printed(&mut lapwing(&next));
     assert!(!folder.exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ends_of_a_command_that_was_killed_end_too_and_the_next_one_removes_their_memory() {
+    assert_ends_end_with_their_command("lapwing-shared", 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn aeron_between_processes_without_its_tools_is_a_line_that_says_so() {
+    let flags = "--runs 1 --events 100 --load stream --readers 1 --event-bytes 8";
+    let arguments = format!("processes {flags} --contender pipe,aeron-ipc");
+    let report = printed(lapwing(&arguments).env("PATH", ""));
+    assert!(report.contains("not run: aeron-ipc: javac is not installed"), "{report}");
+    assert!(report.contains("all verified: 1 rows"), "{report}");
+}
+
+/// Skipped if the tools are missing.
+#[test]
+#[cfg(target_os = "linux")]
+fn aeron_between_processes_loses_nothing_and_leaves_nothing() {
+    // The largest events do not fit the smallest term, so the writer has to wait for its readers.
+    let flags = "--runs 1 --events 300 --ring 64 --readers 3 --event-bytes 256,8";
+    let loads = "--load stream,back-to-back,idle --idle-seconds 0.01";
+    let mut command = lapwing(&format!("processes {flags} {loads} --contender aeron-ipc"));
+    command.env("COLUMNS", "250").stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let running = command.spawn().expect("the binary starts");
+    let number = running.id();
+    let output = running.wait_with_output().expect("it ends");
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{report}");
+    if report.contains("not run: aeron-ipc") {
+        return eprintln!("skipped: {report}");
+    }
+    assert!(report.contains("all verified: 8 rows, 8 runs"), "{report}");
+    assert!(!report.contains("files left"), "{report}");
+    let memory = fs::read_dir("/dev/shm").expect("there is memory").flatten();
+    let prefix = format!("lapwing-lab-{number}-");
+    let mut names = memory.map(|file| file.file_name().to_string_lossy().into_owned());
+    assert!(!names.any(|name| name.starts_with(&prefix)), "{report}");
+    // The driver, the writer and a reader.
+    assert_ends_end_with_their_command("aeron-ipc", 3);
 }

@@ -12,14 +12,14 @@ use lapwing_lab_stats::Percentiles;
 use self::row::{ProcessRun, Work};
 use super::session::Session;
 use crate::contenders::WaitName;
-use crate::contenders::processes::{Across, Place};
+use crate::contenders::processes::{Across, Entry, Place};
 use crate::flags::{ScheduleArguments, values};
 use crate::load::processes::Amount;
 use crate::load::workload::{EventBytes, Publish};
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::runner::{self, Length, Row};
-use crate::record::{Key, compare, named};
+use crate::record::{Key, Missing, compare, named};
 use crate::view::View;
 
 /// How its records are shown.
@@ -94,12 +94,14 @@ pub(crate) struct ProcessesArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=16))]
     readers: Vec<u32>,
 
-    /// Slots of a stream, separated by commas; powers of two. A pipe has as many bytes, up to a MiB
+    /// Slots of a stream, separated by commas; powers of two. A pipe has as many bytes, up to a MiB.
+    /// Half of a term of aeron-ipc has room for as many events at least
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "1024")]
     #[arg(value_parser = values::ring)]
     ring: Vec<usize>,
 
-    /// Batching of writers: `one` event or `batch:N` events together. iceoryx2 always sends one by one
+    /// Batching of writers: `one` event or `batch:N` events together. iceoryx2 and aeron-ipc always
+    /// send one by one
     #[arg(long, value_name = "one|batch:N", default_value = "one")]
     publish: Publish,
 
@@ -201,24 +203,37 @@ impl ProcessesArguments {
         }
     }
 
-    /// Returns the rows: one for each contender in a stream, otherwise one for each of its waits.
-    fn rows(&self) -> Vec<Row<ProcessRun>> {
-        let contenders = values::each_once(&self.contender, &Across::ALL);
+    /// Returns the contenders that can run, and those that cannot.
+    fn entries(&self) -> (Vec<Entry>, Vec<Missing>) {
+        let (mut entries, mut missing) = (Vec::new(), Vec::new());
+        for contender in values::each_once(&self.contender, &Across::ALL) {
+            match Entry::of(contender) {
+                Ok(entry) => entries.push(entry),
+                Err(reason) => {
+                    let contender = contender.name().to_owned();
+                    missing.push(Missing { contender, reason });
+                }
+            }
+        }
+        (entries, missing)
+    }
+
+    /// Returns the rows: one for each of `entries` in a stream, otherwise one for each of its waits.
+    fn rows(&self, entries: &[Entry]) -> Vec<Row<ProcessRun>> {
         let own = values::each_once(&self.wait, &[]);
         let placement = self.schedule.schedule().placement;
         let mut rows = Vec::new();
         for load in values::each_once(&self.load, Load::value_variants()) {
             for (work, bytes) in self.works(load) {
-                for contender in &contenders {
-                    let waits = contender.waits(&own);
+                for entry in entries {
+                    let waits = entry.contender().waits(&own);
                     let choices = match load {
                         Load::Stream => vec![waits],
                         _ => waits.into_iter().map(|wait| vec![wait]).collect(),
                     };
                     rows.extend(choices.into_iter().map(|waits| {
-                        let contender = *contender;
-                        let run =
-                            ProcessRun { contender, waits, chosen: 0, work, bytes, placement };
+                        let entry = entry.clone();
+                        let run = ProcessRun { entry, waits, chosen: 0, work, bytes, placement };
                         Row::new(run, Length::Own)
                     }));
                 }
@@ -236,13 +251,14 @@ impl ProcessesArguments {
 pub(crate) fn run(arguments: &ProcessesArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
     Place::sweep();
+    let (entries, missing) = arguments.entries();
     let runs = arguments.schedule.schedule().runs;
-    let mut records = runner::measure(arguments.rows(), runs, Progress::new)?;
+    let mut records = runner::measure(arguments.rows(&entries), runs, Progress::new)?;
     for record in &mut records {
         record.delays = record.delays.drain(..).map(Percentiles::without_curve).collect();
     }
     compare(&mut records, named(BASELINE));
-    session.end(&VIEW, records, Vec::new())
+    session.end(&VIEW, records, missing)
 }
 
 #[cfg(test)]
@@ -257,7 +273,7 @@ mod tests {
         let Command::Processes(arguments) = Cli::parse_from(line.split_whitespace()).command else {
             panic!("it is another command")
         };
-        arguments.rows().iter().map(Row::label).collect()
+        arguments.rows(&arguments.entries().0).iter().map(Row::label).collect()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
     HALF, HALF_P50, HALF_P99, IDLE_ALL, IDLE_READER, IDLE_WRITER, LEFT, LOAD, PAUSE_US, PUBLISH,
     VIEW, WAITS_BY,
 };
-use crate::contenders::processes::{Across, Crew, EndWait, Place, Setup, Streamed};
+use crate::contenders::processes::{Crew, EndWait, Entry, Place, Setup, Streamed};
 use crate::load::processes::{Amount, Called, expected};
 use crate::load::workload::{EventBytes, Publish};
 use crate::machine::placement::Placement;
@@ -22,6 +22,11 @@ const SLOTS: usize = 1024;
 /// Laps of the ring that a run sends before the clock starts: all memory has been touched by then.
 const WARM_LAPS: u64 = 2;
 
+/// How long processes that compile their code while they run are warmed up before the clock starts,
+/// and with how many times the events of the run at most: a run of few events measures nothing.
+const UNTIL_COMPILED: Duration = Duration::from_secs(1);
+const WARM_TIMES: u64 = 40;
+
 /// The work of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
@@ -32,7 +37,7 @@ pub(super) enum Work {
 
 /// One contender in one cell.
 pub(super) struct ProcessRun {
-    pub(super) contender: Across,
+    pub(super) entry: Entry,
     /// Its ways to wait, of which one is chosen.
     pub(super) waits: Vec<EndWait>,
     pub(super) chosen: usize,
@@ -44,6 +49,10 @@ pub(super) struct ProcessRun {
 impl ProcessRun {
     fn wait(&self) -> EndWait {
         self.waits[self.chosen]
+    }
+
+    const fn name(&self) -> &'static str {
+        self.entry.contender().name()
     }
 
     /// Returns the slots and the readers.
@@ -63,7 +72,7 @@ impl ProcessRun {
         let (slots, readers) = self.shape();
         let cpus = self.placement.cpus(1 + readers).iter().map(|cpu| cpu.id).collect();
         Setup {
-            contender: self.contender,
+            contender: self.entry.contender(),
             wait: self.wait(),
             words: self.words(),
             slots,
@@ -75,7 +84,7 @@ impl ProcessRun {
     }
 
     fn failed(&self, source: RunError) -> Error {
-        Error::Run { topology: VIEW.experiment, contender: self.contender.name(), source }
+        Error::Run { topology: VIEW.experiment, contender: self.name(), source }
     }
 
     /// Checks that each reader has computed the right answer.
@@ -91,15 +100,18 @@ impl ProcessRun {
         if expected == found {
             return Ok(());
         }
-        let (topology, contender) = (VIEW.experiment, self.contender.name());
+        let (topology, contender) = (VIEW.experiment, self.name());
         let events = u32::try_from(events).unwrap_or(u32::MAX);
         Err(Error::WrongAnswer { topology, contender, events, expected, found })
     }
 
     fn stream(&self, crew: &mut Crew, amount: &Amount, slots: usize) -> Result<Measured, Error> {
-        let warm = Amount::events(WARM_LAPS * slots as u64);
-        let warmed = crew.stream(&warm).map_err(|source| self.failed(source))?;
-        self.check(&warmed)?;
+        let laps = Amount::events(WARM_LAPS * slots as u64);
+        let compiled = self.entry.compiles_late().then(|| until_compiled(amount));
+        for warm in [laps].into_iter().chain(compiled) {
+            let warmed = crew.stream(&warm).map_err(|source| self.failed(source))?;
+            self.check(&warmed)?;
+        }
         let streamed = crew.stream(amount).map_err(|source| self.failed(source))?;
         self.check(&streamed)?;
         let Streamed { elapsed, cpu, sent, got } = streamed;
@@ -120,11 +132,10 @@ impl ProcessRun {
         amount: &Amount,
         pause: Duration,
     ) -> Result<Measured, Error> {
-        let called = crew.exchange(amount, pause).map_err(|source| self.failed(source))?;
-        let Called { elapsed, exchanges, received, sum, halves } = called;
-        let numbers = exchanges * exchanges.saturating_sub(1) / 2;
-        let right = vec![exchanges, numbers.wrapping_mul(self.words() as u64)];
-        self.compare(exchanges, right, vec![received, sum])?;
+        if self.entry.compiles_late() {
+            self.exchange(crew, &until_compiled(amount), Duration::ZERO)?;
+        }
+        let Called { elapsed, exchanges, halves, .. } = self.exchange(crew, amount, pause)?;
         let mut delays = histogram();
         halves.iter().for_each(|(half, count)| delays.saturating_record_n(*half, *count));
         let at = |quantile| Some(delays.value_at_quantile(quantile) as f64);
@@ -134,6 +145,16 @@ impl ProcessRun {
             (HALF_P99, at(0.99)),
         ]);
         Ok(Measured { elapsed, figures, delays: vec![(HALF, delays)] })
+    }
+
+    /// Exchanges events, and checks those that came back.
+    fn exchange(&self, crew: &mut Crew, amount: &Amount, pause: Duration) -> Result<Called, Error> {
+        let called = crew.exchange(amount, pause).map_err(|source| self.failed(source))?;
+        let exchanges = called.exchanges;
+        let numbers = exchanges * exchanges.saturating_sub(1) / 2;
+        let right = vec![exchanges, numbers.wrapping_mul(self.words() as u64)];
+        self.compare(exchanges, right, vec![called.received, called.sum])?;
+        Ok(called)
     }
 
     fn idle(&self, crew: &mut Crew, window: Duration) -> Result<Measured, Error> {
@@ -151,11 +172,17 @@ impl ProcessRun {
     }
 }
 
+/// Returns what is sent before a run of `amount`, until all code is compiled.
+fn until_compiled(amount: &Amount) -> Amount {
+    let events = amount.events.saturating_mul(WARM_TIMES);
+    Amount { events, time: UNTIL_COMPILED, ..*amount }
+}
+
 impl Subject for ProcessRun {
     fn record(&self) -> Record {
         let (slots, readers) = self.shape();
         let polls = if self.wait().polls() { "polling" } else { "sleeping" };
-        let record = Record::new(VIEW.experiment, self.contender.name(), 1 + readers)
+        let record = Record::new(VIEW.experiment, self.name(), 1 + readers)
             .in_cell(Key::EVENT_BYTES, self.bytes.bytes())
             .in_cell(Key::CONSUMERS, readers)
             .in_cell(Key::RING, slots)
@@ -190,8 +217,8 @@ impl Subject for ProcessRun {
         })?;
         let setup = self.setup(&place);
         let crew = match self.work {
-            Work::RoundTrips { .. } => Crew::to_exchange(&setup),
-            Work::Stream { .. } | Work::Idle(_) => Crew::to_stream(&setup),
+            Work::RoundTrips { .. } => Crew::to_exchange(&self.entry, &setup),
+            Work::Stream { .. } | Work::Idle(_) => Crew::to_stream(&self.entry, &setup),
         };
         let mut crew = crew.map_err(|source| self.failed(source))?;
         let mut measured = match self.work {

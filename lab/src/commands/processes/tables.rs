@@ -7,6 +7,7 @@ use super::{
     BASELINE, HALF_P50, HALF_P99, IDLE_ALL, IDLE_READER, IDLE_WRITER, LEFT, LOAD, PAUSE_US,
     PUBLISH, VIEW, WAITS_BY,
 };
+use crate::contenders::processes::Across;
 use crate::record::{Key, Record, by, by_cell, figure};
 use crate::view::{Bar, Bars, Chart, Column, Table, column, text};
 
@@ -105,7 +106,7 @@ fn idle<'a>() -> Vec<Column<'a>> {
         column::label("waits by", WAITS_BY),
         percent("writer CPU %", IDLE_WRITER).leaves(1),
         percent("reader CPU %", IDLE_READER).leaves(2),
-        percent("both CPU %", IDLE_ALL),
+        percent("all CPU %", IDLE_ALL),
         column::range(IDLE_ALL, column::same).leaves(3),
     ]
 }
@@ -150,8 +151,12 @@ pub(super) fn notes(records: &[&Record]) -> Vec<String> {
     }
     if has("stream") {
         let both = "streams: a contender with several ways to wait has the fastest; the writers of \
-                    iceoryx2, disruptor-mp and ringfire poll for room, the others sleep";
+                    iceoryx2, disruptor-mp, ringfire and aeron-ipc poll for room, the others sleep";
         notes.push(both.to_owned());
+    }
+    if records.iter().any(|record| record.contender == Across::AeronIpc.name()) {
+        let driver = "aeron-ipc: its media driver is one process more, whose CPU time counts";
+        notes.push(driver.to_owned());
     }
     notes.push("lapwing: threads of one process, for comparison; all others: processes".to_owned());
     notes.extend(leavers(records));

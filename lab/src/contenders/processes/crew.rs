@@ -2,18 +2,21 @@
 //! together. They are killed when the crew is dropped.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use super::order::{Order, Reply, Report};
-use super::{Setup, Way};
-use crate::foreign::{Child, ChildError};
+use super::{Entry, Setup, Way, aeron_ipc, words};
+use crate::foreign::{Child, ChildError, Program};
 use crate::load::processes::{Amount, Called, Got, Sent};
 use crate::machine::threads;
 use crate::measure::crew::RunError;
 
 /// The subcommand of a process.
 const SUBCOMMAND: &str = "process-end";
+/// What a driver is told: to say when it serves, and to end.
+const BEGIN: &str = "begin";
+const END: &str = "end";
 /// The longest time for an order, besides the time that it asks for: hundreds of times what the
 /// slowest contender needs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,6 +32,10 @@ pub(crate) struct Crew {
     /// has one.
     members: Vec<Child>,
     is_threads: bool,
+    /// Whether the members are not this program: they obey words, and do not report CPU time.
+    is_foreign: bool,
+    /// The process that the contender needs besides. It ends last.
+    driver: Option<Child>,
 }
 
 /// A stream that ended.
@@ -46,7 +53,7 @@ pub(crate) struct Streamed {
 /// A time without events.
 #[derive(Debug)]
 pub(crate) struct Idled {
-    /// CPU time of each process within the window, the writer's first.
+    /// CPU time of each process within the window, the writer's first, the driver's last.
     pub(crate) cpu: Vec<Duration>,
     /// The empty stream that ended it.
     pub(crate) streamed: Streamed,
@@ -58,8 +65,8 @@ impl Crew {
     /// # Errors
     ///
     /// A process that does not start, or a contender that refuses.
-    pub(crate) fn to_stream(setup: &Setup) -> Result<Self, RunError> {
-        let mut crew = Self::start(setup, 1 + setup.readers)?;
+    pub(crate) fn to_stream(entry: &Entry, setup: &Setup) -> Result<Self, RunError> {
+        let mut crew = Self::start(entry, setup, 1 + setup.readers)?;
         crew.order(0, Order::Create(Way::There))?;
         if !crew.is_threads {
             crew.all(|member| (member > 0).then(|| Order::Open(Way::There, member - 1)))?;
@@ -73,8 +80,8 @@ impl Crew {
     /// # Errors
     ///
     /// A process that does not start, or a contender that refuses.
-    pub(crate) fn to_exchange(setup: &Setup) -> Result<Self, RunError> {
-        let mut crew = Self::start(setup, 2)?;
+    pub(crate) fn to_exchange(entry: &Entry, setup: &Setup) -> Result<Self, RunError> {
+        let mut crew = Self::start(entry, setup, 2)?;
         if crew.is_threads {
             crew.order(0, Order::Create(Way::There))?;
             crew.order(0, Order::Create(Way::Back))?;
@@ -87,7 +94,14 @@ impl Crew {
         Ok(crew)
     }
 
-    fn start(setup: &Setup, processes: usize) -> Result<Self, RunError> {
+    fn start(entry: &Entry, setup: &Setup, processes: usize) -> Result<Self, RunError> {
+        match &entry.program {
+            Some(program) => Self::start_foreign(program, setup, processes),
+            None => Self::start_own(setup, processes),
+        }
+    }
+
+    fn start_own(setup: &Setup, processes: usize) -> Result<Self, RunError> {
         let failed = |error: &dyn std::fmt::Display| RunError::Foreign(error.to_string());
         let setup_line = serde_json::to_string(setup).map_err(|error| failed(&error))?;
         let program = env::current_exe().map_err(|error| failed(&error))?;
@@ -95,7 +109,16 @@ impl Crew {
         let count = if is_threads { 1 } else { processes };
         let child = |_| Child::start(Command::new(&program).arg(SUBCOMMAND).arg(&setup_line));
         let members = (0..count).map(child).collect::<Result<_, ChildError>>()?;
-        Ok(Self { members, is_threads })
+        Ok(Self { members, is_threads, is_foreign: false, driver: None })
+    }
+
+    /// Starts the driver and the members together, because a JVM takes its time.
+    fn start_foreign(program: &Program, setup: &Setup, processes: usize) -> Result<Self, RunError> {
+        let mut driver = aeron_ipc::driver(program, setup)?;
+        let child = |_| Child::start(&mut aeron_ipc::end(program, setup));
+        let members = (0..processes).map(child).collect::<Result<_, ChildError>>()?;
+        words::report(&driver.ask(BEGIN, PATIENCE)?)?;
+        Ok(Self { members, is_threads: false, is_foreign: true, driver: Some(driver) })
     }
 
     /// Sends `amount` to all readers.
@@ -104,8 +127,14 @@ impl Crew {
     ///
     /// A process that failed, or did not answer in time.
     pub(crate) fn stream(&mut self, amount: &Amount) -> Result<Streamed, RunError> {
+        let (before, begin) = (self.unreported_cpu(), Instant::now());
         self.begin_stream(amount)?;
-        self.end_stream(amount)
+        let mut streamed = self.end_stream(amount)?;
+        let cpu = self.unreported_cpu().saturating_sub(before);
+        // This takes longer than the stream, and processes that spin go on meanwhile.
+        let part = streamed.elapsed.as_secs_f64() / begin.elapsed().as_secs_f64();
+        streamed.cpu += cpu.mul_f64(part.min(1.0));
+        Ok(streamed)
     }
 
     /// Lets all processes wait, and measures their CPU time over `window`.
@@ -151,7 +180,11 @@ impl Crew {
     ///
     /// A process that failed, or did not answer in time.
     pub(crate) fn end(mut self) -> Result<(), RunError> {
-        (0..self.members.len()).try_for_each(|member| self.order(member, Order::End).map(drop))
+        (0..self.members.len()).try_for_each(|member| self.order(member, Order::End).map(drop))?;
+        if let Some(driver) = &mut self.driver {
+            words::report(&driver.ask(END, PATIENCE)?)?;
+        }
+        Ok(())
     }
 
     fn begin_stream(&mut self, amount: &Amount) -> Result<(), RunError> {
@@ -175,8 +208,13 @@ impl Crew {
 
     /// Returns the CPU time of each process so far.
     fn cpu(&self) -> Vec<Duration> {
-        let used = |member: &Child| threads::cpu_of(member.id()).unwrap_or_default();
-        self.members.iter().map(used).collect()
+        self.members.iter().chain(&self.driver).map(cpu_of).collect()
+    }
+
+    /// Returns the CPU time so far of the processes whose reports do not have it.
+    fn unreported_cpu(&self) -> Duration {
+        let members = if self.is_foreign { &*self.members } else { &[] };
+        members.iter().chain(&self.driver).map(cpu_of).sum()
     }
 
     /// Gives one member an order, and waits for its report.
@@ -200,17 +238,28 @@ impl Crew {
     }
 
     fn tell(&mut self, member: usize, order: Order) -> Result<(), RunError> {
-        let line = serde_json::to_string(&order);
-        let line = line.map_err(|error| RunError::Foreign(error.to_string()))?;
-        Ok(self.members[member].tell(&line)?)
+        let line = if self.is_foreign {
+            words::line(&order).ok_or_else(|| format!("not for a process: {order:?}"))
+        } else {
+            serde_json::to_string(&order).map_err(|error| error.to_string())
+        };
+        Ok(self.members[member].tell(&line.map_err(RunError::Foreign)?)?)
     }
 
     fn hear(&mut self, member: usize, patience: Duration) -> Result<Report, RunError> {
         let line = self.members[member].hear(patience)?;
-        let reply =
-            serde_json::from_str::<Reply>(&line).map_err(|_| ChildError::nonsense(&line))?;
+        let reply = if self.is_foreign {
+            words::report(&line).map_err(|error| error.to_string())
+        } else {
+            serde_json::from_str::<Reply>(&line).map_err(|_| ChildError::nonsense(&line))?
+        };
         reply.map_err(|reason| RunError::Foreign(format!("process {member}: {reason}")))
     }
+}
+
+/// Returns the CPU time of a process so far.
+fn cpu_of(process: &Child) -> Duration {
+    threads::cpu_of(process.id()).unwrap_or_default()
 }
 
 fn patience(amount: &Amount) -> Duration {

@@ -9,14 +9,17 @@
 //! ```
 //!
 //! Each run has its own processes: a rival that polls would otherwise take CPUs from the next row.
-//! A further rival implements [`Transport`], and has its lines in [`Across`] and in `serve`.
+//! A further rival implements [`Transport`], and has its lines in [`Across`] and in `serve`. One in
+//! another language has a program of its own, which obeys the same orders as `words`.
 //!
+//! - `aeron-ipc`: ends in Java, and a media driver. The writer retries until there is room.
 //! - `iceoryx2`: publish-subscribe without overflow; its publisher retries until an event is
 //!   delivered. It has no way to send several samples together.
 //! - `ringfire`: a ring in its lossless mode.
 //! - `disruptor-mp`: both ends poll. Its consumers yield in what it calls sleeping.
 //! - A socket and a pipe for each reader; the writer writes each event to each.
 
+mod aeron_ipc; // Aeron, in Java
 mod crew; // the processes of a run, from outside
 mod disruptor_mp; // the Disruptor for processes
 mod iceoryx2; // publish-subscribe
@@ -27,10 +30,12 @@ mod place; // where the memory of a run is
 mod ringfire; // a ring in shared memory
 mod serve; // a process of a run, from inside
 mod threads; // Lapwing's threads, for comparison
+mod words; // orders and replies for other programs
 mod wrong_answer; // proves that a wrong answer is refused
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -39,6 +44,7 @@ pub(crate) use self::crew::{Crew, Streamed};
 pub(crate) use self::place::Place;
 pub(crate) use self::serve::serve;
 use super::WaitName;
+use crate::foreign::Program;
 use crate::load::processes::{Inlet, Outlet};
 use crate::record::OWN;
 
@@ -55,6 +61,8 @@ pub(crate) enum Across {
     DisruptorMp,
     /// ringfire, lossless
     Ringfire,
+    /// Aeron's IPC, in Java
+    AeronIpc,
     /// A Unix socket for each reader
     UnixSocket,
     /// A named pipe for each reader
@@ -62,6 +70,14 @@ pub(crate) enum Across {
     /// A contender with wrong answers
     #[value(hide = true)]
     WrongAnswer,
+}
+
+/// A contender that can run here.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    contender: Across,
+    /// The program of its processes, if they are not this one.
+    program: Option<Arc<Program>>,
 }
 
 /// How an end waits.
@@ -116,12 +132,13 @@ trait Transport<const N: usize> {
 
 impl Across {
     /// Those of a full comparison.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::LapwingShared,
         Self::Lapwing,
         Self::Iceoryx2,
         Self::DisruptorMp,
         Self::Ringfire,
+        Self::AeronIpc,
         Self::UnixSocket,
         Self::Pipe,
     ];
@@ -134,6 +151,7 @@ impl Across {
             Self::Iceoryx2 => "iceoryx2",
             Self::DisruptorMp => "disruptor-mp",
             Self::Ringfire => "ringfire",
+            Self::AeronIpc => "aeron-ipc",
             Self::UnixSocket => "unix-socket",
             Self::Pipe => "pipe",
             Self::WrongAnswer => "wrong-answer",
@@ -146,7 +164,7 @@ impl Across {
             Self::LapwingShared | Self::Lapwing => {
                 own.iter().map(|wait| EndWait::Own(*wait)).collect()
             }
-            Self::Iceoryx2 | Self::Ringfire => {
+            Self::Iceoryx2 | Self::Ringfire | Self::AeronIpc => {
                 vec![EndWait::Spin, EndWait::Yield, EndWait::Sleep]
             }
             Self::DisruptorMp => vec![EndWait::Spin, EndWait::Yield],
@@ -157,6 +175,35 @@ impl Across {
     /// Returns whether its ends are threads of one process.
     pub(crate) fn is_threads(self) -> bool {
         self == Self::Lapwing
+    }
+}
+
+impl Entry {
+    /// Prepares a contender.
+    ///
+    /// # Errors
+    ///
+    /// The missing tool, in a few words.
+    pub(crate) fn of(contender: Across) -> Result<Self, String> {
+        let program = match contender {
+            Across::AeronIpc => {
+                let program = aeron_ipc::build().map_err(|error| error.to_string())?;
+                Some(Arc::new(program))
+            }
+            _ => None,
+        };
+        Ok(Self { contender, program })
+    }
+
+    /// Returns which contender it is.
+    pub(crate) const fn contender(&self) -> Across {
+        self.contender
+    }
+
+    /// Returns whether its processes compile their code while they run, so that they are slow at
+    /// first.
+    pub(crate) const fn compiles_late(&self) -> bool {
+        self.program.is_some()
     }
 }
 

@@ -49,6 +49,7 @@ where
         Across::UnixSocket => obey(Ends::<Socket, N>::new(setup)),
         Across::Pipe => obey(Ends::<Pipe, N>::new(setup)),
         Across::WrongAnswer => obey(Ends::<WrongAnswer, N>::new(setup)),
+        Across::AeronIpc => Err(io::Error::other("its processes are another program")),
     }
 }
 

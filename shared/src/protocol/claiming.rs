@@ -19,7 +19,7 @@ use crate::words::{Claim, WriterSeat};
 #[derive(Debug)]
 pub(crate) struct Claiming {
     pub(crate) tenure: Tenure,
-    /// It may write below this sequence.
+    /// It may claim below this sequence.
     granted: u64,
     fences: Fences,
 }
@@ -67,11 +67,19 @@ impl Claiming {
     #[inline]
     fn room(&mut self, shared: Shared<'_>, first: u64, most: u64) -> u64 {
         if first >= self.granted {
-            self.granted = shared.grant(first, self.granted);
+            self.look(shared, first);
         }
-        let end = self.granted.min(first.saturating_add(most));
+        self.granted.saturating_sub(first).min(most)
+    }
+
+    /// Looks at the seats, and at the stamps of the lap before. At many of them at once, because the
+    /// compare-and-swap of a claim waits for each load before it.
+    #[cold]
+    fn look(&mut self, shared: Shared<'_>, first: u64) {
+        let limit = shared.grant(first, self.granted);
         let is_free = |&sequence: &u64| shared.is_sealed_before(sequence);
-        (first..end).take_while(is_free).count() as u64
+        let free = (first..limit).take_while(is_free).count() as u64;
+        self.granted = first + free;
     }
 
     /// Publishes or skips sequences that it has claimed.

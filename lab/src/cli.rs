@@ -157,7 +157,7 @@ pub(crate) enum Command {
     /// A first round warms up and is not counted. Streams show the median rate, the range and the
     /// per-round ratio to lapwing-shared; a rival with several ways to wait has the fastest of
     /// them. Round trips show half of one, which is the time of one way. Every run checks that each
-    /// reader computed the right answer. Aeron is not among the rivals.
+    /// reader computed the right answer. Aeron's IPC needs Java and Maven.
     #[cfg(target_os = "linux")]
     Processes(ProcessesArguments),
 

@@ -10,7 +10,6 @@ use crate::holders::is_alive;
 use crate::memory::Memory;
 use crate::protocol::claiming::Claiming;
 use crate::protocol::seats::{Side, Tenure};
-use crate::sync::Ordering;
 
 /// How long an end that is dropped waits for another process to unlock the folder. If that takes
 /// longer, the next one that creates the segment removes it.
@@ -40,13 +39,19 @@ impl Attached {
         let shared = self.memory.shared();
         let newest = shared.newest();
         let peers = shared.held().map(|(tenure, sequence)| Peer {
-            // P8, Relaxed: for people.
-            pid: shared.seats[tenure.index].holder.0.pid.load(Ordering::Relaxed),
+            pid: shared.holder(Side::Readers, tenure.index).pid(),
             seat: tenure.index,
             sequence,
             lag: newest.saturating_sub(sequence),
         });
         peers.collect()
+    }
+
+    /// Returns the processes of several writers.
+    pub(crate) fn writers(&self) -> Vec<u32> {
+        let shared = self.memory.shared();
+        let pid = |tenure: Tenure| shared.holder(Side::Writers, tenure.index).pid();
+        shared.tenures(Side::Writers).map(pid).collect()
     }
 
     /// Gives up the seat of a writer beside others. The last one ends the segment if it `closes`.

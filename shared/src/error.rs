@@ -31,6 +31,28 @@ pub enum Difference {
         /// Bytes of the file.
         found: u64,
     },
+    /// It has another capacity.
+    Capacity {
+        /// The capacity that the program asks for.
+        program: usize,
+        /// That of the segment.
+        segment: usize,
+    },
+    /// It has another number of seats for readers.
+    Seats {
+        /// The number of seats that the program asks for.
+        program: usize,
+        /// That of the segment.
+        segment: usize,
+    },
+    /// It has another number of seats for writers.
+    Writers {
+        /// The number of seats that the program asks for.
+        program: usize,
+        /// That of the segment; 0 if [`create`](crate::Segment::create) made it, so that it has a
+        /// single writer.
+        segment: usize,
+    },
     /// Its events have another [layout](crate::Event::layout).
     Layout {
         /// The layout of the program's events.
@@ -51,6 +73,16 @@ impl fmt::Display for Difference {
             Self::Boot => write!(f, "it was made before the machine last started"),
             Self::Bytes { expected, found } => {
                 write!(f, "its file has another size: expected={expected}, found={found}")
+            }
+            Self::Capacity { program, segment } => {
+                write!(f, "it has another capacity: program={program}, segment={segment}")
+            }
+            Self::Seats { program, segment } => {
+                write!(f, "it has another number of seats: program={program}, segment={segment}")
+            }
+            Self::Writers { segment: 0, .. } => write!(f, "it has a single writer"),
+            Self::Writers { program, segment } => {
+                write!(f, "it has seats for other writers: program={program}, segment={segment}")
             }
             Self::Layout { program, segment } => {
                 write!(f, "its events have another layout: program={program}, segment={segment}")
@@ -80,20 +112,23 @@ pub enum CreateError {
     },
     /// An event has no bytes, or needs an alignment of more than a page.
     Event,
-    /// There cannot be so many writers.
+    /// The number of writers is not in 1..=1024.
     Writers {
         /// The requested number of writers.
         requested: usize,
     },
-    /// A process writes to the segment, which may be this one.
+    /// A living process, possibly this one, writes to a segment of this name.
     HasWriter {
         /// Its process id, as its own pid namespace has it. If there are several writers, the id of
         /// the one that was the last to join.
         pid: u32,
     },
-    /// There are as many writers as there can be.
+    /// Living processes write to a segment of this name that this program
+    /// [cannot join](crate::Segment::create_or_join).
+    Differs(Difference),
+    /// All seats of writers are taken.
     NoSeat {
-        /// The number of their seats.
+        /// The number of their seats, which [`Segment::writers`](crate::Segment::writers) sets.
         writers: usize,
     },
     /// The folder belongs to another user, or other users may write to it.
@@ -135,7 +170,12 @@ impl fmt::Display for CreateError {
             Self::HasWriter { pid } => {
                 write!(f, "a process writes to the segment already: pid={pid}")
             }
-            Self::NoSeat { writers } => write!(f, "writers have all seats: writers={writers}"),
+            Self::Differs(difference) => {
+                write!(f, "the segment cannot be joined: {difference}")
+            }
+            Self::NoSeat { writers } => {
+                write!(f, "all seats of writers are taken: writers={writers}")
+            }
             Self::Folder { path } => write_folder(f, path),
             Self::Busy { folder } => write_busy(f, folder),
             Self::File { path, kind } => write_file(f, path, *kind),
@@ -200,7 +240,7 @@ impl fmt::Display for OpenError {
             Self::Closed => write!(f, "the segment is closed"),
             Self::Event => write_event(f),
             Self::Differs(difference) => write!(f, "the segment cannot be used: {difference}"),
-            Self::NoSeat { seats } => write!(f, "readers have all seats: seats={seats}"),
+            Self::NoSeat { seats } => write!(f, "all seats of readers are taken: seats={seats}"),
             Self::Folder { path } => write_folder(f, path),
             Self::Busy { folder } => write_busy(f, folder),
             Self::File { path, kind } => write_file(f, path, *kind),

@@ -129,6 +129,29 @@ impl Header {
         if found == expected { Ok(self) } else { Err(Difference::Bytes { expected, found }) }
     }
 
+    /// Checks that the segment is what `program` asks for.
+    ///
+    /// # Errors
+    ///
+    /// What differs.
+    pub(crate) fn check_all(&self, program: &Self) -> Result<(), Difference> {
+        let (asked, found) = (program.shape, self.shape);
+        self.check(program)?;
+        if asked.writers != found.writers {
+            let (program, segment) = (asked.writers, found.writers);
+            return Err(Difference::Writers { program, segment });
+        }
+        if asked.capacity != found.capacity {
+            let (program, segment) = (asked.capacity, found.capacity);
+            return Err(Difference::Capacity { program, segment });
+        }
+        if asked.seats != found.seats {
+            let (program, segment) = (asked.seats, found.seats);
+            return Err(Difference::Seats { program, segment });
+        }
+        Ok(())
+    }
+
     /// Checks that the segment is of the same boot as `program`, and that its events have the same
     /// layout.
     ///

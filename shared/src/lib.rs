@@ -206,6 +206,9 @@ mod holders;
 
 mod attached;
 mod batch;
+// M4: maps the file that it has checked.
+#[allow(unsafe_code)]
+mod making;
 
 mod reader;
 // M1: which slots a writer may write.
@@ -214,9 +217,6 @@ mod multi_writer;
 #[allow(unsafe_code)]
 mod writer;
 
-// M4: maps the file that it has checked.
-#[allow(unsafe_code)]
-mod making;
 mod segment;
 
 pub mod docs;

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::directory::{Directory, Locked, MEMORY, Place, Refused, WRITER, pipe};
+use crate::error::Difference;
 use crate::evidence::Held;
 use crate::header::Header;
 use crate::holders::{clear_the_dead, free_seat, is_held};
@@ -46,6 +47,7 @@ pub(crate) struct Made {
 /// Why this process does not become a writer.
 pub(crate) enum Unmade {
     HasWriter { pid: u32 },
+    Differs(Difference),
     NoSeat { writers: usize },
     System(Refused),
 }
@@ -81,7 +83,7 @@ pub(crate) fn become_writer<T>(
 impl Unmade {
     /// Whether it may be otherwise in a moment.
     fn is_passing(&self) -> bool {
-        matches!(self, Self::HasWriter { .. } | Self::NoSeat { .. })
+        matches!(self, Self::HasWriter { .. } | Self::Differs(_) | Self::NoSeat { .. })
     }
 }
 
@@ -93,6 +95,17 @@ fn refuse_writers(directory: &Directory) -> Result<(), Unmade> {
     let mut pid = [0; 4];
     open_memory(directory)?.read_exact_at(&mut pid, WRITER_PID as u64)?;
     Err(Unmade::HasWriter { pid: u32::from_ne_bytes(pid) })
+}
+
+/// Checks that nobody writes to a segment that this process cannot join. Says why it cannot, if the
+/// segment has a header.
+fn refuse_other_writers(directory: &Directory, header: &Header) -> Result<(), Unmade> {
+    let Err(refused) = refuse_writers(directory) else { return Ok(()) };
+    let found = Header::read(&open_memory(directory)?)?;
+    Err(match found.and_then(|found| found.check_all(header)) {
+        Err(difference) => Unmade::Differs(difference),
+        Ok(()) => refused, // it is closed, and its last writer is about to end
+    })
 }
 
 /// Whether a process holds the pipe of a writer.
@@ -139,8 +152,7 @@ pub(crate) fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
     };
     let Ok(found) = Header::read(&file)? else { return Ok(Found::Other(None)) };
     let memory = map(&file, found.shape)?;
-    let is_same = found.shape == header.shape && found.check(header).is_ok();
-    if is_same && !memory.shared().is_closed() {
+    if found.check_all(header).is_ok() && !memory.shared().is_closed() {
         Ok(Found::Same(directory, memory))
     } else {
         Ok(Found::Other(Some((directory, memory))))
@@ -173,13 +185,14 @@ pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<
 ///
 /// # Errors
 ///
-/// [`Unmade::NoSeat`], [`Unmade::HasWriter`] if there is another segment, or what the system says.
+/// [`Unmade::NoSeat`], [`Unmade::Differs`] if processes write to another segment, or what the system
+/// says.
 pub(crate) fn join_or_make(locked: &Locked<'_>, header: &Header) -> Result<(Made, usize), Unmade> {
     locked.remove_leftovers()?;
     let other = match find(locked, header)? {
         Found::Other(other) => {
             if let Some(directory) = locked.open()? {
-                refuse_writers(&directory)?;
+                refuse_other_writers(&directory, header)?;
             }
             other
         }

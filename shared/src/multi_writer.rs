@@ -209,21 +209,22 @@ impl<T: Event> MultiWriter<T> {
         self.attached.readers()
     }
 
-    /// Returns the number of writers, of which this is one: a snapshot.
+    /// Returns a snapshot of the processes that write, as each is numbered in its own pid namespace,
+    /// with this one. A process with several writers is there as often.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
     /// # let orders = || lapwing_shared::Segment::<u64>::named("orders").folder(folder.path());
     /// let first = orders().create_or_join(8)?;
     /// let second = orders().create_or_join(8)?;
-    /// assert_eq!(first.writers(), 2);
+    /// assert_eq!(first.writers(), [std::process::id(); 2]);
     /// drop(second);
-    /// assert_eq!(first.writers(), 1);
+    /// assert_eq!(first.writers().len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn writers(&self) -> usize {
-        self.slots.shared().writers()
+    pub fn writers(&self) -> Vec<u32> {
+        self.attached.writers()
     }
 
     /// Waits until there are `count` readers. Returns false if there are fewer when `timeout` is over.

@@ -224,7 +224,7 @@ impl<T: Event> Segment<T> {
     ///
     /// Waits for another process that makes or opens a segment in the folder, for at most five
     /// seconds.
-    pub fn create(self, capacity: usize) -> Result<Writer<T>, CreateError> {
+    pub fn create(mut self, capacity: usize) -> Result<Writer<T>, CreateError> {
         let place = self.place_for(capacity, 0)?;
         let attach = || {
             place.make_folder()?;
@@ -236,7 +236,7 @@ impl<T: Event> Segment<T> {
         };
         let (made, (writing, watch)) = attach().map_err(|unmade| create_error(&place, unmade))?;
         let Made { memory, directory, held, was_there: has_taken_over } = made;
-        let (waits, attached) = (self.into_waits(), Attached::new(memory, directory, place));
+        let (waits, attached) = (self.take_waits(), Attached::new(memory, directory, place));
         let parts = writer::Parts { writing, waits, watch, held, attached, has_taken_over };
         let writer = Writer::new(parts);
         writer.populate();
@@ -276,7 +276,7 @@ impl<T: Event> Segment<T> {
     /// # Blocking
     ///
     /// As [`create`](Self::create).
-    pub fn create_or_join(self, capacity: usize) -> Result<MultiWriter<T>, CreateError> {
+    pub fn create_or_join(mut self, capacity: usize) -> Result<MultiWriter<T>, CreateError> {
         let writers = self.writers;
         if !(1..=MAX_SEATS).contains(&writers) {
             return Err(CreateError::Writers { requested: writers });
@@ -293,7 +293,7 @@ impl<T: Event> Segment<T> {
         };
         let (made, (claiming, watch)) = attach().map_err(|unmade| create_error(&place, unmade))?;
         let Made { memory, directory, held, was_there: has_joined } = made;
-        let (waits, attached) = (self.into_waits(), Attached::new(memory, directory, place));
+        let (waits, attached) = (self.take_waits(), Attached::new(memory, directory, place));
         let parts = multi_writer::Parts { claiming, waits, watch, held, attached, has_joined };
         let writer = MultiWriter::new(parts);
         writer.populate();
@@ -331,9 +331,13 @@ impl<T: Event> Segment<T> {
     ///
     /// Waits for another process that makes or opens a segment in the folder, for at most five
     /// seconds. Does not wait for a segment to be created; [`open_timeout`](Self::open_timeout) does.
-    pub fn open(self) -> Result<Reader<T>, OpenError> {
+    pub fn open(mut self) -> Result<Reader<T>, OpenError> {
+        self.try_to_open()
+    }
+
+    fn try_to_open(&mut self) -> Result<Reader<T>, OpenError> {
         if !is_name(&self.name) {
-            return Err(OpenError::Name { name: self.name });
+            return Err(OpenError::Name { name: self.name.clone() });
         }
         let place = self.place();
         let failed = |refused| open_error(&place, refused);
@@ -347,7 +351,7 @@ impl<T: Event> Segment<T> {
         Ok(reader)
     }
 
-    fn open_in(self, locked: &Locked<'_>, place: &Place) -> Result<Reader<T>, Unopened> {
+    fn open_in(&mut self, locked: &Locked<'_>, place: &Place) -> Result<Reader<T>, Unopened> {
         let not_found = || OpenError::NotFound { path: place.directory() };
         let directory = locked.open()?.ok_or_else(not_found)?;
         let file = open_memory(&directory)?;
@@ -368,7 +372,7 @@ impl<T: Event> Segment<T> {
     }
 
     /// Opens the segment like [`open`](Self::open), once it is there. Waits for it for at most
-    /// `timeout`.
+    /// `timeout`, and also for one in place of a segment that is closed.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -389,16 +393,23 @@ impl<T: Event> Segment<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); [`NotFound`](OpenError::NotFound) if it is not there when
-    /// `timeout` is over.
+    /// Those of [`open`](Self::open); [`NotFound`](OpenError::NotFound) or
+    /// [`Closed`](OpenError::Closed) if no open segment is there when `timeout` is over.
     ///
     /// # Blocking
     ///
     /// Looks every millisecond.
-    pub fn open_timeout(self, timeout: Duration) -> Result<Reader<T>, OpenError> {
+    pub fn open_timeout(mut self, timeout: Duration) -> Result<Reader<T>, OpenError> {
+        let mut opened = self.try_to_open();
         let directory = self.place().directory();
-        look_for(timeout, || !is_name(&self.name) || directory.exists());
-        self.open() // which says why, if it is not there
+        look_for(timeout, || {
+            let may_come = matches!(opened, Err(OpenError::NotFound { .. } | OpenError::Closed));
+            if may_come && directory.exists() {
+                opened = self.try_to_open();
+            }
+            opened.is_ok() || !may_come
+        });
+        opened
     }
 
     /// Checks what a new segment is asked to be. Returns where it lies.
@@ -433,7 +444,7 @@ impl<T: Event> Segment<T> {
 
     /// Takes a seat and makes the reading end.
     fn read(
-        self,
+        &mut self,
         (memory, directory): (Arc<Memory>, Arc<Directory>),
         place: &Place,
         index: usize,
@@ -449,13 +460,13 @@ impl<T: Event> Segment<T> {
         sit(shared, Side::Readers, index);
         let (tenure, sequence) = shared.join(index, self.start, fences.code());
         let reading = Reading::new(tenure, sequence, fences);
-        let waits = self.into_waits();
+        let waits = self.take_waits();
         let attached = Attached::new(memory, directory, place.clone());
         Ok(Reader::new(reader::Parts { reading, waits, watch, held, attached }))
     }
 
-    fn into_waits(self) -> WaiterElsewhere {
-        self.waits.unwrap_or_else(|| WaiterElsewhere::new(Adaptive::default()))
+    fn take_waits(&mut self) -> WaiterElsewhere {
+        self.waits.take().unwrap_or_else(|| WaiterElsewhere::new(Adaptive::default()))
     }
 }
 
@@ -542,6 +553,7 @@ fn is_event<T>() -> bool {
 fn create_error(place: &Place, unmade: Unmade) -> CreateError {
     match unmade {
         Unmade::HasWriter { pid } => CreateError::HasWriter { pid },
+        Unmade::Differs(difference) => CreateError::Differs(difference),
         Unmade::NoSeat { writers } => CreateError::NoSeat { writers },
         Unmade::System(Refused::Busy) => CreateError::Busy { folder: place.folder().into() },
         Unmade::System(Refused::Foreign) => CreateError::Folder { path: place.folder().into() },

@@ -218,6 +218,11 @@ impl Holder {
         self.tenure.compare_exchange(number, number + 1, success, failure).is_ok()
     }
 
+    /// Returns its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid.load(Ordering::Relaxed) // P8, Relaxed: for people
+    }
+
     /// Returns which fence its process runs.
     pub(super) fn fences(&self) -> u32 {
         // P5, Relaxed: a fence precedes.

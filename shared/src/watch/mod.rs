@@ -5,8 +5,9 @@
 //! that the writer is gone and wakes the reader. Beside several writers, each thread also skips what a
 //! dead writer had claimed.
 
-mod peers;
 mod pipes;
+
+mod peers;
 mod writer;
 
 use std::io;

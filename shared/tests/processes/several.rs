@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use lapwing_shared::error::{CreateError, Full, PollError, WaitError};
+use lapwing_shared::error::{CreateError, Difference, Full, OpenError, PollError, WaitError};
 use lapwing_shared::{MultiWriter, Reader};
 
 use crate::child::{Child, say, segment};
@@ -147,7 +147,7 @@ fn what_a_dead_writer_had_claimed_is_skipped() {
     let mut writer = join(&folder);
     let mut reader = folder.segment().open().unwrap();
     let child = Child::ready("claim and hold", folder.path());
-    assert_eq!(writer.writers(), 2);
+    assert_eq!(writer.writers(), [std::process::id(), child.pid()]);
     assert_eq!(writer.publish(|event| *event = [0, 0]), 4);
     assert_eq!(reader.wait().unwrap().len(), 3);
     reader.poll().unwrap().consume_all();
@@ -159,7 +159,7 @@ fn what_a_dead_writer_had_claimed_is_skipped() {
     println!("the reader went on after {:?}", start.elapsed());
     assert_eq!(batch.iter().collect::<Vec<_>>(), [(4, &[0, 0])]);
     drop(batch);
-    assert_eq!((reader.sequence(), writer.writers()), (5, 1));
+    assert_eq!((reader.sequence(), writer.writers().len()), (5, 1));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_writer_joins_after_all_were_killed() {
     // The last of them may have been skipped behind the last event.
     assert!(skipped == 1 || skipped == 2, "{skipped}");
     let mut writer = join(&folder);
-    assert!(writer.has_joined() && writer.writers() == 1);
+    assert!(writer.has_joined() && writer.writers().len() == 1);
     assert_eq!(writer.publish(|event| *event = [0, 0]), 8);
     assert!(reader.wait_for_writer(LONG));
     assert_eq!(reader.wait().unwrap().as_slice(), [[0, 0]]);
@@ -250,7 +250,7 @@ fn the_last_writer_closes_while_the_folder_is_locked() {
 pub(crate) fn drop_without_descriptors() {
     let writer = segment().create_or_join(CAPACITY).unwrap();
     say("ready");
-    while writer.writers() != 1 || !writer.wait_for_readers(1, LONG) {}
+    while writer.writers().len() != 1 || !writer.wait_for_readers(1, LONG) {}
     let open = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64 - 1;
     let few = rustix::process::Rlimit { current: Some(open), maximum: Some(open) };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, few).unwrap();
@@ -334,16 +334,20 @@ fn a_segment_has_one_writer_or_several() {
     let pid = std::process::id();
     let several = join(&folder);
     assert_eq!(folder.segment().create(CAPACITY).err(), Some(CreateError::HasWriter { pid }));
-    let other = folder.segment().create_or_join(2 * CAPACITY);
-    assert_eq!(other.err(), Some(CreateError::HasWriter { pid }));
+    let differs = |difference| Some(CreateError::Differs(difference));
+    let (program, segment) = (2 * CAPACITY, CAPACITY);
+    let other = folder.segment().create_or_join(program);
+    assert_eq!(other.err(), differs(Difference::Capacity { program, segment }));
     let other = folder.segment().writers(2).create_or_join(CAPACITY);
-    assert_eq!(other.err(), Some(CreateError::HasWriter { pid }));
+    assert_eq!(other.err(), differs(Difference::Writers { program: 2, segment: 16 }));
+    let other = folder.segment().seats(2).create_or_join(CAPACITY);
+    assert_eq!(other.err(), differs(Difference::Seats { program: 2, segment: 16 }));
     several.hand_over();
 
     let one = folder.segment().create(CAPACITY).unwrap();
     assert!(!one.has_taken_over());
     let other = folder.segment().create_or_join(CAPACITY);
-    assert_eq!(other.err(), Some(CreateError::HasWriter { pid }));
+    assert_eq!(other.err(), differs(Difference::Writers { program: 16, segment: 0 }));
     one.hand_over();
     assert!(!join(&folder).has_joined());
 
@@ -402,4 +406,24 @@ fn killed_writers_harm_no_other_writer() {
     drop(reader);
     drop(join(&folder));
     assert_eq!(folder.entries().len(), 0);
+}
+
+/// A reader that goes on after the end of a segment, while another one still has it.
+#[test]
+fn a_reader_waits_for_the_segment_after_a_closed_one() {
+    let folder = Folder::new();
+    let writer = join(&folder);
+    let slow = folder.segment().open().unwrap();
+    drop(writer);
+    assert_eq!(folder.segment().open().err(), Some(OpenError::Closed));
+    let next = folder.segment().open_timeout(Duration::from_millis(5));
+    assert_eq!(next.err(), Some(OpenError::Closed));
+    let reading = std::thread::spawn({
+        let segment = folder.segment();
+        move || segment.open_timeout(LONG).unwrap().capacity()
+    });
+    std::thread::sleep(Duration::from_millis(2));
+    let writer = join(&folder);
+    assert_eq!(reading.join().unwrap(), CAPACITY);
+    drop((slow, writer));
 }

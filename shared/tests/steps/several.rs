@@ -97,7 +97,7 @@ fn hand_over(
 /// Waits until the seats of all dead writers are free.
 fn wait_until_alone(writer: &MultiWriter<u64>) {
     let deadline = Instant::now() + LONG;
-    while writer.writers() != 1 {
+    while writer.writers().len() != 1 {
         assert!(Instant::now() < deadline, "a dead writer keeps its seat");
         thread::yield_now();
     }

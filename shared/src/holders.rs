@@ -1,4 +1,4 @@
-//! Which seats have living processes, as their pipes say (M3). The caller has the lock of the folder, so
+//! Finds the seats whose processes live, by their pipes (M3). The caller has the lock of the folder, so
 //! that no process takes a seat meanwhile.
 
 use std::io;
@@ -37,7 +37,7 @@ fn dead(shared: Shared<'_>, directory: &Directory, side: Side) -> io::Result<Vec
     Ok(dead)
 }
 
-/// Frees the seats of dead processes. The watches of living ones do so too, unless there is none.
+/// Frees the seats of dead processes. The watches of living ones do this too, but there may be none.
 ///
 /// # Errors
 ///

@@ -33,11 +33,12 @@
 //! A *segment* is a ring with one writer or several, and some *seats* for readers, in a file that
 //! the processes map. Each reader gets every event that is published while it has its seat, in
 //! place and without a copy. Writers wait for the slowest reader, so a reader misses none of them.
-//! Without readers they do not wait for any.
+//! Without readers, a [`Writer`] never waits, and a [`MultiWriter`] waits only for another one that
+//! is a lap behind.
 //!
-//! A [`Writer`] is the only one of its segment, and publishes fastest. Processes that
-//! [join](Segment::create_or_join) each other have a [`MultiWriter`] each. Their events are in one
-//! order, which all readers see:
+//! A segment has one [`Writer`], made by [`Segment::create`], or several [`MultiWriter`]s, made by
+//! [`Segment::create_or_join`]. A [`Writer`] is faster. All readers get the events of several
+//! writers in the same order:
 //!
 //! ```
 //! use lapwing_shared::Segment;
@@ -86,6 +87,7 @@
 //! fn sum(reader: &mut Reader<u64>) -> u64 {
 //!     let mut sum = 0;
 //!     loop {
+//!         // The batch borrows the reader until it has been read.
 //!         let end = match reader.wait() {
 //!             Ok(mut batch) => {
 //!                 batch.iter().for_each(|(_, tick)| sum += tick);
@@ -125,12 +127,13 @@
 //! | a reader is dropped or killed | its seat is free, and the writer goes on |
 //! | a writer is dropped or closed | readers get the events that are left, and then [`Closed`](error::PollError::Closed) |
 //! | a writer is killed or hands over | readers get the events that it published, and then [`WriterGone`](error::PollError::WriterGone), unless another process has taken over by then |
-//! | one of several writers is dropped or killed | the others go on; if it was killed while it wrote an event, that event is skipped, and its sequence is missing |
-//! | the last of several writers is dropped or killed | as with one writer |
-//! | another process then creates the segment, with the same capacity, seats and events | it takes the segment over, and readers go on |
+//! | one of several writers is dropped or killed | the others go on; if it was killed while it wrote an event, that event is skipped, and readers see a gap in the sequences |
+//! | the last of several writers is dropped | readers get the events that are left, and then [`Closed`](error::PollError::Closed) |
+//! | the last of several writers is killed or hands over | readers get the events that were published, and then [`WriterGone`](error::PollError::WriterGone) |
+//! | another process then creates or joins the segment by the same call, with the same capacity, seats and events | it takes the segment over, and readers go on |
 //! | the same with anything else | it replaces the segment, and readers of the old one get [`Closed`](error::PollError::Closed) |
-//! | a process is stopped by SIGSTOP or a debugger | it keeps its seat or its segment; the others wait once the ring is full or empty |
-//! | all are killed | the files stay, and the next [`create`](Segment::create) takes them over or removes them |
+//! | a process is stopped by SIGSTOP or a debugger | it keeps its seat or its segment; the others wait once the ring is full or empty, and readers wait at once for one of several writers that is stopped while it publishes |
+//! | all are killed | the files stay, and the next writer takes them over or removes them |
 //!
 //! Each writer and each reader holds a named pipe open for reading. The kernel closes it when the
 //! process ends, however it ends, and tells the processes that watch it. Detecting a death
@@ -246,7 +249,8 @@ pub struct Peer {
     pub seat: usize,
     /// The sequence of the first event that it has not released.
     pub sequence: Sequence,
-    /// Number of published events that it has not released.
+    /// Number of published events that it has not released. With several writers, events that are
+    /// claimed and not yet published count too.
     pub lag: u64,
 }
 

@@ -1,9 +1,9 @@
 //! The steps by which a segment is found, made, and taken over. Each runs under the lock of the folder.
 //!
-//! Their order is what keeps a death at any of them harmless:
+//! Their order ensures that a process can be killed at any step without harm to the others:
 //!
 //! - A segment is made under another name, and renamed once a writer holds its pipe.
-//! - A process holds the pipe of a seat before it takes the seat, and gives up the seat before the pipe.
+//! - A process holds the pipe of a seat before it takes the seat, and gives up the seat before it.
 //! - So nobody else holds the pipe of a seat that is taken, and one that is taken and not held
 //!   belongs to a dead process (M3).
 
@@ -59,8 +59,8 @@ impl<T: Into<Refused>> From<T> for Unmade {
 }
 
 /// Runs an `attempt` to become a writer under the lock of the folder, and returns its outcome. Repeats
-/// it, without the lock in between, while it has none, and for a moment while a writer is in its way
-/// that may be about to end.
+/// it while it has none, and for a moment while another writer may be about to end. Releases the lock
+/// between attempts.
 pub(crate) fn become_writer<T>(
     place: &Place,
     attempt: impl Fn(&Locked<'_>) -> Result<Option<T>, Unmade>,
@@ -81,7 +81,7 @@ pub(crate) fn become_writer<T>(
 }
 
 impl Unmade {
-    /// Whether it may be otherwise in a moment.
+    /// Whether a later attempt may succeed.
     fn is_passing(&self) -> bool {
         matches!(self, Self::HasWriter { .. } | Self::Differs(_) | Self::NoSeat { .. })
     }
@@ -121,7 +121,7 @@ fn has_writer(directory: &Directory) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Returns how many writers a segment can have beside each other, or the most if it does not say.
+/// Returns how many seats for writers a segment has, or the maximum if its header does not say.
 fn writers_of(directory: &Directory) -> io::Result<usize> {
     let file = match open_memory(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(MAX_SEATS),
@@ -244,8 +244,8 @@ fn make_in_place_of(
     writer: &str,
 ) -> io::Result<Made> {
     if let Some((directory, memory)) = other {
-        // For readers that still have it. Their watches may not find the pipes of dead writers any
-        // more. If somebody has removed those before, nothing is known of them.
+        // For readers that still have it: after the removal, their watches cannot find the pipes of
+        // dead writers. If a pipe is missing already, its writer may be alive.
         let _ = clear_the_dead(&memory, &directory);
         memory.shared().close();
     }

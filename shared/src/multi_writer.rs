@@ -22,22 +22,27 @@ use crate::slots::Slots;
 use crate::watch::Watch;
 use crate::{Peer, Sequence};
 
-/// A writing end of a segment, beside which there can be others, in this process and in others.
+/// One of several writing ends of a segment, in one process or in several.
 ///
 /// [`Segment::create_or_join`](crate::Segment::create_or_join) makes it, and has an example.
 ///
-/// All events are in one order, and each reader gets them in this order. A writer claims the next
-/// sequence, writes the event, and publishes it. Readers do not get past an event that is claimed
-/// and not published, so write quickly what was computed before.
+/// All readers get the events of all writers in the same order. A writer claims the next sequence,
+/// writes the event, and publishes it. Until it is published, readers get no later event. So compute
+/// the event before the call, and only store it in the closure.
 ///
 /// If the process of a writer is killed between the claim and the publication, the others skip its
-/// sequence: readers go on with the next event, and the numbers of their events have a gap. That
-/// takes as long as the kernel takes to say that the process is dead, unless a living writer is
-/// stopped in the middle of a claim at that moment.
+/// sequence: readers go on with the next event, and see a gap in the sequences. They wait until the
+/// kernel reports the death, and longer if another writer is stopped in the middle of a claim, for
+/// example by a debugger.
 ///
-/// The segment is closed when the last of its writers is dropped. If the last one to end is killed,
-/// readers get [`WriterGone`](crate::error::PollError::WriterGone) after the last event. A writer
-/// that was killed a moment ago, and whose memory the kernel is still freeing, has not ended.
+/// The segment is closed when the last of its writers is dropped. If the last writer to end is killed
+/// or [hands over](Self::hand_over), readers get
+/// [`WriterGone`](crate::error::PollError::WriterGone) after the last event. A killed writer ends
+/// when the kernel has freed its memory. If the last living writer is dropped before that, the
+/// segment stays open.
+///
+/// Writers that come and go must hand over unless no other one will come: if all of them happen to
+/// be dropped at one moment, the segment is closed, and the next writer makes a new one.
 pub struct MultiWriter<T: Event> {
     claiming: Claiming,
     slots: Slots<T>,
@@ -72,8 +77,8 @@ impl<T: Event> MultiWriter<T> {
 
     /// Publishes an event, which `write` writes into its slot. Returns its sequence.
     ///
-    /// `write` gets the slot as it is: with an event that was written there a lap before, or with
-    /// zeros in the first lap.
+    /// `write` gets the slot as it is: with zeros in the first lap, and later with the bytes of an
+    /// earlier event, possibly one that its writer did not finish.
     ///
     /// If `write` panics, the sequence is skipped: no reader gets it.
     ///
@@ -89,8 +94,8 @@ impl<T: Event> MultiWriter<T> {
     /// # Blocking
     ///
     /// If no slot is free, the call waits with the [strategy](crate::Segment::wait_strategy) of
-    /// this end until the slowest reader has released one, has left, or is dead. It also waits, with
-    /// or without readers, for a writer that has not published the event one lap before.
+    /// this end until the slowest reader has released one, has left, or is dead. It also waits, even
+    /// without readers, until the event one lap before is published or skipped.
     #[inline]
     pub fn publish(&mut self, write: impl FnOnce(&mut T)) -> Sequence {
         let claimed = self.wait_to_claim(1);
@@ -115,7 +120,8 @@ impl<T: Event> MultiWriter<T> {
     ///
     /// # Errors
     ///
-    /// [`Full`] if no slot is free; `write` is not called.
+    /// [`Full`] if no slot is free, or the event one lap before is not published yet; `write` is not
+    /// called.
     #[inline]
     pub fn try_publish(&mut self, write: impl FnOnce(&mut T)) -> Result<Sequence, Full> {
         let claimed = self.claim(1).ok_or(Full)?;
@@ -145,7 +151,7 @@ impl<T: Event> MultiWriter<T> {
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), for at most `timeout`.
+    /// Waits for what [`publish`](Self::publish) waits for, for at most `timeout`.
     #[inline]
     pub fn publish_timeout(
         &mut self,
@@ -161,8 +167,8 @@ impl<T: Event> MultiWriter<T> {
 
     /// Publishes copies of `events`, in their order.
     ///
-    /// They take one or more parts of the ring, each without a gap: events of other writers may come
-    /// between the parts.
+    /// They are published in one or more runs of consecutive sequences, of at most a quarter of the
+    /// ring each. Events of other writers may come between the runs, so this returns no sequence.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -180,7 +186,7 @@ impl<T: Event> MultiWriter<T> {
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), whenever no slot is free.
+    /// Waits for what [`publish`](Self::publish) waits for, whenever no slot is free.
     pub fn publish_all(&mut self, events: &[T]) {
         let mut left = events;
         while !left.is_empty() {
@@ -209,8 +215,10 @@ impl<T: Event> MultiWriter<T> {
         self.attached.readers()
     }
 
-    /// Returns a snapshot of the processes that write, as each is numbered in its own pid namespace,
-    /// with this one. A process with several writers is there as often.
+    /// Returns a snapshot of the process ids of the writers, this one included, as each is numbered
+    /// in its own pid namespace. A killed writer is among them until its seat is free.
+    ///
+    /// A process among them that is stopped while it publishes holds up all readers.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -266,7 +274,7 @@ impl<T: Event> MultiWriter<T> {
         self.slots.capacity()
     }
 
-    /// Returns whether the segment was there already, whether or not its writers lived.
+    /// Returns whether this writer joined an existing segment, with or without living writers.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -281,8 +289,9 @@ impl<T: Event> MultiWriter<T> {
         self.has_joined
     }
 
-    /// Ends this writer without closing the segment, even if it is the last one. Another process can
-    /// then [join](crate::Segment::create_or_join) it and go on.
+    /// Ends this writer. Unlike a drop, this does not close the segment if it is the last writer, so
+    /// that another process can [join](crate::Segment::create_or_join) it later. If other writers
+    /// remain, the last one that is dropped still closes it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

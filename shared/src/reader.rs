@@ -59,7 +59,8 @@ impl<T: Event> Reader<T> {
 
     /// Returns the available events. Never waits.
     ///
-    /// The batch ends at the last slot of the ring, even if more events are available.
+    /// The batch ends at the last slot of the ring, even if more events are available. With several
+    /// writers, it also ends after a quarter of the ring, and before a sequence that is skipped.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -159,7 +160,8 @@ impl<T: Event> Reader<T> {
     /// Calls `handle` with each event, its sequence, and whether it is the last that is available
     /// now, until `handle` breaks. Returns the value of that [`ControlFlow::Break`].
     ///
-    /// The events of a batch are released together, after the last of them.
+    /// The events of a batch are released together, after the last of them. With several writers, the
+    /// last event of each batch counts as the last one that is available.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

@@ -134,8 +134,8 @@ impl<T: Event> Segment<T> {
         self
     }
 
-    /// Sets how many writers there can be at a time beside each other: 1 to 1024, 16 without this
-    /// call. Only [`create_or_join`](Self::create_or_join) uses it.
+    /// Sets how many writers there can be at a time: 1 to 1024, 16 without this call. Only
+    /// [`create_or_join`](Self::create_or_join) uses it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -197,7 +197,8 @@ impl<T: Event> Segment<T> {
     /// Creates the segment, with `capacity` slots, and returns its writing end.
     ///
     /// If there is a segment of this name whose writer ended without closing it, the new writer
-    /// takes it over, provided that capacity, seats and layout of the events are the same: readers
+    /// takes it over, provided that it was made by this call, and that capacity, seats and layout of
+    /// the events are the same: readers
     /// keep their seats, and the sequences go on. What the dead writer had not published is lost.
     /// If anything is different, or if the segment was closed, a new one takes its place, and
     /// begins with the sequence 0. Readers of the old one drain it and get
@@ -243,16 +244,15 @@ impl<T: Event> Segment<T> {
         Ok(writer)
     }
 
-    /// Joins the writers of the segment, or creates it if there is none, with `capacity` slots.
-    /// Returns a writing end, beside which others can be in this process and in others.
+    /// Joins the segment as one of its writers, or creates it with `capacity` slots if it does not
+    /// exist.
     ///
-    /// All writers of a segment set the same capacity, seats and [writers](Self::writers), and have
-    /// the same events. Their events are in one order, which all readers see. The segment is closed
-    /// when the last of its writers is dropped. If all of them end without closing it, the next one
-    /// that joins goes on with its sequences.
+    /// All writers must set the same capacity, seats, [`writers`](Self::writers) and events. The
+    /// segment is closed when the last of them is dropped. If all writers were killed or have
+    /// [handed over](MultiWriter::hand_over), the next one to join continues the sequences.
     ///
-    /// A segment that was closed is replaced by a new one, as [`create`](Self::create) does, and so
-    /// is one that differs, unless a living process writes to it.
+    /// A closed segment is replaced by a new one. A segment with other settings, or one that
+    /// [`create`](Self::create) made, is replaced too if no living process writes to it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -269,13 +269,14 @@ impl<T: Event> Segment<T> {
     ///
     /// # Errors
     ///
-    /// [`CreateError`]; [`NoSeat`](CreateError::NoSeat) if there are as many writers as there can
-    /// be, and [`HasWriter`](CreateError::HasWriter) if a living process writes to a segment with
-    /// this name that differs, and still does after 50 ms.
+    /// [`CreateError`]; [`NoSeat`](CreateError::NoSeat) if all seats of writers are taken, and
+    /// [`Differs`](CreateError::Differs) if living processes write to a segment of this name that
+    /// has other settings, both if that is still so after 50 ms.
     ///
     /// # Blocking
     ///
-    /// As [`create`](Self::create).
+    /// Waits for another process that makes or opens a segment in the folder, for at most five
+    /// seconds.
     pub fn create_or_join(mut self, capacity: usize) -> Result<MultiWriter<T>, CreateError> {
         let writers = self.writers;
         if !(1..=MAX_SEATS).contains(&writers) {
@@ -303,8 +304,9 @@ impl<T: Event> Segment<T> {
     /// Opens the segment, and returns a reading end. It takes a seat until it is dropped.
     ///
     /// The first event is the next one that is published, unless [`from_oldest`](Self::from_oldest)
-    /// says otherwise. From then on, the reader misses none. With several writers, the first event
-    /// is the next one that a writer begins.
+    /// says otherwise. With several writers, it is the next one that is claimed: the reader does not
+    /// get an event that was claimed before, even if it is published later. From then on, the reader
+    /// misses none.
     ///
     /// A segment whose writer has ended without closing it can be opened too.
     ///
@@ -539,7 +541,7 @@ fn start_watch(
     PeersWatch::start(Arc::clone(memory), Arc::clone(directory), Arc::clone(held), end)
 }
 
-/// Notes for people who is about to take a seat.
+/// Stores the process id of the next holder of a seat, for debugging.
 fn sit(shared: Shared<'_>, side: Side, index: usize) {
     // P8, Relaxed: for people.
     shared.holder(side, index).pid.store(std::process::id(), Ordering::Relaxed);

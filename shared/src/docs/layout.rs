@@ -3,7 +3,7 @@
 //! A segment with the name `ticks` is the directory `ticks.segment` in its folder. In it are
 //!
 //! - `memory`, the file that all processes map,
-//! - `writer`, a named pipe that the process which writes holds open for reading; with several
+//! - `writer`, a named pipe that the writing process holds open for reading; with several
 //!   writers, `writer-0`, `writer-1` and so on, one for each seat of a writer,
 //! - `seat-0`, `seat-1` and so on, a named pipe for each seat of a reader, which the reader on that
 //!   seat holds open for reading.
@@ -47,10 +47,10 @@
 //! |---|---|---|---|---|
 //! | 4096 | 8 | `published` | with one writer: number of published events, which is the sequence of the next one | the writer |
 //! | 4224 | 8 | `claimed` | with several writers: number of claimed sequences | writers |
-//! | 4352 | 8 | `granted` | no writer writes to this sequence or a later one without another look at the seats | writers |
+//! | 4352 | 8 | `granted` | writers check the seats again before they write at or above this sequence | writers |
 //! | 4480 | 4 | `events` | futex of readers that wait for an event: epoch times 4, plus 1 if any waits, plus 2 once it is woken | any |
 //! | 4608 | 4 | `slots` | futex of writers that wait for a slot, in the same form | any |
-//! | 4736 | 4 | `closed` | odd once no further event comes; two more for each writer that joins others | writers, or one that replaces the segment |
+//! | 4736 | 4 | `closed` | odd once the segment is closed; a writer that joins others adds 2 | writers, or one that replaces the segment |
 //! | 4740 | 4 | `takeovers` | how often a process has taken the segment over, or joined its writers | writers |
 //! | 4744 | 4 | `writer_pid` | the process that was the last to become a writer | writers |
 //! | 4748 | 4 | `writer_fences` | with one writer: 1 if its process is registered for `membarrier`, else 0 | the writer |
@@ -69,8 +69,8 @@
 //!
 //! With several writers, a stamp of 8 bytes for each slot follows the last seat. It is 2 (*n* + 1)
 //! once the event with the sequence *n* is published, and one more if that sequence is skipped,
-//! because its writer died or panicked before it was published. A stamp that is less than that is
-//! of an event one or more laps before.
+//! because its writer died or panicked before it was published. A smaller stamp belongs to an earlier
+//! lap.
 //!
 //! The slots begin at the next multiple of 4096. The event with sequence `n` is in slot `n %
 //! capacity`, at `event_bytes` times that number. The file ends at the next multiple of 4096 after

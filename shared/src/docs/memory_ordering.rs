@@ -44,31 +44,33 @@
 //!
 //! # Why a claim has an owner (P10)
 //!
-//! The counter says that a sequence is claimed, and not by whom. If its writer dies before the
-//! publication, readers wait there until somebody skips the sequence, and nobody may skip what a
-//! living writer is about to publish. So a writer stores its record, and then swaps the counter:
+//! The counter shows that a sequence is claimed, but not which writer claimed it. If that writer dies
+//! before it publishes, readers wait until another process skips the sequence. No process may skip a
+//! sequence that a living writer is about to publish. So a writer stores its record, and then moves
+//! the counter by a compare-and-swap (CAS):
 //!
 //! ```text
 //! writer                             repair
 //! record the sequences               the stamp is not sealed
-//! swap the counter                   is it claimed? then load the records
+//! CAS of the counter                 is it claimed? then load the records
 //! write, and seal the stamps         no living writer has it?
-//! record the next sequences          then swap the stamp, unless it has changed
+//! record the next sequences          then CAS of the stamp, unless it has changed
 //! ```
 //!
-//! - All changes of the counter are swaps. So who sees a counter above a sequence also sees the record
-//!   from which it was claimed, or a later one of the same writer, whichever swap stored the number.
+//! - All changes of the counter are CASes. So a process that reads a counter above a sequence also sees
+//!   the record of its claim, or a later record of the same writer. It does not matter which CAS
+//!   stored the counter.
 //! - Each word of a later record is stored after the stamps, with Release. So if a repair loads any of
-//!   them, it sees the sequence sealed, and its own swap fails. Otherwise it has loaded both words of
+//!   them, it sees the sequence sealed, and its own CAS fails. Otherwise it has loaded both words of
 //!   the record that has the sequence. The order of the two words does not matter.
-//! - A stamp only grows, so the swap of a stamp that nobody has sealed succeeds once. A repair that
+//! - A stamp only grows, so the CAS of a stamp succeeds once if no writer has sealed it. A repair that
 //!   comes late finds it changed, even if the slot was written again.
-//! - A record may also have what another writer has claimed: that of a writer that lost the race, or
-//!   that died between the two words. So a repair waits for each living writer that has the sequence
-//!   in its record, and skips nothing because of the dead writer's record alone.
-//! - A writer withdraws its record when it has lost a race and finds no room, and before it takes a
-//!   seat, whose last writer may have died before its swap. Otherwise it would hold up repairs as long
-//!   as it lives.
+//! - A record can also contain a sequence that another writer claimed, if its own writer lost the race
+//!   or died between storing the two words. So a repair waits for each living writer that has the
+//!   sequence in its record, and skips nothing because of the dead writer's record alone.
+//! - A writer withdraws its record when it has lost a race and finds no free slot, and when it takes a
+//!   seat, because the previous writer may have died before its CAS. A stale record would delay
+//!   repairs for as long as the writer lives.
 //!
-//! Loom gives a swap no value that another thread has replaced before, even if nothing orders the two.
-//! So the models of these orderings load the stamp where a repair swaps it.
+//! In loom, a read-modify-write always reads the newest value, even without synchronisation. So the
+//! models of these orderings load the stamp where a repair runs the CAS.

@@ -1,10 +1,8 @@
 //! The part of a writer beside others: which sequences it claims, and what becomes of them.
 //!
-//! A claim is never anonymous. A writer records the sequences that it is about to claim, and then moves
-//! the counter of all writers by a compare-and-swap. So a sequence that is claimed, and neither
-//! published nor skipped, is in the record of the writer that has it (P10). It may also be in that
-//! of a writer that is about to find that another one was faster. Not here: what is done once that writer
-//! is dead (`repair`).
+//! A writer records the sequences that it is about to claim, and then moves the counter of all writers by
+//! a compare-and-swap. So each claim has an owner, also after that has died (P10). Not here: the
+//! repair after a death (`repair`).
 
 use std::ops::Range;
 
@@ -72,8 +70,8 @@ impl Claiming {
         self.granted.saturating_sub(first).min(most)
     }
 
-    /// Looks at the seats, and at the stamps of the lap before. At many of them at once, because the
-    /// compare-and-swap of a claim waits for each load before it.
+    /// Reads the seats and many stamps of the lap before in one pass, because the compare-and-swap of
+    /// a claim waits for all earlier loads.
     #[cold]
     fn look(&mut self, shared: Shared<'_>, first: u64) {
         let limit = shared.grant(first, self.granted);
@@ -88,7 +86,7 @@ impl Claiming {
         shared.seal(sequences, fate);
         self.fences.light();
         shared.words.events.0.notify();
-        // A writer may wait for the end of this one's event, a lap ahead.
+        // A writer one lap ahead may be waiting for this event.
         shared.words.slots.0.notify();
     }
 
@@ -114,9 +112,9 @@ impl Claim {
         self.count.store(0, Ordering::Release);
     }
 
-    /// Returns the sequences that the writer may have claimed. It may be changing them. But if it has
-    /// claimed a sequence, which the caller knows from the counter, then that one is in the range, or
-    /// is seen to be sealed after this.
+    /// Returns the sequences that the writer may have claimed, which may change meanwhile. If the
+    /// counter shows that the writer has claimed a sequence, the range contains it, or a later load
+    /// of its stamp finds it sealed.
     pub(crate) fn range(&self) -> Range<u64> {
         // P10, Acquire, here and below: pairs with the Release in `record` and `withdraw`.
         let first = self.first.load(Ordering::Acquire);

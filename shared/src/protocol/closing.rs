@@ -35,8 +35,8 @@ impl Shared<'_> {
     pub(crate) fn close_after_last(self, is_alive: impl Fn(Tenure) -> bool) -> bool {
         let closed = &self.words.life.0.closed;
         let mut seen = closed.load(Ordering::Relaxed); // P7, Relaxed: a fence follows
-        // P7: between the own seat and those of others. Of two that leave at the same time, one sees
-        // both seats free. Pairs with `announce` too.
+        // P7: orders the release of this seat before the loads of the others. If two writers leave at
+        // the same time, at least one sees both seats free. Pairs with `announce` too.
         fence(Ordering::SeqCst);
         while seen & CLOSED == 0 && !self.tenures(Side::Writers).any(&is_alive) {
             // P7, Release: as in `close`; carries what writers published that have left before. Fails,

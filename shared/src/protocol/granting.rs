@@ -1,4 +1,4 @@
-//! Up to where writers may write: one lap ahead of the slowest reader. Not here: how a reader that joins
+//! Decides how far writers may write: at most one lap ahead of the slowest reader. Not here: how a reader that joins
 //! is seen (`seats`).
 
 use super::Shared;

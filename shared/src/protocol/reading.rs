@@ -128,7 +128,7 @@ impl Shared<'_> {
         self.words.published.0.load(Ordering::Acquire)
     }
 
-    /// Whether anything has become of `next`, or nothing will.
+    /// Whether `next` is published or skipped, or the segment ends before it.
     fn has_news(self, next: u64) -> bool {
         let is_there = if self.has_one_writer() {
             self.published() != next
@@ -139,7 +139,7 @@ impl Shared<'_> {
     }
 
     /// Whether a segment that is closed ends before `next`. With several writers, a dead one may have
-    /// claimed `next`, and somebody is about to skip it.
+    /// claimed `next`, and another process is about to skip it.
     fn has_end(self, next: u64) -> bool {
         self.has_one_writer() || !self.is_claimed(next)
     }

@@ -1,5 +1,5 @@
-//! What is done after a writer has died beside others: the sequences that it had claimed are skipped, so
-//! that readers go on behind them.
+//! After one of several writers has died, the sequences that it had claimed are skipped, so that readers
+//! can continue.
 //!
 //! A sequence that is claimed, and neither published nor skipped, belongs to a dead writer once it is in
 //! no record of a living one. It does not matter which of several dead writers had it. Any process
@@ -12,8 +12,8 @@ use super::stamps::Skip;
 
 impl Shared<'_> {
     /// Skips what these writers, which are dead, have claimed and not published, and frees their
-    /// seats. Returns false if a living writer may have one of those sequences. Then it has to be
-    /// repeated later, because that writer may also be about to find that it has not.
+    /// seats. Returns false if a living writer may have one of those sequences. The caller
+    /// then repeats the call later, because that writer may have it or may have lost it to a dead one.
     pub(crate) fn repair(self, dead: &[Tenure]) -> bool {
         dead.iter().filter(|&&tenure| !self.repair_one(tenure, dead)).count() == 0
     }

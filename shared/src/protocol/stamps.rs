@@ -1,5 +1,5 @@
 //! What is published in a segment with several writers: each slot has a stamp, with the sequence of its
-//! event.
+//! event. A sequence is *sealed* once it is published or skipped.
 //!
 //! ```text
 //! stamp = (sequence + 1) << 1 | skipped
@@ -55,7 +55,7 @@ impl Shared<'_> {
     }
 
     /// Whether the last event in the slot of `sequence` was published or skipped, so that its writer
-    /// writes there no more.
+    /// no longer writes there.
     #[inline]
     pub(crate) fn is_sealed_before(self, sequence: u64) -> bool {
         sequence < self.capacity || self.fate(sequence - self.capacity).is_some()
@@ -71,7 +71,7 @@ impl Shared<'_> {
         end
     }
 
-    /// Skips a sequence that nobody living has claimed, unless it has been published or skipped
+    /// Skips a sequence that no living writer has claimed, unless it has been published or skipped
     /// before `is_claimed` was called.
     pub(crate) fn skip(self, sequence: u64, is_claimed: impl FnOnce() -> bool) -> Skip {
         let stamp = self.stamp(sequence);

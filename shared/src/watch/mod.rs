@@ -36,7 +36,7 @@ trait Duty: Send + 'static {
     /// Returns what to wait for, beside the end of this watch.
     fn poll_for(&self) -> Vec<PollFd<'_>>;
 
-    /// Learns which of them have something to say, in the same order.
+    /// Takes which of the descriptors of `poll_for` are ready, in the same order.
     fn learn(&mut self, is_ready: &[bool]);
 
     /// Whether to look again soon, because the system had no descriptor for the last look.

@@ -42,7 +42,7 @@ pub(crate) struct PeersWatch {
     /// Whether another process has written to the pipe of this end since the last look.
     is_told: bool,
     are_writers_gone: Arc<AtomicBool>,
-    /// Who waits for the first look.
+    /// Tells the thread that waits for the first look.
     first: Option<Sender<io::Result<()>>>,
 }
 
@@ -80,8 +80,8 @@ impl PeersWatch {
         Ok((watch, are_writers_gone))
     }
 
-    /// Attends to the readers. Returns whether writers may have more room, or sleep without need, and
-    /// why a reader could not be told.
+    /// Checks the pipes of readers. Returns whether writers have to be woken, and why a reader could
+    /// not be told.
     fn look_at_readers(&mut self) -> (bool, Option<io::Error>) {
         let shared = self.memory.shared();
         let Found { dead, has_ended, is_unfinished, untold } =
@@ -91,8 +91,8 @@ impl PeersWatch {
         (has_ended, untold)
     }
 
-    /// Attends to the writers, and skips what dead ones had claimed. Returns whether readers and
-    /// writers may have more to do, or sleep without need, and why a writer could not be told.
+    /// Checks the pipes of writers, and skips what dead ones had claimed. Returns whether readers and
+    /// writers have to be woken, and why a writer could not be told.
     fn look_at_writers(&mut self) -> (bool, Option<io::Error>) {
         let shared = self.memory.shared();
         let Found { dead, has_ended, is_unfinished, untold } =

@@ -33,7 +33,7 @@ pub(super) struct Pipes {
 pub(super) struct Found {
     /// The seats of processes that are dead.
     pub(super) dead: Vec<Tenure>,
-    /// Whether a process has ended, so that another one may have more to do, or sleep without need.
+    /// Whether a process has ended, so that parked threads must be woken.
     pub(super) has_ended: bool,
     /// Whether the system had no descriptor for a pipe.
     pub(super) is_unfinished: bool,
@@ -114,7 +114,7 @@ impl Pipes {
         pipes.map(|pipe| PollFd::new(pipe.file(), PollFlags::empty()))
     }
 
-    /// Learns which of them have something to say, in the same order.
+    /// Takes which of the pipes of `poll_for` are ready, in the same order.
     pub(super) fn learn(&mut self, shared: Shared<'_>, is_ready: &mut impl Iterator<Item = bool>) {
         for (index, pipe) in self.pipes.iter_mut().enumerate() {
             if pipe.is_none() || is_ready.next() != Some(true) {

@@ -43,6 +43,11 @@ impl Held {
         self.0.file()
     }
 
+    /// Whether others have written something that is not drained. Also if the system does not say.
+    pub(crate) fn is_told(&self) -> bool {
+        !matches!(poll_now(self.file(), PollFlags::IN), Ok(0))
+    }
+
     /// Takes what others have written, which has no meaning but that it was written.
     pub(crate) fn drain(&self) {
         let mut bytes = [0; 64];
@@ -70,9 +75,7 @@ impl Watched {
 
     /// Whether a process holds it now. Also if the system does not say, as it says nothing of a death then.
     pub(crate) fn is_held(&self) -> bool {
-        let mut polled = [PollFd::new(&self.0, PollFlags::empty())];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        !matches!(retry_on_intr(|| poll(&mut polled, Some(&now))), Ok(1..))
+        !matches!(poll_now(&self.0, PollFlags::empty()), Ok(1..))
     }
 
     /// Tells the holder that something has changed. A pipe that is full tells it as well. The caller
@@ -80,4 +83,10 @@ impl Watched {
     pub(crate) fn tell(&self) {
         let _ = (&self.0).write(&[1]);
     }
+}
+
+/// Returns 1 if one of these things is so for the file now, or an error, and 0 otherwise.
+fn poll_now(file: &File, flags: PollFlags) -> rustix::io::Result<usize> {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    retry_on_intr(|| poll(&mut [PollFd::new(file, flags)], Some(&now)))
 }

@@ -3,7 +3,7 @@
 //! Their order ensures that a process can be killed at any step without harm to the others:
 //!
 //! - A segment is made under another name, and renamed once a writer holds its pipe.
-//! - A process holds the pipe of a seat before it takes the seat, and gives up the seat before it.
+//! - A process holds the pipe of a seat before it takes the seat, and gives up the seat first.
 //! - So nobody else holds the pipe of a seat that is taken, and one that is taken and not held
 //!   belongs to a dead process (M3).
 
@@ -65,15 +65,18 @@ pub(crate) fn become_writer<T>(
     place: &Place,
     attempt: impl Fn(&Locked<'_>) -> Result<Option<T>, Unmade>,
 ) -> Result<T, Unmade> {
-    let start = Instant::now();
+    let mut first_refusal = None;
     loop {
         let locked = place.lock(LOCK_LIMIT)?;
         match attempt(&locked) {
             Ok(Some(writer)) => return Ok(writer),
-            Err(unmade) if !unmade.is_passing() || start.elapsed() > WRITER_LIMIT => {
-                return Err(unmade);
+            Ok(None) => {}
+            Err(unmade) => {
+                let start = *first_refusal.get_or_insert_with(Instant::now);
+                if !unmade.is_passing() || start.elapsed() > WRITER_LIMIT {
+                    return Err(unmade);
+                }
             }
-            Ok(None) | Err(_) => {}
         }
         drop(locked);
         sleep(Duration::from_millis(1));
@@ -104,7 +107,7 @@ fn refuse_other_writers(directory: &Directory, header: &Header) -> Result<(), Un
     let found = Header::read(&open_memory(directory)?)?;
     Err(match found.and_then(|found| found.check_all(header)) {
         Err(difference) => Unmade::Differs(difference),
-        Ok(()) => refused, // it is closed, and its last writer is about to end
+        Ok(()) => refused,
     })
 }
 
@@ -138,6 +141,17 @@ pub(crate) enum Found {
     Other(Option<(Directory, Arc<Memory>)>),
 }
 
+impl Found {
+    /// Returns the directory of what has the name, unless it is a segment that is closed. The writer of
+    /// such a one writes no more, even if it still holds its pipe.
+    fn open_to_writers(&self, locked: &Locked<'_>) -> io::Result<Option<Directory>> {
+        match self {
+            Self::Other(Some((_, memory))) if memory.shared().is_closed() => Ok(None),
+            _ => locked.open(),
+        }
+    }
+}
+
 /// Looks for a segment with this header.
 ///
 /// # Errors
@@ -166,11 +180,12 @@ pub(crate) fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
 ///
 /// [`Unmade::HasWriter`], or what the system says.
 pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<Made, Unmade> {
-    if let Some(directory) = locked.open()? {
+    locked.remove_leftovers()?;
+    let found = find(locked, header)?;
+    if let Some(directory) = found.open_to_writers(locked)? {
         refuse_writers(&directory)?;
     }
-    locked.remove_leftovers()?;
-    let other = match find(locked, header)? {
+    let other = match found {
         Found::Other(other) => other,
         Found::Same(directory, memory) => match hold(&directory, WRITER)? {
             None => Some((directory, memory)),
@@ -189,9 +204,11 @@ pub(crate) fn take_over_or_make(locked: &Locked<'_>, header: &Header) -> Result<
 /// says.
 pub(crate) fn join_or_make(locked: &Locked<'_>, header: &Header) -> Result<(Made, usize), Unmade> {
     locked.remove_leftovers()?;
-    let other = match find(locked, header)? {
+    let found = find(locked, header)?;
+    let open = found.open_to_writers(locked)?;
+    let other = match found {
         Found::Other(other) => {
-            if let Some(directory) = locked.open()? {
+            if let Some(directory) = open {
                 refuse_other_writers(&directory, header)?;
             }
             other
@@ -245,8 +262,8 @@ fn make_in_place_of(
 ) -> io::Result<Made> {
     if let Some((directory, memory)) = other {
         // For readers that still have it: after the removal, their watches cannot find the pipes of
-        // dead writers. If a pipe is missing already, its writer may be alive.
-        let _ = clear_the_dead(&memory, &directory);
+        // dead writers.
+        clear_the_dead(&memory, &directory)?;
         memory.shared().close();
     }
     locked.remove()?;

@@ -13,12 +13,17 @@ use crate::fences::Fences;
 use crate::sync::{Ordering, fence};
 use crate::words::{Claim, WriterSeat};
 
+/// Most stamps that a writer reads at once. One that claims rarely reads as many for each claim.
+const STAMPS_AT_ONCE: u64 = 64;
+
 /// One of several writers.
 #[derive(Debug)]
 pub(crate) struct Claiming {
     pub(crate) tenure: Tenure,
     /// It may claim below this sequence.
     granted: u64,
+    /// Readers allow it to claim below this one.
+    limit: u64,
     fences: Fences,
 }
 
@@ -31,7 +36,7 @@ impl Claiming {
         claim.0.withdraw();
         holder.0.take(number, fences.code());
         fence(Ordering::SeqCst); // P5: pairs with the fence in `heavy`
-        let claiming = Self { tenure: Tenure { index, number }, granted: 0, fences };
+        let claiming = Self { tenure: Tenure { index, number }, granted: 0, limit: 0, fences };
         if shared.announce() {
             return Some(claiming);
         }
@@ -70,13 +75,16 @@ impl Claiming {
         self.granted.saturating_sub(first).min(most)
     }
 
-    /// Reads the seats and many stamps of the lap before in one pass, because the compare-and-swap of
-    /// a claim waits for all earlier loads.
+    /// Reads the seats and some stamps of the lap before in one pass, because the compare-and-swap of a
+    /// claim waits for all earlier loads.
     #[cold]
     fn look(&mut self, shared: Shared<'_>, first: u64) {
-        let limit = shared.grant(first, self.granted);
+        if first >= self.limit {
+            self.limit = shared.grant(first, self.limit);
+        }
+        let end = self.limit.min(first + STAMPS_AT_ONCE);
         let is_free = |&sequence: &u64| shared.is_sealed_before(sequence);
-        let free = (first..limit).take_while(is_free).count() as u64;
+        let free = (first..end).take_while(is_free).count() as u64;
         self.granted = first + free;
     }
 

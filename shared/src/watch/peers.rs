@@ -84,8 +84,8 @@ impl PeersWatch {
     /// not be told.
     fn look_at_readers(&mut self) -> (bool, Option<io::Error>) {
         let shared = self.memory.shared();
-        let Found { dead, has_ended, is_unfinished, untold } =
-            self.readers.look(shared, &self.directory);
+        let Found { dead, has_ended, is_unfinished, untold, .. } =
+            self.readers.look(shared, &self.directory, self.first.is_some());
         dead.iter().for_each(|&tenure| _ = shared.clear(tenure));
         self.is_unfinished |= is_unfinished;
         (has_ended, untold)
@@ -95,8 +95,8 @@ impl PeersWatch {
     /// writers have to be woken, and why a writer could not be told.
     fn look_at_writers(&mut self) -> (bool, Option<io::Error>) {
         let shared = self.memory.shared();
-        let Found { dead, has_ended, is_unfinished, untold } =
-            self.writers.look(shared, &self.directory);
+        let Found { dead, has_ended, is_unfinished, untold, is_unknown } =
+            self.writers.look(shared, &self.directory, self.first.is_some());
         let was_repaired = self.unrepaired.is_empty();
         for tenure in dead {
             if !self.unrepaired.contains(&tenure) {
@@ -109,7 +109,9 @@ impl PeersWatch {
         self.is_unfinished |= is_unfinished || !is_repaired;
         // P9, Release: pairs with the Acquire in `is_writer_gone`. All that dead writers claimed is
         // published or skipped by now.
-        let are_gone = is_repaired && !is_unfinished && !self.writers.is_any_held();
+        let may_live = is_unfinished || is_unknown || self.writers.is_any_held();
+        // A writer that has joined during this look has told this process before it took its seat.
+        let are_gone = is_repaired && !may_live && !self.held.is_told();
         let has_changed = self.are_writers_gone.swap(are_gone, Ordering::Release) != are_gone;
         (has_ended || !was_repaired || has_changed, untold)
     }
@@ -117,10 +119,9 @@ impl PeersWatch {
 
 impl Duty for PeersWatch {
     fn look(&mut self) {
-        self.is_unfinished = false;
         // The process that has told this one may have ended since, and another one may have cleared
-        // its seat.
-        let is_told = mem::take(&mut self.is_told);
+        // its seat. So may one that could not be watched.
+        let is_told = mem::take(&mut self.is_told) || mem::take(&mut self.is_unfinished);
         let (readers_ended, untold_reader) = self.look_at_readers();
         let (writers_ended, untold_writer) = self.look_at_writers();
         let words = self.memory.shared().words;

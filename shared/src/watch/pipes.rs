@@ -24,6 +24,9 @@ pub(super) struct Pipes {
     pipes: Vec<Option<Watched>>,
     /// What [`Found`] says about the next look.
     found: Found,
+    /// Whether this look tells the holders. Later ones do not: two processes without descriptors, which
+    /// open the same pipes again and again, would wake each other without end.
+    tells: bool,
     /// A descriptor for a program that has none left.
     spare: Option<OwnedFd>,
 }
@@ -39,6 +42,8 @@ pub(super) struct Found {
     pub(super) is_unfinished: bool,
     /// Why a process that holds a pipe could not be told.
     pub(super) untold: Option<io::Error>,
+    /// Whether a seat is taken whose pipe somebody has removed, so that its process may live.
+    pub(super) is_unknown: bool,
 }
 
 fn spare() -> Option<OwnedFd> {
@@ -49,11 +54,13 @@ impl Pipes {
     pub(super) fn new(side: Side, count: usize, own: Option<usize>) -> Self {
         let pipes = (0..count).map(|_| None).collect();
         let spare = if count == 0 { None } else { spare() };
-        Self { side, own, pipes, found: Found::default(), spare }
+        Self { side, own, pipes, found: Found::default(), tells: false, spare }
     }
 
-    /// Looks for pipes that are held now, and tells their holders that this process is there.
-    pub(super) fn look(&mut self, shared: Shared<'_>, directory: &Directory) -> Found {
+    /// Looks for pipes that are held now. If it `tells`, it tells their holders that this process is
+    /// there.
+    pub(super) fn look(&mut self, shared: Shared<'_>, directory: &Directory, tells: bool) -> Found {
+        self.tells = tells;
         for index in 0..self.pipes.len() {
             if self.pipes[index].is_none() && self.own != Some(index) {
                 self.attend(index, shared, directory);
@@ -79,7 +86,7 @@ impl Pipes {
         if opened.is_err() || self.pipes[index].take().is_some() {
             (self.found.is_unfinished, self.found.has_ended) = (true, true);
         }
-        self.found.untold = opened.err();
+        self.found.untold = opened.err().or(self.found.untold.take());
         self.spare = spare();
     }
 
@@ -92,7 +99,9 @@ impl Pipes {
         let number = shared.holder(self.side, index).tenure();
         match Watched::open(directory, &pipe(self.side, index)) {
             Ok(Some(pipe)) => {
-                pipe.tell(); // it may wait for a process like this one
+                if self.tells {
+                    pipe.tell(); // it may wait for a process like this one
+                }
                 self.pipes[index] = Some(pipe);
             }
             // M3: its process held the pipe before it had the seat.
@@ -102,7 +111,9 @@ impl Pipes {
             }
             Ok(None) => {}
             // A segment that was removed gets no further process.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.found.is_unknown |= is_held(number);
+            }
             Err(error) => return Err(error),
         }
         Ok(())

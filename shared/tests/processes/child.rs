@@ -104,6 +104,7 @@ fn role() {
         "write beside others" => crate::several::write(),
         "write a thousand beside others" => crate::several::write_a_thousand(),
         "claim and hold" => crate::several::write_and_hold(),
+        "idle without descriptors" => crate::several::idle_without_descriptors(),
         "drop without descriptors" => crate::several::drop_without_descriptors(),
         "read in a sandbox" => crate::sandbox::read(),
         "write in a sandbox" => crate::sandbox::write(),

@@ -427,3 +427,33 @@ fn a_reader_waits_for_the_segment_after_a_closed_one() {
     assert_eq!(reading.join().unwrap(), CAPACITY);
     drop((slow, writer));
 }
+
+/// Returns the CPU time of this process.
+fn cpu_time() -> Duration {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(used.tv_sec.cast_unsigned(), used.tv_nsec.try_into().unwrap())
+}
+
+/// In a child: takes all descriptors, and says how much CPU time it then uses while idle.
+pub(crate) fn idle_without_descriptors() {
+    let few = rustix::process::Rlimit { current: Some(64), maximum: Some(64) };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, few).unwrap();
+    let writers: Vec<_> = std::iter::from_fn(|| segment().create_or_join(CAPACITY).ok()).collect();
+    let others: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+    std::thread::sleep(Duration::from_millis(50));
+    let before = cpu_time();
+    std::thread::sleep(Duration::from_millis(300));
+    say(&format!("{}", (cpu_time() - before).as_millis()));
+    drop((writers, others));
+}
+
+/// Watches that could not keep the pipes of each other told each other again and again.
+#[test]
+fn ends_without_descriptors_do_not_wake_each_other() {
+    let folder = Folder::new();
+    let children = [(); 2].map(|()| Child::start("idle without descriptors", folder.path()));
+    for mut child in children {
+        let used: u64 = child.line().parse().unwrap();
+        assert!(used < 100, "{used} of 300 ms");
+    }
+}

@@ -220,3 +220,19 @@ fn a_writer_dies_while_it_repairs() {
     assert!(for_each_step(At::Store, check_repair) >= 4);
     assert!(for_each_step(At::Call, check_repair) > 20);
 }
+
+/// The last writer has closed the segment, and is stopped before it has removed it. The next one does
+/// not wait for it.
+#[test]
+fn a_writer_that_is_stopped_after_its_close_is_replaced() {
+    let folder = folder();
+    let child = Traced::start("leave writers", folder.path());
+    let mut reader = segment(folder.path()).from_oldest().open().unwrap();
+    let mut stores = 0;
+    while reader.poll().err() != Some(PollError::Closed) {
+        assert!(child.go_to_store(1));
+        stores += 1;
+    }
+    println!("closed by store {stores}");
+    assert!(!join(folder.path()).has_joined());
+}

@@ -68,8 +68,8 @@ impl Traced {
         is_killed // on drop
     }
 
-    /// Goes on until the words have changed so many times.
-    fn go_to_store(&self, stores: usize) -> bool {
+    /// Goes on until the words have changed so many times. Returns false if its part ends before.
+    pub(crate) fn go_to_store(&self, stores: usize) -> bool {
         let (mut seen, mut last) = (0, self.words());
         while seen < stores {
             if !self.go_on(libc::PTRACE_SINGLESTEP) {

@@ -10,7 +10,7 @@ use lapwing_shared::{MultiWriter, Reader};
 
 use crate::role::{begin, end};
 use crate::trace::{At, Traced};
-use crate::{CAPACITY, LONG, folder, for_each_step, is_empty, segment};
+use crate::{CAPACITY, LONG, folder, for_each_call, for_each_store, is_empty, segment};
 
 /// The events of the process that is killed are this and more.
 const OF_CHILD: u64 = 1_000;
@@ -134,20 +134,20 @@ fn check_beside(role: &str, at: At) -> bool {
 
 #[test]
 fn a_writer_dies_while_it_joins_others() {
-    assert!(for_each_step(At::Store, |at| check_beside("join writers", at)) >= 2);
-    assert!(for_each_step(At::Call, |at| check_beside("join writers", at)) > 20);
+    assert!(for_each_store(|at| check_beside("join writers", at)) >= 2);
+    assert!(for_each_call(|at| check_beside("join writers", at)) > 20);
 }
 
 #[test]
 fn a_writer_dies_while_it_publishes_beside_others() {
-    assert!(for_each_step(At::Store, |at| check_beside("publish beside others", at)) >= 4);
-    assert!(for_each_step(At::Call, |at| check_beside("publish beside others", at)) >= 2);
+    assert!(for_each_store(|at| check_beside("publish beside others", at)) >= 4);
+    assert!(for_each_call(|at| check_beside("publish beside others", at)) >= 2);
 }
 
 #[test]
 fn a_writer_dies_while_it_leaves_others() {
-    assert!(for_each_step(At::Store, |at| check_beside("leave writers", at)) >= 1);
-    assert!(for_each_step(At::Call, |at| check_beside("leave writers", at)) > 4);
+    assert!(for_each_store(|at| check_beside("leave writers", at)) >= 1);
+    assert!(for_each_call(|at| check_beside("leave writers", at)) > 4);
 }
 
 /// The last writer is killed while it publishes, or while it closes the segment. A reader gets what it
@@ -181,13 +181,13 @@ fn check_last(role: &str, at: At) -> bool {
 
 #[test]
 fn the_last_writer_dies_while_it_publishes() {
-    assert!(for_each_step(At::Store, |at| check_last("publish beside others", at)) >= 4);
+    assert!(for_each_store(|at| check_last("publish beside others", at)) >= 4);
 }
 
 #[test]
 fn the_last_writer_dies_while_it_closes() {
-    assert!(for_each_step(At::Store, |at| check_last("leave writers", at)) >= 2);
-    assert!(for_each_step(At::Call, |at| check_last("leave writers", at)) > 10);
+    assert!(for_each_store(|at| check_last("leave writers", at)) >= 2);
+    assert!(for_each_call(|at| check_last("leave writers", at)) > 10);
 }
 
 /// A process is killed while it repairs what another one left that was killed before. The next one
@@ -217,8 +217,8 @@ const AFTER_CLAIM: usize = 2;
 
 #[test]
 fn a_writer_dies_while_it_repairs() {
-    assert!(for_each_step(At::Store, check_repair) >= 4);
-    assert!(for_each_step(At::Call, check_repair) > 20);
+    assert!(for_each_store(check_repair) >= 4);
+    assert!(for_each_call(check_repair) > 20);
 }
 
 /// The last writer has closed the segment, and is stopped before it has removed it. The next one does

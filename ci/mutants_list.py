@@ -893,7 +893,7 @@ MUTANTS = {
          "loom_a_seat_is_not_cleared_under_its_next_reader"),
         ("P5", "self.words.slots.0.notify();", DROP, "loom_a_parked_writer_is_woken_by_a_reader_that_joins"),
         ("P3", "[[(Ordering::Release, Ordering::Relaxed)]]", RELAXED, "loom_a_dead_reader_has_read"),
-        ("P2", "seat.sequence.0.load(Ordering::Acquire)", RELAXED,
+        ("P2", ".sequence.0.load(Ordering::Acquire)", RELAXED,
          "loom_a_reader_joins_at_the_oldest_event loom_a_reader_joins_after_an_unpublished_event"),
         ("P3", "self.tenure.load(Ordering::Acquire)", RELAXED,
          "loom_a_seat_is_not_cleared_under_its_next_reader"),
@@ -1010,7 +1010,7 @@ SURVIVORS = {
          "If the record is the next writer's, that one has the seat, and the repair is repeated: only a delay."),
     ],
     "shared/src/protocol/seats.rs": [
-        ("P3", "let number = [[self.tenure_of(index)]] + 1;", "seat.holder.0.tenure.load(Ordering::Relaxed)",
+        ("P3", "let number = [[seat.holder.0.tenure()]] + 1;", "seat.holder.0.tenure.load(Ordering::Relaxed)",
          "The caller has acquired the same value when it found the seat free."),
         ("P3", "seat.sequence.0.store(sequence, Ordering::Release);\n        }", RELAXED,
          "The fence before it carries the same."),

@@ -411,12 +411,12 @@ fn loom_a_seat_is_not_cleared_under_its_next_reader() {
             let next = other.reader(0, Start::Newest);
             assert_eq!(next.tenure.number, 3);
         });
-        let number = segment.shared().tenure_of(0);
+        let number = segment.shared().holder(Side::Readers, 0).tenure();
         if is_held(number) && pipe.load(Ordering::Acquire) == 0 {
             assert!(!segment.shared().clear(Tenure { index: 0, number }));
         }
         reader.join().unwrap();
-        assert_eq!(segment.shared().tenure_of(0), 3);
+        assert_eq!(segment.shared().holder(Side::Readers, 0).tenure(), 3);
     });
 }
 

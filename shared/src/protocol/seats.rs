@@ -56,7 +56,7 @@ impl<'a> Shared<'a> {
         let seat = &self.seats[index];
         let mut sequence = self.begin(start);
         // P3: acquires what the last reader of this seat has read. The stores below pass that on.
-        let number = self.tenure_of(index) + 1;
+        let number = seat.holder.0.tenure() + 1;
         // P3, Release: the writer may see this sequence together with the last tenure.
         seat.sequence.0.store(sequence, Ordering::Release);
         seat.holder.0.take(number, fences);
@@ -103,19 +103,10 @@ impl<'a> Shared<'a> {
 
     /// Returns the seats that are held, and where their readers are.
     pub(crate) fn held(self) -> impl Iterator<Item = (Tenure, u64)> {
-        self.seats.iter().enumerate().filter_map(move |(index, seat)| {
-            let number = self.tenure_of(index);
-            is_held(number).then(|| {
-                // P2, Acquire: pairs with the Release in `release`.
-                let sequence = seat.sequence.0.load(Ordering::Acquire);
-                (Tenure { index, number }, sequence)
-            })
+        self.tenures(Side::Readers).map(move |tenure| {
+            // P2, Acquire: pairs with the Release in `release`.
+            (tenure, self.seats[tenure.index].sequence.0.load(Ordering::Acquire))
         })
-    }
-
-    /// Returns the word of a reader's seat.
-    pub(crate) fn tenure_of(self, index: usize) -> u64 {
-        self.seats[index].holder.0.tenure()
     }
 
     /// Returns the sequence of the slowest reader; `None` without readers.

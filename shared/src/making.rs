@@ -103,12 +103,12 @@ fn refuse_writers(directory: &Directory) -> Result<(), Unmade> {
 /// Checks that nobody writes to a segment that this process cannot join. Says why it cannot, if the
 /// segment has a header.
 fn refuse_other_writers(directory: &Directory, header: &Header) -> Result<(), Unmade> {
-    let Err(refused) = refuse_writers(directory) else { return Ok(()) };
-    let found = Header::read(&open_memory(directory)?)?;
-    Err(match found.and_then(|found| found.check_all(header)) {
-        Err(difference) => Unmade::Differs(difference),
-        Ok(()) => refused,
-    })
+    let refused = refuse_writers(directory);
+    if let Err(Unmade::HasWriter { .. }) = refused {
+        let found = Header::read(&open_memory(directory)?)?;
+        found.and_then(|found| found.check_all(header)).map_err(Unmade::Differs)?;
+    }
+    refused
 }
 
 /// Whether a process holds the pipe of a writer.
@@ -134,7 +134,7 @@ fn writers_of(directory: &Directory) -> io::Result<usize> {
 }
 
 /// What has the name of a segment.
-pub(crate) enum Found {
+enum Found {
     /// A segment with the same header, which is open.
     Same(Directory, Arc<Memory>),
     /// Another segment, or none.
@@ -157,7 +157,7 @@ impl Found {
 /// # Errors
 ///
 /// What the system says.
-pub(crate) fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
+fn find(locked: &Locked<'_>, header: &Header) -> io::Result<Found> {
     let Some(directory) = locked.open()? else { return Ok(Found::Other(None)) };
     // Only a segment that is known to be another one is removed.
     let file = match open_memory(&directory) {
